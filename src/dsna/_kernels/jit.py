@@ -1,0 +1,55 @@
+"""How kernels are compiled: cached on disk, without the GIL, and announced when it takes a while.
+
+Also the random numbers of the kernels: a splitmix64 stream held in a one-element array, so that a tree depends on
+its own seed and on nothing else.
+"""
+
+import sys
+
+import numba
+import numpy as np
+from numba.core import event
+
+
+def kernel(function):
+    """Compile ``function`` on first use; fall back to no disk cache where none can be written."""
+    try:
+        return numba.njit(function, cache=True, nogil=True, error_model="numpy")
+    except RuntimeError:
+        return numba.njit(function, cache=False, nogil=True, error_model="numpy")
+
+
+class _Announcer(event.Listener):
+    """Says once per process, on stderr, that kernels are being compiled."""
+
+    def __init__(self):
+        self.said = False
+
+    def on_start(self, started):
+        dispatcher = started.data["dispatcher"]
+        if self.said or not dispatcher.py_func.__module__.startswith("dsna."):
+            return
+        self.said = True
+        print("dsna: compiling numerical kernels once; later runs load them from the cache", file=sys.stderr)
+
+    def on_end(self, ended):
+        """Nothing to say when a compilation is over."""
+
+
+event.register("numba:compile", _Announcer())
+
+
+@kernel
+def random_bits(state):
+    """Next 64 random bits of the splitmix64 stream ``state`` (one uint64), as uint64."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@kernel
+def random_below(state, n):
+    """A whole number in [0, n)."""
+    return np.int64(random_bits(state) >> np.uint64(33)) % n

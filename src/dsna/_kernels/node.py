@@ -1,0 +1,421 @@
+"""The search for one node's split: a bounded sample of its rows, random feature subsets, the best gain (eq. 8)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .jit import kernel, random_below, random_bits
+from .splits import EPSILON_INSENSITIVE, HINGE, newton_split, two_means
+
+COST_NONE, COST_PAPER, COST_INVERSE, COST_TABLE = 0, 1, 2, 3
+DENSITY_EXACT, DENSITY_BINS, DENSITY_STATIC = 0, 1, 2
+NODE_BINS = 10
+NEWTON_STEPS = 10
+CUTS = 15
+
+
+class Growth(NamedTuple):
+    """How a tree grows; every field is a plain number, so one compilation serves all settings."""
+
+    n_classes: int  # 0: regression
+    n_codes: int  # distinct labels where the label density is exact
+    max_depth: int
+    min_leaf: int
+    max_split: int  # rows that a split is learned on, at most
+    group_features: int  # 1: groups by 2-means on the features, 0: on the targets
+    free_cut: int  # 1: the cut along the split is chosen by the gain too, 0: it is the sign
+    common_scale: int  # 1: one scale for all columns of a node, 0: each its own
+    cost: int
+    density: int
+    C: float
+    epsilon: float
+
+
+class Table(NamedTuple):
+    """What a tree is grown on; N rows throughout."""
+
+    X: np.ndarray  # (N, D)
+    label: np.ndarray  # (N, q) scaled labels; one unused column for classes
+    code: np.ndarray  # (N,) class, or number of the distinct label
+    share: np.ndarray  # (N,) share of rows with nearly that label, for DENSITY_STATIC
+    weight: np.ndarray  # (N,) sample weight
+    gain: np.ndarray  # (N,) weight in the gain: inverse frequency of the class or label
+    cost_table: np.ndarray  # f(p) at p = logspace(-6, 0), for COST_TABLE
+
+
+@kernel
+def cost_of_share(kind, p, table):
+    """f(p) of eq. 9 and 10."""
+    if kind == COST_PAPER:
+        return (1.0 - p) / p
+    if kind == COST_INVERSE:
+        return 1.0 / p
+    if kind == COST_TABLE:
+        last = table.shape[0] - 1
+        at = (np.log10(max(p, 1e-6)) / 6.0 + 1.0) * last
+        low = min(int(at), last - 1)
+        return table[low] + (at - low) * (table[low + 1] - table[low])
+    return 1.0
+
+
+@kernel
+def _sample(rows, start, end, table, growth, state, picked, mass):
+    """Choose at most ``max_split`` rows of a node, evenly along its label order; returns how many.
+
+    Rows come sorted by label, so equal steps are a stratified sample.  Classes too small for an equal share are
+    kept whole; ``mass`` makes up for the rows left out.
+    """
+    n = end - start
+    if n <= growth.max_split:
+        for k in range(n):
+            picked[k] = rows[start + k]
+            mass[k] = table.weight[picked[k]]
+        return n
+    count = 0
+    if growth.n_classes == 0:
+        step = n / growth.max_split
+        offset = (random_bits(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+        for k in range(growth.max_split):
+            picked[k] = rows[start + min(int((k + offset) * step), n - 1)]
+            mass[k] = table.weight[picked[k]] * step
+        return growth.max_split
+    sizes = np.zeros(growth.n_classes, np.int64)
+    for k in range(start, end):
+        sizes[table.code[rows[k]]] += 1
+    quota = np.zeros(growth.n_classes, np.int64)
+    left = growth.max_split
+    open_classes = 0
+    for c in range(growth.n_classes):
+        if sizes[c] > 0:
+            open_classes += 1
+    while open_classes > 0 and left > 0:
+        share = max(left // open_classes, 1)
+        filled = False
+        for c in range(growth.n_classes):
+            if 0 < sizes[c] <= share and quota[c] == 0 and left >= sizes[c]:
+                quota[c] = sizes[c]
+                left -= sizes[c]
+                open_classes -= 1
+                filled = True
+        if not filled:
+            for c in range(growth.n_classes):
+                if sizes[c] > 0 and quota[c] == 0 and left > 0:
+                    quota[c] = min(share, left)
+                    left -= quota[c]
+            break
+    at = start
+    for c in range(growth.n_classes):
+        if quota[c] > 0:
+            step = sizes[c] / quota[c]
+            offset = (random_bits(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+            for k in range(quota[c]):
+                picked[count] = rows[at + min(int((k + offset) * step), sizes[c] - 1)]
+                mass[count] = table.weight[picked[count]] * step
+                count += 1
+        at += sizes[c]
+    return count
+
+
+@kernel
+def _group_classes(picked, mass, m, table, growth, state, side):
+    """Classes of a node in two groups: themselves if two, else 2-means over their centroids; fills ``side`` (C,)."""
+    present = np.empty(growth.n_classes, np.int64)
+    slot = np.full(growth.n_classes, -1)
+    k = 0
+    for i in range(m):
+        c = table.code[picked[i]]
+        if slot[c] < 0:
+            slot[c] = k
+            present[k] = c
+            k += 1
+    if k < 2:
+        return False
+    if k == 2:
+        side[present[0]] = 0
+        side[present[1]] = 1
+        return True
+    d = table.X.shape[1]
+    centroid = np.zeros((k, d))
+    total = np.zeros(k)
+    for i in range(m):
+        s = slot[table.code[picked[i]]]
+        total[s] += mass[i]
+        for a in range(d):
+            centroid[s, a] += mass[i] * table.X[picked[i], a]
+    for s in range(k):
+        for a in range(d):
+            centroid[s, a] /= total[s]
+    group = np.zeros(k, np.int64)
+    if not two_means(centroid, k, d, state, 20, group):
+        for s in range(k):
+            group[s] = s % 2
+    for s in range(k):
+        side[present[s]] = group[s]
+    return True
+
+
+@kernel
+def _main_direction(picked, mass, m, table, target):
+    """Node labels on their first principal component, standardised; returns the label spread (total variance)."""
+    q = table.label.shape[1]
+    mean = np.zeros(q)
+    total = 0.0
+    for i in range(m):
+        total += mass[i]
+        for a in range(q):
+            mean[a] += mass[i] * table.label[picked[i], a]
+    for a in range(q):
+        mean[a] /= total
+    cov = np.zeros((q, q))
+    for i in range(m):
+        for a in range(q):
+            u = mass[i] * (table.label[picked[i], a] - mean[a])
+            for b in range(q):
+                cov[a, b] += u * (table.label[picked[i], b] - mean[b]) / total
+    spread = 0.0
+    widest = 0
+    for a in range(q):
+        spread += cov[a, a]
+        if cov[a, a] > cov[widest, widest]:
+            widest = a
+    direction = np.zeros(q)
+    direction[widest] = 1.0
+    if q > 1 and spread > 0.0:
+        for _ in range(50):
+            image = cov @ direction
+            norm = np.sqrt(np.sum(image * image))
+            if norm == 0.0:
+                break
+            direction = image / norm
+    variance = 0.0
+    for i in range(m):
+        t = 0.0
+        for a in range(q):
+            t += direction[a] * (table.label[picked[i], a] - mean[a])
+        target[i] = t
+        variance += mass[i] * t * t / total
+    if variance > 0.0:
+        root = np.sqrt(variance)
+        for i in range(m):
+            target[i] /= root
+    return spread if variance > 0.0 else 0.0
+
+
+@kernel
+def _label_costs(picked, mass, m, target, table, growth, counts, cost):
+    """f(p_y) of eq. 10 for the rows of a node; uniform where all rows share one label or bin."""
+    total = 0.0
+    for i in range(m):
+        total += mass[i]
+    if growth.density == DENSITY_STATIC:
+        for i in range(m):
+            cost[i] = cost_of_share(growth.cost, table.share[picked[i]], table.cost_table)
+    elif growth.density == DENSITY_EXACT:
+        for i in range(m):
+            counts[table.code[picked[i]]] = 0.0
+        for i in range(m):
+            counts[table.code[picked[i]]] += mass[i]
+        for i in range(m):
+            cost[i] = cost_of_share(growth.cost, counts[table.code[picked[i]]] / total, table.cost_table)
+    else:
+        low = target[0]
+        high = target[0]
+        for i in range(m):
+            low = min(low, target[i])
+            high = max(high, target[i])
+        width = max((high - low) / NODE_BINS, 1e-300)
+        bins = np.zeros(NODE_BINS)
+        for i in range(m):
+            bins[min(int((target[i] - low) / width), NODE_BINS - 1)] += mass[i]
+        for i in range(m):
+            p = bins[min(int((target[i] - low) / width), NODE_BINS - 1)] / total
+            cost[i] = cost_of_share(growth.cost, p, table.cost_table)
+
+
+@kernel
+def _normalise_costs(cost, mass, m):
+    """Costs times sample masses, mean 1; plain masses where every cost is zero."""
+    total = 0.0
+    plain = 0.0
+    for i in range(m):
+        total += cost[i] * mass[i]
+        plain += mass[i]
+    for i in range(m):
+        cost[i] = cost[i] * mass[i] * m / total if total > 0.0 else mass[i] * m / plain
+
+
+@kernel
+def _entropy(weights, total):
+    h = 0.0
+    for c in range(weights.shape[0]):
+        if weights[c] > 0.0:
+            p = weights[c] / total
+            h -= p * np.log(p)
+    return h
+
+
+@kernel
+def _gain_at(cut, picked, mass, m, prediction, table, growth):
+    """Reweighted gain of sending rows with a prediction below ``cut`` left; -1 where one side is too small."""
+    width = growth.n_classes if growth.n_classes > 0 else table.label.shape[1]
+    total = np.zeros(2)
+    first = np.zeros((2, width))
+    count = 0
+    for i in range(m):
+        side = 0 if prediction[i] < cut else 1
+        count += side
+        r = picked[i]
+        u = mass[i] * table.gain[r]
+        total[side] += u
+        if growth.n_classes > 0:
+            first[side, table.code[r]] += u
+        else:
+            for a in range(width):
+                first[side, a] += u * table.label[r, a]
+    if count == 0 or count == m or (m < growth.max_split and min(count, m - count) < growth.min_leaf):
+        return -1.0
+    if total[0] <= 0.0 or total[1] <= 0.0:
+        return -1.0
+    both = total[0] + total[1]
+    if growth.n_classes > 0:
+        parent = _entropy(first[0] + first[1], both)
+        return parent - (total[0] * _entropy(first[0], total[0]) + total[1] * _entropy(first[1], total[1])) / both
+    gain = 0.0
+    for a in range(width):
+        mean = (first[0, a] + first[1, a]) / both
+        for side in range(2):
+            gain += total[side] / both * (first[side, a] / total[side] - mean) ** 2
+    return gain
+
+
+@kernel
+def _best_cut(picked, mass, m, prediction, table, growth):
+    """(gain, cut) of a split: at 0, or also at ``CUTS`` quantiles of the predictions."""
+    cut = 0.0
+    gain = _gain_at(0.0, picked, mass, m, prediction, table, growth)
+    if growth.free_cut == 1:
+        ordered = np.sort(prediction[:m])
+        for j in range(1, CUTS + 1):
+            k = j * m // (CUTS + 1)
+            if k == 0 or ordered[k] == ordered[k - 1]:
+                continue
+            other = 0.5 * (ordered[k] + ordered[k - 1])
+            value = _gain_at(other, picked, mass, m, prediction, table, growth)
+            if value > gain:
+                gain = value
+                cut = other
+    return gain, cut
+
+
+@kernel
+def _standardise(picked, mass, m, table, growth, chosen, size, Z, mean, scale):
+    """Rows in node-standardised units with a constant column last; constant columns leave. Returns columns kept."""
+    kept = 0
+    total = 0.0
+    for i in range(m):
+        total += mass[i]
+    largest = 0.0
+    for s in range(size):
+        a = chosen[s]
+        mu = 0.0
+        for i in range(m):
+            mu += mass[i] * table.X[picked[i], a]
+        mu /= total
+        var = 0.0
+        for i in range(m):
+            var += mass[i] * (table.X[picked[i], a] - mu) ** 2
+        sd = np.sqrt(var / total)
+        if sd > 1e-10 * (abs(mu) + 1e-100):
+            chosen[kept] = a
+            mean[kept] = mu
+            scale[kept] = sd
+            largest = max(largest, sd)
+            kept += 1
+    for s in range(kept):
+        if growth.common_scale == 1:
+            scale[s] = largest
+        inverse = 1.0 / scale[s]
+        for i in range(m):
+            Z[i, s] = (table.X[picked[i], chosen[s]] - mean[s]) * inverse
+    for i in range(m):
+        Z[i, kept] = 1.0
+    return kept
+
+
+@kernel
+def find_split(rows, start, end, table, growth, sizes, state, order, counts, features, weights):
+    """Best of ``len(sizes)`` random splits of the rows ``rows[start:end]``.
+
+    Each draw takes ``sizes[j]`` features, learns a linear split on them and is judged by the reweighted gain.
+    Fills ``features`` and ``weights`` of the winner, in units of X; rows with ``x . weights < threshold`` go left.
+
+    Returns
+    -------
+    (number of features, 0 where no split gains; threshold; gain; spread of the node's labels squared)
+    """
+    n_draws = sizes.shape[0]
+    widest = 0
+    for j in range(n_draws):
+        widest = max(widest, sizes[j])
+    room = min(end - start, growth.max_split)
+    picked = np.empty(room, np.int64)
+    mass = np.empty(room)
+    m = _sample(rows, start, end, table, growth, state, picked, mass)
+    target = np.empty(m)
+    cost = np.empty(m)
+    side = np.zeros(max(growth.n_classes, 1), np.int64)
+    group = np.empty(m, np.int64)
+    spread = 1.0
+    if growth.n_classes > 0:
+        if not _group_classes(picked, mass, m, table, growth, state, side):
+            return 0, 0.0, 0.0, 0.0
+        for i in range(m):
+            group[i] = side[table.code[picked[i]]]
+    else:
+        spread = _main_direction(picked, mass, m, table, target)
+        if spread <= 0.0:
+            return 0, 0.0, 0.0, 0.0
+        _label_costs(picked, mass, m, target, table, growth, counts, cost)
+        _normalise_costs(cost, mass, m)
+    kind = HINGE if growth.n_classes > 0 else EPSILON_INSENSITIVE
+    Z = np.empty((m, widest + 1))
+    mean = np.empty(widest)
+    scale = np.empty(widest)
+    chosen = np.empty(widest, np.int64)
+    w = np.empty(widest + 1)
+    prediction = np.empty(m)
+    best = 1e-12
+    best_size = 0
+    threshold = 0.0
+    D = order.shape[0]
+    for j in range(n_draws):
+        for s in range(sizes[j]):
+            other = s + random_below(state, D - s)
+            order[s], order[other] = order[other], order[s]
+            chosen[s] = order[s]
+        kept = _standardise(picked, mass, m, table, growth, chosen, sizes[j], Z, mean, scale)
+        if kept == 0:
+            continue
+        if growth.n_classes > 0:
+            if growth.group_features == 1 and not two_means(Z, m, kept, state, 10, group):
+                continue
+            if growth.group_features == 1 or j == 0:
+                shares = np.zeros(2)
+                for i in range(m):
+                    shares[group[i]] += mass[i]
+                total = shares[0] + shares[1]
+                for i in range(m):
+                    target[i] = 2.0 * group[i] - 1.0
+                    cost[i] = cost_of_share(growth.cost, shares[group[i]] / total, table.cost_table)
+                _normalise_costs(cost, mass, m)
+        newton_split(Z, target, cost, m, kept + 1, kind, growth.C, growth.epsilon, NEWTON_STEPS, w, prediction)
+        gain, cut = _best_cut(picked, mass, m, prediction, table, growth)
+        if gain > best:
+            best = gain
+            best_size = kept
+            threshold = cut - w[kept]
+            for s in range(kept):
+                features[s] = chosen[s]
+                weights[s] = w[s] / scale[s]
+                threshold += weights[s] * mean[s]
+    return best_size, threshold, best, spread

@@ -1,0 +1,176 @@
+"""Growing one tree and sending rows down many.
+
+A tree is a set of flat arrays.  Node k is internal if ``left[k] >= 0``: rows with ``x . w < threshold[k]`` go to
+``left[k]``, the others to ``right[k]``; w is sparse, ``split_feature`` and ``split_weight`` between
+``split_ptr[k]`` and ``split_ptr[k + 1]``.  Otherwise it is leaf number ``right[k]``, whose rows stand between
+``leaf_ptr[leaf]`` and ``leaf_ptr[leaf + 1]`` in ``leaf_rows``.
+"""
+
+import numpy as np
+
+from .jit import kernel
+from .node import find_split
+
+
+@kernel
+def _longer(array, needed):
+    """The array itself, or a copy of at least twice its length that has room for ``needed`` entries."""
+    if needed <= array.shape[0]:
+        return array
+    longer = np.empty(max(needed, 2 * array.shape[0]), array.dtype)
+    longer[: array.shape[0]] = array
+    return longer
+
+
+@kernel
+def _is_pure(rows, start, end, table, growth):
+    first = rows[start]
+    if growth.n_classes > 0:
+        for k in range(start + 1, end):
+            if table.code[rows[k]] != table.code[first]:
+                return False
+        return True
+    for k in range(start + 1, end):
+        for a in range(table.label.shape[1]):
+            if table.label[rows[k], a] != table.label[first, a]:
+                return False
+    return True
+
+
+@kernel
+def _split_value(x, features, weights, begin, end):
+    value = 0.0
+    for s in range(begin, end):
+        value += weights[s] * x[features[s]]
+    return value
+
+
+@kernel
+def grow_tree(rows, table, growth, sizes, seed):
+    """Grow a tree on ``rows`` (sorted by label), which are left in the order of the leaves.
+
+    Returns
+    -------
+    left, right, threshold, split_ptr, split_feature, split_weight : the nodes (see the module).
+    metric_weight : n_node * spread^2 of each internal node, for the metric.
+    leaf_ptr : bounds of the leaves in ``rows``.
+    importance : (D,) gain of each feature, shared out by its part in the splits.
+    """
+    state = np.full(1, np.uint64(seed))
+    n = rows.shape[0]
+    D = table.X.shape[1]
+    order = np.arange(D)
+    counts = np.zeros(max(growth.n_codes, 1))
+    widest = 0
+    for j in range(sizes.shape[0]):
+        widest = max(widest, sizes[j])
+    features = np.empty(widest, np.int64)
+    weights = np.empty(widest)
+    left = np.empty(64, np.int32)
+    right = np.empty(64, np.int32)
+    threshold = np.empty(64)
+    metric_weight = np.empty(64)
+    split_ptr = np.zeros(65, np.int64)
+    split_feature = np.empty(256, np.int32)
+    split_weight = np.empty(256)
+    leaf_ptr = np.zeros(64, np.int64)
+    importance = np.zeros(D)
+    spare = np.empty(n, rows.dtype)
+    n_nodes = 1
+    n_leaves = 0
+    # A stack of (node, start, end, depth); left sides come first, so leaves lie in the order of rows and the
+    # split_ptr of a node is known when it is met: nodes are numbered in that same order.
+    stack = np.empty((4 * (growth.max_depth + 2), 4), np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = -1, 0, n, 0
+    height = 1
+    n_nodes = 0
+    used = 0
+    while height > 0:
+        height -= 1
+        parent, start, end, depth = stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3]
+        node = n_nodes
+        n_nodes += 1
+        left = _longer(left, n_nodes)
+        right = _longer(right, n_nodes)
+        threshold = _longer(threshold, n_nodes)
+        metric_weight = _longer(metric_weight, n_nodes)
+        split_ptr = _longer(split_ptr, n_nodes + 1)
+        if parent >= 0:
+            right[parent] = node
+        size = 0
+        cut = 0.0
+        gain = 0.0
+        spread = 0.0
+        middle = start
+        if depth < growth.max_depth and end - start >= 2 * growth.min_leaf:
+            if not _is_pure(rows, start, end, table, growth):
+                size, cut, gain, spread = find_split(
+                    rows, start, end, table, growth, sizes, state, order, counts, features, weights
+                )
+        if size > 0:
+            kept = 0
+            for k in range(start, end):
+                if _split_value(table.X[rows[k]], features, weights, 0, size) < cut:
+                    rows[middle] = rows[k]
+                    middle += 1
+                else:
+                    spare[kept] = rows[k]
+                    kept += 1
+            for k in range(kept):
+                rows[middle + k] = spare[k]
+            if min(middle - start, end - middle) < growth.min_leaf:
+                # Only where the split was learned on a sample: all rows are judged here.
+                size = 0
+        threshold[node] = cut
+        metric_weight[node] = 0.0
+        if size == 0:
+            left[node] = -1
+            right[node] = n_leaves
+            n_leaves += 1
+            leaf_ptr = _longer(leaf_ptr, n_leaves + 1)
+            leaf_ptr[n_leaves] = end
+        else:
+            left[node] = node + 1
+            right[node] = -1
+            node_mass = 0.0
+            for k in range(start, end):
+                node_mass += table.weight[rows[k]]
+            metric_weight[node] = node_mass * spread
+            split_feature = _longer(split_feature, used + size)
+            split_weight = _longer(split_weight, used + size)
+            for s in range(size):
+                split_feature[used + s] = features[s]
+                split_weight[used + s] = weights[s]
+                importance[features[s]] += node_mass * gain / size
+            used += size
+            stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = node, middle, end, depth + 1
+            stack[height + 1, 0], stack[height + 1, 1], stack[height + 1, 2] = -1, start, middle
+            stack[height + 1, 3] = depth + 1
+            height += 2
+        split_ptr[n_nodes] = used
+    return (
+        left[:n_nodes].copy(),
+        right[:n_nodes].copy(),
+        threshold[:n_nodes].copy(),
+        split_ptr[: n_nodes + 1].copy(),
+        split_feature[:used].copy(),
+        split_weight[:used].copy(),
+        metric_weight[:n_nodes].copy(),
+        leaf_ptr[: n_leaves + 1].copy(),
+        importance,
+    )
+
+
+@kernel
+def route(X, roots, left, right, threshold, split_ptr, split_feature, split_weight, leaves):
+    """Fill ``leaves[i, t]`` with the leaf number that row i reaches in tree t."""
+    for t in range(roots.shape[0]):
+        for i in range(X.shape[0]):
+            node = roots[t]
+            while left[node] >= 0:
+                begin, end = split_ptr[node], split_ptr[node + 1]
+                if _split_value(X[i], split_feature, split_weight, begin, end) < threshold[node]:
+                    node = left[node]
+                else:
+                    node = right[node]
+            leaves[i, t] = right[node]

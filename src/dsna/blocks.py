@@ -1,0 +1,56 @@
+"""Which rows each tree leaves out: whole blocks, so that out-of-bag means never seen.
+
+Rows (or whole groups of rows) are dealt to five blocks and each tree omits two of them.  A row's out-of-bag
+prediction then uses the two fifths of the trees that omit its block, and everything else that is learned from
+labels can be taken from those trees and from rows of other blocks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+N_BLOCKS = 5
+# Every pair of blocks, ordered so that the first three trees already omit each block once.
+PAIRS = ((0, 1), (2, 3), (4, 0), (1, 2), (3, 4), (0, 2), (1, 3), (2, 4), (3, 0), (4, 1))
+_TOO_FEW = 10
+
+
+def deal_blocks(code: np.ndarray, groups: np.ndarray | None, rng: np.random.RandomState) -> np.ndarray:
+    """Block of each row: evenly within each class (or along the ranks of a label), or by whole groups.
+
+    Parameters
+    ----------
+    code : (n,) class numbers, or ranks of the labels in regression.
+    groups : (n,) group of each row, or None.
+    """
+    n = len(code)
+    block = np.empty(n, dtype=np.int64)
+    if groups is not None:
+        names, member = np.unique(groups, return_inverse=True)
+        if len(names) < 2:
+            raise ValueError("groups names a single group; at least two are needed to hold one out.")
+        sizes = np.bincount(member)
+        load = np.zeros(N_BLOCKS)
+        of_group = np.empty(len(names), dtype=np.int64)
+        # Largest first, equal sizes in random order.
+        for g in np.lexsort((rng.rand(len(names)), -sizes)):
+            of_group[g] = np.argmin(load)
+            load[of_group[g]] += sizes[g]
+        return of_group[member]
+    order = np.lexsort((rng.rand(n), code))
+    block[order] = rng.permutation(N_BLOCKS)[np.arange(n) % N_BLOCKS]
+    return block
+
+
+def omitted_blocks(n_estimators: int, block: np.ndarray) -> np.ndarray:
+    """(n_estimators, N_BLOCKS) whether a tree omits a block; nothing is omitted from very small tables."""
+    omits = np.zeros((n_estimators, N_BLOCKS), dtype=bool)
+    if len(block) < _TOO_FEW:
+        return omits
+    for t in range(n_estimators):
+        omits[t, list(PAIRS[t % len(PAIRS)])] = True
+    # Few large groups can leave a tree without rows; it then omits nothing.
+    present = np.bincount(block, minlength=N_BLOCKS) > 0
+    empty = ~np.any(~omits & present, axis=1)
+    omits[empty] = False
+    return omits

@@ -1,0 +1,137 @@
+"""How much a rare class or label counts: the cost f(p), class shares and label densities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+from scipy.spatial import cKDTree
+
+COSTS = ("paper", "inverse", None)
+DENSITIES = ("auto", "exact", "bins", "kernel")
+_GRID = 1024
+_BINS = 20
+_CENTRES = 500
+
+
+def cost_code(cost: str | None | Callable[[Any], Any]) -> tuple[int, np.ndarray]:
+    """Number and table by which the kernels know a cost.
+
+    Parameters
+    ----------
+    cost : {"paper", "inverse"}, None or callable
+        f(p) = (1 - p) / p, f(p) = 1 / p, no cost, or a function of an array of shares p in (0, 1].
+    """
+    if callable(cost):
+        table = np.asarray(cost(np.logspace(-6, 0, 1025)), dtype=np.float64)
+        if table.shape != (1025,) or not np.all(np.isfinite(table)) or np.any(table < 0):
+            raise ValueError(
+                "The callable cost must map an array of shares p in (0, 1] to as many finite, non-negative costs."
+            )
+        return 3, table
+    if cost not in COSTS:
+        raise ValueError(f"cost={cost!r} is unknown: use 'paper', 'inverse', None or a callable f(p).")
+    return {None: 0, "paper": 1, "inverse": 2}[cost], np.ones(2)
+
+
+def class_shares(code: np.ndarray, n_classes: int, sample_weight: np.ndarray) -> np.ndarray:
+    """Share of each class in the training rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_shares(np.array([0, 0, 0, 1]), 2, np.ones(4))
+    array([0.75, 0.25])
+    """
+    counts = np.bincount(code, weights=sample_weight, minlength=n_classes)
+    return counts / counts.sum()
+
+
+class LabelDensity:
+    """Share of the training rows whose label is (nearly) a given one.
+
+    Parameters
+    ----------
+    y : array of shape (n,) or (n, n_outputs)
+        Training labels.
+    kind : {"auto", "exact", "bins", "kernel"} or callable, default="auto"
+        "exact" counts equal labels, "bins" counts labels in 20 bins of equal width, "kernel" smooths; "auto" is
+        exact where labels repeat (ages, angles, ratings), otherwise a kernel density.  A callable maps labels to
+        positive densities.
+    sample_weight : array of shape (n,), optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LabelDensity(np.array([1.0] * 9 + [5.0]), kind="exact").evaluate(np.array([1.0, 5.0]))
+    array([0.9, 0.1])
+    """
+
+    def __init__(self, y: Any, kind: str | Callable[[Any], Any] = "auto", sample_weight: Any = None):
+        y = np.asarray(y, dtype=np.float64)
+        labels = y.reshape(len(y), -1)
+        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weight = weight / weight.sum()
+        if not callable(kind) and kind not in DENSITIES:
+            raise ValueError(f"label_density={kind!r} is unknown: use one of {DENSITIES} or a callable.")
+        distinct, code = np.unique(labels, axis=0, return_inverse=True)
+        if kind == "auto":
+            kind = "exact" if len(distinct) <= max(2, min(200, len(y) / 10)) else "kernel"
+        self.offset = labels.mean(axis=0)
+        self.scale = np.where(labels.std(axis=0) > 0, labels.std(axis=0), 1.0)
+        self.floor = 0.5 / len(y)
+        if callable(kind):
+            self.kind = "callable"
+            shares = np.asarray(kind(y), dtype=np.float64)
+            if shares.shape != (len(y),) or not np.all(np.isfinite(shares)) or np.any(shares <= 0):
+                raise ValueError("The callable label_density must give one positive, finite density for each label.")
+            self.support, first = np.unique(labels, axis=0, return_index=True)
+            self.values = shares[first] / max(shares.max(), 1.0)
+        elif kind == "exact":
+            self.kind = "exact"
+            self.support = distinct
+            self.values = np.bincount(code.ravel(), weights=weight, minlength=len(distinct))
+        elif labels.shape[1] == 1:
+            self.kind = kind
+            self._on_grid(labels[:, 0], weight, kind)
+        else:
+            self.kind = "joint"
+            step = max(1, len(y) // _CENTRES)
+            self.support = labels[np.lexsort(labels.T)][::step]
+            self.values = np.ones(1)
+
+    def _on_grid(self, y: np.ndarray, weight: np.ndarray, kind: str) -> None:
+        low, high = float(y.min()), float(y.max())
+        size = _BINS if kind == "bins" else _GRID
+        edges = np.linspace(low, high, size + 1)
+        at = np.clip(np.searchsorted(edges, y, side="right") - 1, 0, size - 1)
+        values = np.bincount(at, weights=weight, minlength=size)
+        if kind == "kernel" and high > low:
+            quartiles = np.quantile(y, [0.25, 0.75])
+            spread = min(s for s in (self.scale[0], (quartiles[1] - quartiles[0]) / 1.34) if s > 0)
+            width = 0.9 * spread * len(y) ** -0.2 / ((high - low) / size)
+            values = gaussian_filter1d(values, max(width, 1.0), mode="constant") * (size / _BINS)
+        self.support = (0.5 * (edges[1:] + edges[:-1]))[:, None]
+        self.values = values
+
+    def evaluate(self, y: Any) -> np.ndarray:
+        """Shares, each in (0, 1], of the labels ``y``; a label never seen has the share of the nearest one known."""
+        labels = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        if self.kind == "joint":
+            centres = (self.support - self.offset) / self.scale
+            tree = cKDTree(centres)
+            width = len(self.support) ** (-1.0 / (labels.shape[1] + 4))
+            near = tree.query_ball_point((labels - self.offset) / self.scale, r=2 * width, return_length=True)
+            shares = near / len(self.support)
+        elif labels.shape[1] == 1:
+            at = np.searchsorted(self.support[:, 0], labels[:, 0])
+            at = np.clip(at, 1, max(len(self.support) - 1, 1))
+            lower = labels[:, 0] - self.support[at - 1, 0]
+            upper = self.support[np.minimum(at, len(self.support) - 1), 0] - labels[:, 0]
+            shares = self.values[np.where(lower <= upper, at - 1, np.minimum(at, len(self.support) - 1))]
+        else:
+            _, at = cKDTree((self.support - self.offset) / self.scale).query((labels - self.offset) / self.scale)
+            shares = self.values[at]
+        return np.clip(shares, self.floor, 1.0)

@@ -1,0 +1,120 @@
+"""Where a query's neighbours come from: the leaves of a forest, or plain nearest neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.neighbors import NearestNeighbors
+
+from .blocks import N_BLOCKS
+from .trees import Trees, chunks, in_parallel, writable
+
+_CHUNK = 256
+
+
+class Neighborhoods:
+    """Neighbours of n queries.
+
+    Attributes
+    ----------
+    rows : (n, M) training rows, by falling proximity.
+    proximity : (n, M) share of the trees in whose leaf a row lies with the query.
+    size : (n,) how many rows each query has.
+    """
+
+    def __init__(self, rows: np.ndarray, proximity: np.ndarray, size: np.ndarray):
+        self.rows = rows
+        self.proximity = proximity
+        self.size = size
+
+    def __getitem__(self, part: slice | np.ndarray) -> Neighborhoods:
+        return Neighborhoods(self.rows[part], self.proximity[part], self.size[part])
+
+    @classmethod
+    def join(cls, parts: list[Neighborhoods]) -> Neighborhoods:
+        """Neighbourhoods one after another; the widest sets M."""
+        width = max(p.rows.shape[1] for p in parts)
+        wide = [
+            (np.pad(p.rows, ((0, 0), (0, width - p.rows.shape[1]))),
+             np.pad(p.proximity, ((0, 0), (0, width - p.rows.shape[1]))))
+            for p in parts
+        ]
+        return cls(
+            np.concatenate([r for r, _ in wide]),
+            np.concatenate([p for _, p in wide]),
+            np.concatenate([p.size for p in parts]),
+        )
+
+
+def leaf_neighbors(
+    trees: Trees,
+    row_block: np.ndarray,
+    row_weight: np.ndarray,
+    X: np.ndarray,
+    Q: np.ndarray,
+    Z: np.ndarray,
+    block: np.ndarray,
+    max_neighbors: int | None,
+    n_jobs: int | None,
+) -> Neighborhoods:
+    """Union of the leaves that each query reaches.
+
+    Parameters
+    ----------
+    trees, row_block, row_weight : the forest, and blocks and weights of its training rows.
+    X, Q : (n, d) queries on the forest's scale and in the metric space; Z : (N, D) training rows in the latter.
+    block : (n,) block of a query that is a training row, -1 for a new one.
+    max_neighbors : most rows to keep of each neighbourhood; None keeps all.
+    """
+    nodes = (trees.roots, trees.left, trees.right, trees.threshold, trees.split_ptr, trees.split_feature)
+    leaves = (trees.omits, trees.leaf_ptr, trees.leaf_rows, row_block, row_weight, Z)
+    tasks = [
+        (X[part], Q[part], block[part], max_neighbors, (*nodes, trees.split_weight), leaves)
+        for part in chunks(len(X), _CHUNK)
+    ]
+    return Neighborhoods.join([Neighborhoods(*found) for found in in_parallel(_gather_some, tasks, n_jobs)])
+
+
+def _gather_some(
+    X: np.ndarray, Q: np.ndarray, block: np.ndarray, max_neighbors: int | None, nodes: tuple, leaves: tuple
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    from ._kernels.neighbors import gather
+    from ._kernels.tree import route
+
+    nodes = tuple(writable(a) for a in nodes)
+    omits, leaf_ptr, leaf_rows, row_block, row_weight, Z = (writable(a) for a in leaves)
+    reached = np.empty((len(X), len(nodes[0])), dtype=np.int32)
+    route(writable(X), *nodes, reached)
+    room = int(np.max(np.sum(leaf_ptr[reached + 1] - leaf_ptr[reached], axis=1)))
+    width = max(1, min(room, len(Z)) if max_neighbors is None else min(max_neighbors, len(Z)))
+    rows = np.zeros((len(X), width), dtype=np.int64)
+    proximity = np.zeros((len(X), width))
+    size = np.zeros(len(X), dtype=np.int64)
+    gather(
+        reached, writable(block), omits, leaf_ptr, leaf_rows, row_block, row_weight, writable(Q), Z, rows, proximity, size
+    )
+    width = max(1, int(size.max()))
+    return rows[:, :width].copy(), proximity[:, :width].copy(), size
+
+
+def nearest_neighbors(
+    row_block: np.ndarray,
+    row_weight: np.ndarray,
+    Q: np.ndarray,
+    Z: np.ndarray,
+    block: np.ndarray,
+    n_neighbors: int,
+    n_jobs: int | None,
+) -> Neighborhoods:
+    """The nearest rows, each of proximity one times its weight; a training row sees rows of other blocks only."""
+    rows = np.zeros((len(Q), min(n_neighbors, len(Z))), dtype=np.int64)
+    size = np.zeros(len(Q), dtype=np.int64)
+    for b in range(-1, N_BLOCKS):
+        asked = np.flatnonzero(block == b)
+        known = np.flatnonzero((row_block != b) & (row_weight > 0))
+        if len(asked) and len(known):
+            k = min(rows.shape[1], len(known))
+            found = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(Z[known]).kneighbors(Q[asked], return_distance=False)
+            rows[asked, :k] = known[found]
+            size[asked] = k
+    inside = np.arange(rows.shape[1]) < size[:, None]
+    return Neighborhoods(rows, np.where(inside, row_weight[rows], 0.0), size)

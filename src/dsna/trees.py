@@ -1,0 +1,186 @@
+"""Grown trees as flat arrays: growing them in parallel, sending rows down, what their leaves hold.
+
+The layout of the arrays is told in ``dsna._kernels.tree``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.sparse import csr_array
+from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+_CHUNK = 1024
+
+
+def writable(array: np.ndarray) -> np.ndarray:
+    """The array, or a copy of one that a process backend handed over read-only (a type of its own to numba)."""
+    return np.require(array, requirements="CW")
+
+
+def in_parallel(function: Callable[..., Any], tasks: list[tuple], n_jobs: int | None, verbose: int = 0) -> list[Any]:
+    """``[function(*task) for task in tasks]`` on joblib's current backend, threads unless another is set."""
+    return Parallel(n_jobs=n_jobs, prefer="threads", verbose=max(0, verbose - 1))(
+        delayed(_one_blas_thread)(function, *task) for task in tasks
+    )
+
+
+def _one_blas_thread(function: Callable[..., Any], *task: Any) -> Any:
+    with threadpool_limits(limits=1, user_api="blas"):
+        return function(*task)
+
+
+def chunks(n: int, size: int = _CHUNK) -> Iterator[slice]:
+    """Slices of at most ``size`` rows that cover ``range(n)``."""
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
+
+
+def _grow_some(table: tuple, growth: tuple, sizes: np.ndarray, jobs: list[tuple[np.ndarray, np.ndarray, int]]) -> list:
+    """Grow the trees of one task; a job is (rows sorted by label, their weights, seed)."""
+    from ._kernels.node import Growth, Table
+    from ._kernels.tree import grow_tree
+
+    X, label, code, share, weight, gain, cost_table = (writable(a) for a in table)
+    grown = []
+    for rows, counts, seed in jobs:
+        tree_weight = weight
+        if counts.size:
+            tree_weight = weight * counts
+        rows = rows.astype(np.int32)
+        arrays = grow_tree(
+            rows, Table(X, label, code, share, tree_weight, gain, cost_table), Growth(*growth), writable(sizes), seed
+        )
+        grown.append((*arrays, rows))
+    return grown
+
+
+def grow_trees(
+    table: tuple[np.ndarray, ...],
+    growth: tuple,
+    sizes: np.ndarray,
+    jobs: list[tuple[np.ndarray, np.ndarray, int]],
+    n_jobs: int | None,
+    verbose: int = 0,
+) -> list[tuple]:
+    """Grow one tree per job in parallel; each comes as the arrays that ``Trees.join`` takes."""
+    per_task = max(1, -(-len(jobs) // (4 * effective_n_jobs(n_jobs))))
+    tasks = [(table, growth, sizes, jobs[part]) for part in chunks(len(jobs), per_task)]
+    return [tree for task in in_parallel(_grow_some, tasks, n_jobs, verbose) for tree in task]
+
+
+def in_input_units(tree: tuple, space: np.ndarray) -> tuple:
+    """A tree grown on ``X @ space`` as one that takes X: each split becomes a dense one."""
+    ptr, feature, weight = tree[3:6]
+    W = csr_array((weight, feature, ptr), shape=(len(ptr) - 1, space.shape[1]))
+    inner = np.diff(ptr) > 0
+    dense = W[inner] @ space.T
+    n_features = space.shape[0]
+    new_ptr = np.concatenate([[0], np.cumsum(inner)]) * n_features
+    features = np.tile(np.arange(n_features, dtype=np.int32), len(dense))
+    importance = np.full(n_features, 0.0)
+    importance += np.abs(space) @ tree[8] / np.maximum(np.abs(space).sum(axis=0), 1e-300).sum()
+    return (*tree[:3], new_ptr, features, dense.ravel(), *tree[6:8], importance, tree[9])
+
+
+class Trees:
+    """The trees of a forest and the training rows in their leaves.
+
+    Attributes
+    ----------
+    roots, left, right, threshold, split_ptr, split_feature, split_weight : nodes of all trees, one after another.
+    metric_weight : weight of each split in the forest's metric.
+    leaf_ptr, leaf_rows : training rows of each leaf.
+    leaf_tree : tree of each leaf.
+    omits : (n_trees, N_BLOCKS) blocks of rows that a tree has never seen.
+    importance : (n_features,) summed gains.
+    """
+
+    def __init__(self, **arrays: np.ndarray):
+        self.__dict__.update(arrays)
+
+    roots: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    threshold: np.ndarray
+    split_ptr: np.ndarray
+    split_feature: np.ndarray
+    split_weight: np.ndarray
+    metric_weight: np.ndarray
+    leaf_ptr: np.ndarray
+    leaf_rows: np.ndarray
+    leaf_tree: np.ndarray
+    omits: np.ndarray
+    importance: np.ndarray
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.roots)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves of all trees."""
+        return len(self.leaf_ptr) - 1
+
+    @classmethod
+    def join(cls, grown: list[tuple], omits: np.ndarray) -> Trees:
+        """Trees given one by one as (left, right, threshold, split_ptr, ..., importance, rows), as one object."""
+        columns = list(zip(*grown, strict=True))
+        left, right, threshold, split_ptr, feature, weight, metric_weight, leaf_ptr, importance, rows = columns
+        nodes = np.cumsum([0, *(len(a) for a in left)])
+        leaves = np.cumsum([0, *(len(a) - 1 for a in leaf_ptr)])
+        used = np.cumsum([0, *(len(a) for a in feature)])
+        kept = np.cumsum([0, *(len(a) for a in rows)])
+        return cls(
+            roots=nodes[:-1].astype(np.int64),
+            left=np.concatenate([np.where(a >= 0, a + n, -1) for a, n in zip(left, nodes, strict=False)]).astype(np.int32),
+            right=np.concatenate(
+                [np.where(a >= 0, b + n, b + m) for a, b, n, m in zip(left, right, nodes, leaves, strict=False)]
+            ).astype(np.int32),
+            threshold=np.concatenate(threshold),
+            split_ptr=np.concatenate([a[:-1] + u for a, u in zip(split_ptr, used, strict=False)] + [used[-1:]]),
+            split_feature=np.concatenate(feature),
+            split_weight=np.concatenate(weight),
+            metric_weight=np.concatenate(metric_weight),
+            leaf_ptr=np.concatenate([a[:-1] + k for a, k in zip(leaf_ptr, kept, strict=False)] + [kept[-1:]]),
+            leaf_rows=np.concatenate(rows).astype(np.int32),
+            leaf_tree=np.repeat(np.arange(len(left)), np.diff(leaves)).astype(np.int32),
+            omits=omits,
+            importance=np.sum(importance, axis=0),
+        )
+
+    def apply(self, X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """(n, n_trees) number of the leaf that each row reaches in each tree; leaves are numbered across trees."""
+        nodes = (self.roots, self.left, self.right, self.threshold, self.split_ptr, self.split_feature)
+        tasks = [(X[part], *nodes, self.split_weight) for part in chunks(len(X))]
+        return np.concatenate(in_parallel(_route_some, tasks, n_jobs))
+
+    def leaf_means(self, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """(n_leaves, k) weighted mean of the rows' values (n, k) in each leaf."""
+        w = weight[self.leaf_rows]
+        sums = np.add.reduceat(values[self.leaf_rows] * w[:, None], self.leaf_ptr[:-1], axis=0)
+        totals = np.add.reduceat(w, self.leaf_ptr[:-1])
+        return sums / np.maximum(totals, 1e-300)[:, None]
+
+    def splits(self, trees: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """(split_ptr, split_feature, split_weight, metric_weight) of the nodes of the trees in a boolean mask."""
+        bounds = np.append(self.roots, len(self.left))
+        nodes = np.concatenate([np.arange(bounds[t], bounds[t + 1]) for t in np.flatnonzero(trees)])
+        sizes = np.diff(self.split_ptr)[nodes]
+        ptr = np.concatenate([[0], np.cumsum(sizes)])
+        at = np.repeat(self.split_ptr[nodes] - ptr[:-1], sizes) + np.arange(ptr[-1])
+        return ptr, self.split_feature[at], self.split_weight[at], self.metric_weight[nodes]
+
+
+def _route_some(X: np.ndarray, *nodes: np.ndarray) -> np.ndarray:
+    from ._kernels.tree import route
+
+    nodes = tuple(writable(a) for a in nodes)
+    leaves = np.empty((len(X), len(nodes[0])), dtype=np.int32)
+    route(writable(X), *nodes, leaves)
+    return leaves
