@@ -16,7 +16,7 @@ _BINS = 20
 _CENTRES = 500
 
 
-def cost_code(cost: str | None | Callable[[Any], Any]) -> tuple[int, np.ndarray]:
+def cost_code(cost: str | Callable[[Any], Any] | None) -> tuple[int, np.ndarray]:
     """Number and table by which the kernels know a cost.
 
     Parameters
@@ -97,7 +97,7 @@ class LabelDensity:
             self.kind = kind
             self._on_grid(labels[:, 0], weight, kind)
         else:
-            self.kind = "joint"
+            self.kind = kind
             step = max(1, len(y) // _CENTRES)
             self.support = labels[np.lexsort(labels.T)][::step]
             self.values = np.ones(1)
@@ -119,7 +119,7 @@ class LabelDensity:
     def evaluate(self, y: Any) -> np.ndarray:
         """Shares, each in (0, 1], of the labels ``y``; a label never seen has the share of the nearest one known."""
         labels = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        if self.kind == "joint":
+        if labels.shape[1] > 1 and self.kind in ("kernel", "bins"):
             centres = (self.support - self.offset) / self.scale
             tree = cKDTree(centres)
             width = len(self.support) ** (-1.0 / (labels.shape[1] + 4))

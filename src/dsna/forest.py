@@ -6,18 +6,18 @@ Module map: ``grow_forest`` turns scaled rows and targets into ``Trees``; ``Cost
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, r2_score
+from sklearn.metrics import balanced_accuracy_score, r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .blocks import PAIRS, deal_blocks, omitted_blocks
 from .costs import class_shares, cost_code
 from .metric import metric_map, split_scatter
+from .parameters import check_parameters, documented, is_number
 from .scaling import Scaling
 from .targets import Targets, class_targets, label_targets
 from .trees import Trees, chunks, grow_trees, in_input_units
@@ -31,19 +31,20 @@ def draw_sizes(max_features: Any, n_draws: int, n_features: int) -> np.ndarray:
     root = max(1, int(np.ceil(np.sqrt(n_features))))
     if isinstance(max_features, str):
         if max_features == "auto":
-            # Small subsets suit tables with few telling columns, all features suit dense vectors: the gain decides.
-            sizes = [root] * n_draws
-            sizes[-1] = min(n_features, 100)
-            return np.array(sizes, dtype=np.int64)
+            # Single features, pairs and oblique splits compete; the gain decides.
+            sizes = np.array((1, 1, 1, 2, 2, 2, root, root, root, root))[np.arange(n_draws) % 10]
+            return np.minimum(sizes, n_features)
         if max_features != "sqrt":
             raise ValueError(f"max_features={max_features!r} is unknown: use 'auto', 'sqrt', a number or None.")
         size = root
     elif max_features is None:
         size = n_features
-    elif isinstance(max_features, Integral) and not isinstance(max_features, bool) and max_features >= 1:
+    elif is_number(max_features) and max_features == int(max_features) and max_features > 1:
         size = min(int(max_features), n_features)
-    elif isinstance(max_features, Real) and 0.0 < max_features <= 1.0:
-        size = max(1, round(float(max_features) * n_features))
+    elif isinstance(max_features, int | np.integer) and max_features == 1:
+        size = 1
+    elif is_number(max_features) and 0.0 < max_features <= 1.0:
+        size = max(1, round(max_features * n_features))
     else:
         raise ValueError(f"max_features={max_features!r} must be 'auto', 'sqrt', None, a whole number or a share.")
     return np.full(1 if size == n_features else n_draws, size, dtype=np.int64)
@@ -125,7 +126,7 @@ class _CostSensitiveForest(BaseEstimator):
         max_features: Any = "auto",
         n_draws: int = 10,
         C: float = 10.0,
-        cost: Any = "paper",
+        cost: Any = "inverse",
         threshold: str = "gain",
         split_groups: str = "targets",
         svr_epsilon: float = 0.1,
@@ -162,6 +163,7 @@ class _CostSensitiveForest(BaseEstimator):
         self.verbose = verbose
 
     def _grow(self, X: np.ndarray, targets: Targets, weight: np.ndarray, groups: np.ndarray | None) -> None:
+        check_parameters(self)
         rng = check_random_state(self.random_state)
         self.scaling_ = Scaling(X[weight > 0], self.scaling)
         rank = targets.rank if targets.n_classes else np.argsort(np.argsort(targets.rank, kind="stable"))
@@ -170,7 +172,7 @@ class _CostSensitiveForest(BaseEstimator):
         scaled = self.scaling_.transform(X)
         self.trees_ = grow_forest(scaled, targets, weight, self.block_, omits, self, rng)
 
-    def apply(self, X):
+    def apply(self, X: Any) -> np.ndarray:
         """Leaf that each row reaches in each tree.
 
         Parameters
@@ -187,7 +189,7 @@ class _CostSensitiveForest(BaseEstimator):
         return self.trees_.apply(self.scaling_.transform(X), self.n_jobs)
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> np.ndarray:
         """Share of each feature in the gains of all splits; sums to one."""
         check_is_fitted(self)
         total = self.trees_.importance.sum()
@@ -212,11 +214,63 @@ class _CostSensitiveForest(BaseEstimator):
         return out
 
 
+@documented
 class CostSensitiveForestClassifier(ClassifierMixin, _CostSensitiveForest):
-    """x"""
+    """Cost-sensitive random forest (CS-RF) for classes.
+
+    Each node separates two groups of classes by a weighted linear SVM on a few random features; rare classes weigh
+    as much as common ones when splits are learned and chosen.
+
+    Parameters
+    ----------
+    {GROWTH}
+    {ROUNDS}
+    balance : float in [0, 1] or None, default=None
+        0 predicts for the class shares of the training rows, 1 (which None stands for) treats classes alike.
+    oob_score : bool, default=False
+        Whether to score the training rows by the trees that never saw them.
+    {COMMON}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    class_prior_ : array of shape (n_classes,)
+        Share of each class in the training rows.
+    trees_ : Trees
+        The trees, with the training rows of each leaf.
+    block_ : array of shape (n,)
+        Block of each training row; each tree omits whole blocks.
+    oob_score_, oob_decision_function_ : float and array of shape (n, n_classes)
+        Balanced accuracy and probabilities out of bag, with ``oob_score=True``.
+    feature_importances_ : array of shape (n_features,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from dsna import CostSensitiveForestClassifier
+    >>> X, y = make_classification(300, weights=[0.9], class_sep=2.0, random_state=0)
+    >>> forest = CostSensitiveForestClassifier(20, random_state=0).fit(X[:200], y[:200])
+    >>> forest.predict(X[200:203]).tolist() == y[200:203].tolist()
+    True
+    """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> CostSensitiveForestClassifier:
-        """Grow the forest."""
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+        y : array of shape (n,)
+            Classes of any type.
+        sample_weight : array of shape (n,), optional
+            A row of weight two counts as two rows.
+        groups : array of shape (n,), optional
+            Rows of one group (a person, a day) are held out together wherever rows are held out.
+
+        Returns
+        -------
+        self
+        """
         X = check_rows(self, X, reset=True)
         self.classes_, code = check_classes(self, y, X)
         weight = check_weights(sample_weight, X)
@@ -233,26 +287,98 @@ class CostSensitiveForestClassifier(ClassifierMixin, _CostSensitiveForest):
             )
         return self
 
+    def _oob_losses(self, code: np.ndarray) -> np.ndarray:
+        """Log loss of each training row out of bag."""
+        proba = np.nan_to_num(self.oob_decision_function_[np.arange(len(code)), code], nan=1.0 / self.n_classes_)
+        return -np.log(np.maximum(proba, 0.01))
+
     def _balanced(self, proba: np.ndarray) -> np.ndarray:
         balance = 1.0 if self.balance is None else self.balance
         scaled = proba / np.maximum(self.class_prior_, 1e-300) ** balance
         return scaled / scaled.sum(axis=1, keepdims=True)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities."""
+        """Class probabilities, corrected for the class shares as ``balance`` asks.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+
+        Returns
+        -------
+        array of shape (n, n_classes)
+        """
         check_is_fitted(self)
         return self._balanced(self._mean_of_leaves(check_rows(self, X, reset=False)))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Most probable class."""
+        """Most probable class.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
+@documented
 class CostSensitiveForestRegressor(RegressorMixin, _CostSensitiveForest):
-    """x"""
+    """Cost-sensitive random forest (CS-RF) for labels, one or several outputs.
+
+    Each node predicts the label by a weighted linear SVR on a few random features and sends rows left or right of a
+    cut; rare labels weigh more when splits are learned and chosen.
+
+    Parameters
+    ----------
+    {GROWTH}
+    {ROUNDS}
+    balance : float in [0, 1] or None, default=None
+        0 (which None stands for) predicts for the labels at hand, 1 treats all label regions as equally important.
+    oob_score : bool, default=False
+        Whether to score the training rows by the trees that never saw them.
+    {COMMON}
+
+    Attributes
+    ----------
+    n_outputs_ : int
+    trees_ : Trees
+        The trees, with the training rows of each leaf.
+    block_ : array of shape (n,)
+        Block of each training row; each tree omits whole blocks.
+    oob_score_, oob_prediction_ : float and array
+        R2 and predictions out of bag, with ``oob_score=True``.
+    feature_importances_ : array of shape (n_features,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from dsna import CostSensitiveForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = CostSensitiveForestRegressor(20, oob_score=True, random_state=0).fit(X, y)
+    >>> bool(forest.oob_score_ > 0.3)
+    True
+    """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> CostSensitiveForestRegressor:
-        """Grow the forest."""
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+        y : array of shape (n,) or (n, n_outputs)
+        sample_weight : array of shape (n,), optional
+            A row of weight two counts as two rows.
+        groups : array of shape (n,), optional
+            Rows of one group (a person, a day) are held out together wherever rows are held out.
+
+        Returns
+        -------
+        self
+        """
         X = check_rows(self, X, reset=True)
         y = check_labels(y, X)
         weight = check_weights(sample_weight, X)
@@ -268,10 +394,25 @@ class CostSensitiveForestRegressor(RegressorMixin, _CostSensitiveForest):
             self.oob_score_ = r2_score(y[seen], self.oob_prediction_[seen], sample_weight=weight[seen])
         return self
 
+    def _oob_losses(self, y: np.ndarray) -> np.ndarray:
+        """Absolute error of each training row out of bag, in units of the label spread."""
+        labels = y.reshape(len(y), -1)
+        error = np.abs(self.oob_prediction_.reshape(labels.shape) - labels)
+        return np.nan_to_num((error / np.maximum(labels.std(axis=0), 1e-300)).mean(axis=1), nan=1.0)
+
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self.n_outputs_ == 1 else values
 
     def predict(self, X: Any) -> np.ndarray:
-        """Mean over trees of the leaves' labels."""
+        """Mean over trees of the leaves' labels.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+
+        Returns
+        -------
+        array of shape (n,) or (n, n_outputs)
+        """
         check_is_fitted(self)
         return self._shaped(self._mean_of_leaves(check_rows(self, X, reset=False)))

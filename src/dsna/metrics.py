@@ -72,9 +72,7 @@ def minority_recall_score(y_true: ArrayLike, y_pred: ArrayLike, *, minority: Any
     classes, recalls, counts = _recalls(y_true, y_pred)
     rare = counts == counts.min() if minority is None else classes == minority
     if not rare.any():
-        raise ValueError(
-            f"minority={minority!r} is not among the classes of y_true, which are {classes.tolist()}."
-        )
+        raise ValueError(f"minority={minority!r} is not among the classes of y_true, which are {classes.tolist()}.")
     return float(recalls[rare].mean())
 
 
@@ -174,9 +172,7 @@ def rare_label_mae_score(
     return float(error[value <= np.partition(value, rank)[rank]].mean())
 
 
-def _recalls(
-    y_true: ArrayLike, y_pred: ArrayLike
-) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64]]:
+def _recalls(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64]]:
     """Classes of `y_true`, the recall of each and the number of its rows."""
     truth, predicted = np.asarray(y_true), np.asarray(y_pred)
     if truth.ndim != 1 or truth.shape != predicted.shape:
@@ -218,7 +214,5 @@ def _bin_edges(bins: int | ArrayLike, truth: NDArray[np.float64]) -> NDArray[np.
         return np.linspace(truth.min(axis=0), truth.max(axis=0), int(bins) + 1)
     edges = np.asarray(bins, dtype=np.float64)
     if edges.ndim != 1 or len(edges) < 2 or not (np.diff(edges) > 0).all():
-        raise ValueError(
-            "bins must be a positive integer or a one-dimensional, increasing list of two edges or more."
-        )
+        raise ValueError("bins must be a positive integer or a one-dimensional, increasing list of two edges or more.")
     return edges[:, None]

@@ -34,8 +34,10 @@ class Neighborhoods:
         """Neighbourhoods one after another; the widest sets M."""
         width = max(p.rows.shape[1] for p in parts)
         wide = [
-            (np.pad(p.rows, ((0, 0), (0, width - p.rows.shape[1]))),
-             np.pad(p.proximity, ((0, 0), (0, width - p.rows.shape[1]))))
+            (
+                np.pad(p.rows, ((0, 0), (0, width - p.rows.shape[1]))),
+                np.pad(p.proximity, ((0, 0), (0, width - p.rows.shape[1]))),
+            )
             for p in parts
         ]
         return cls(
@@ -49,6 +51,7 @@ def leaf_neighbors(
     trees: Trees,
     row_block: np.ndarray,
     row_weight: np.ndarray,
+    rarity: np.ndarray,
     X: np.ndarray,
     Q: np.ndarray,
     Z: np.ndarray,
@@ -60,13 +63,14 @@ def leaf_neighbors(
 
     Parameters
     ----------
-    trees, row_block, row_weight : the forest, and blocks and weights of its training rows.
+    trees, row_block, row_weight, rarity : the forest, and of its training rows the blocks, weights and inverse
+        label frequencies.
     X, Q : (n, d) queries on the forest's scale and in the metric space; Z : (N, D) training rows in the latter.
     block : (n,) block of a query that is a training row, -1 for a new one.
     max_neighbors : most rows to keep of each neighbourhood; None keeps all.
     """
     nodes = (trees.roots, trees.left, trees.right, trees.threshold, trees.split_ptr, trees.split_feature)
-    leaves = (trees.omits, trees.leaf_ptr, trees.leaf_rows, row_block, row_weight, Z)
+    leaves = (trees.omits, trees.leaf_ptr, trees.leaf_rows, row_block, row_weight, rarity, Z)
     tasks = [
         (X[part], Q[part], block[part], max_neighbors, (*nodes, trees.split_weight), leaves)
         for part in chunks(len(X), _CHUNK)
@@ -81,7 +85,7 @@ def _gather_some(
     from ._kernels.tree import route
 
     nodes = tuple(writable(a) for a in nodes)
-    omits, leaf_ptr, leaf_rows, row_block, row_weight, Z = (writable(a) for a in leaves)
+    omits, leaf_ptr, leaf_rows, row_block, row_weight, rarity, Z = (writable(a) for a in leaves)
     reached = np.empty((len(X), len(nodes[0])), dtype=np.int32)
     route(writable(X), *nodes, reached)
     room = int(np.max(np.sum(leaf_ptr[reached + 1] - leaf_ptr[reached], axis=1)))
@@ -89,9 +93,8 @@ def _gather_some(
     rows = np.zeros((len(X), width), dtype=np.int64)
     proximity = np.zeros((len(X), width))
     size = np.zeros(len(X), dtype=np.int64)
-    gather(
-        reached, writable(block), omits, leaf_ptr, leaf_rows, row_block, row_weight, writable(Q), Z, rows, proximity, size
-    )
+    known = (leaf_ptr, leaf_rows, row_block, row_weight, rarity)
+    gather(reached, writable(block), omits, *known, writable(Q), Z, rows, proximity, size)
     width = max(1, int(size.max()))
     return rows[:, :width].copy(), proximity[:, :width].copy(), size
 
@@ -113,7 +116,9 @@ def nearest_neighbors(
         known = np.flatnonzero((row_block != b) & (row_weight > 0))
         if len(asked) and len(known):
             k = min(rows.shape[1], len(known))
-            found = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(Z[known]).kneighbors(Q[asked], return_distance=False)
+            found = (
+                NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(Z[known]).kneighbors(Q[asked], return_distance=False)
+            )
             rows[asked, :k] = known[found]
             size[asked] = k
     inside = np.arange(rows.shape[1]) < size[:, None]

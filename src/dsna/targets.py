@@ -26,7 +26,13 @@ class Targets:
     """
 
     def __init__(
-        self, n_classes: int, code: np.ndarray, label: np.ndarray, share: np.ndarray, gain: np.ndarray, density: int
+        self,
+        n_classes: int,
+        code: np.ndarray,
+        label: np.ndarray,
+        share: np.ndarray,
+        gain: np.ndarray,
+        density: int,
     ):
         self.n_classes = n_classes
         self.code = np.ascontiguousarray(code, dtype=np.int64)

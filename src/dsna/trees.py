@@ -19,7 +19,7 @@ _CHUNK = 1024
 
 def writable(array: np.ndarray) -> np.ndarray:
     """The array, or a copy of one that a process backend handed over read-only (a type of its own to numba)."""
-    return np.require(array, requirements="CW")
+    return np.require(array, requirements=["C", "W"])
 
 
 def in_parallel(function: Callable[..., Any], tasks: list[tuple], n_jobs: int | None, verbose: int = 0) -> list[Any]:
@@ -53,7 +53,11 @@ def _grow_some(table: tuple, growth: tuple, sizes: np.ndarray, jobs: list[tuple[
             tree_weight = weight * counts
         rows = rows.astype(np.int32)
         arrays = grow_tree(
-            rows, Table(X, label, code, share, tree_weight, gain, cost_table), Growth(*growth), writable(sizes), seed
+            rows,
+            Table(X, label, code, share, tree_weight, gain, cost_table),
+            Growth(*growth),
+            writable(sizes),
+            seed,
         )
         grown.append((*arrays, rows))
     return grown
@@ -138,7 +142,9 @@ class Trees:
         kept = np.cumsum([0, *(len(a) for a in rows)])
         return cls(
             roots=nodes[:-1].astype(np.int64),
-            left=np.concatenate([np.where(a >= 0, a + n, -1) for a, n in zip(left, nodes, strict=False)]).astype(np.int32),
+            left=np.concatenate([np.where(a >= 0, a + n, -1) for a, n in zip(left, nodes, strict=False)]).astype(
+                np.int32
+            ),
             right=np.concatenate(
                 [np.where(a >= 0, b + n, b + m) for a, b, n, m in zip(left, right, nodes, leaves, strict=False)]
             ).astype(np.int32),
@@ -160,12 +166,46 @@ class Trees:
         tasks = [(X[part], *nodes, self.split_weight) for part in chunks(len(X))]
         return np.concatenate(in_parallel(_route_some, tasks, n_jobs))
 
+    @property
+    def _leaf_of_entry(self) -> np.ndarray:
+        return np.repeat(np.arange(self.n_leaves), np.diff(self.leaf_ptr))
+
+    def leaf_sums(self, values: np.ndarray) -> np.ndarray:
+        """(n_leaves,) sum over the rows of each leaf of their values (n,)."""
+        return np.bincount(self._leaf_of_entry, weights=values[self.leaf_rows], minlength=self.n_leaves)
+
     def leaf_means(self, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """(n_leaves, k) weighted mean of the rows' values (n, k) in each leaf."""
-        w = weight[self.leaf_rows]
-        sums = np.add.reduceat(values[self.leaf_rows] * w[:, None], self.leaf_ptr[:-1], axis=0)
-        totals = np.add.reduceat(w, self.leaf_ptr[:-1])
-        return sums / np.maximum(totals, 1e-300)[:, None]
+        """(n_leaves, k) weighted mean over the rows of each leaf of their values (n, k)."""
+        totals = np.maximum(self.leaf_sums(weight), 1e-300)
+        return np.stack([self.leaf_sums(weight * column) / totals for column in values.T], axis=1)
+
+    def with_rows(self, leaves: np.ndarray, rows: np.ndarray) -> Trees:
+        """Trees whose leaves hold more rows: ``rows[i]`` joins leaf ``leaves[i]``."""
+        leaf = np.concatenate([self._leaf_of_entry, leaves])
+        order = np.argsort(leaf, kind="stable")
+        arrays = dict(self.__dict__)
+        arrays["leaf_rows"] = np.concatenate([self.leaf_rows, rows])[order]
+        arrays["leaf_ptr"] = np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=self.n_leaves))])
+        return Trees(**arrays)
+
+    def shortened(self, most: int, code: np.ndarray) -> Trees:
+        """Trees whose leaves keep at most about ``most`` rows: of each label its share, at least one.
+
+        Rows stand in the same order in all leaves, so that leaves drop the same rows and proximities keep their
+        meaning.
+        """
+        sizes = np.diff(self.leaf_ptr)
+        leaf = self._leaf_of_entry
+        label = code[self.leaf_rows]
+        run_starts = np.flatnonzero(np.r_[True, (leaf[1:] != leaf[:-1]) | (label[1:] != label[:-1])])
+        run_sizes = np.diff(np.r_[run_starts, len(leaf)])
+        place = np.arange(len(leaf)) - np.repeat(run_starts, run_sizes)
+        quota = np.ceil(most * run_sizes / sizes[leaf[run_starts]])
+        keep = (sizes[leaf] <= most) | (place < np.repeat(quota, run_sizes))
+        arrays = dict(self.__dict__)
+        arrays["leaf_rows"] = self.leaf_rows[keep]
+        arrays["leaf_ptr"] = np.concatenate([[0], np.cumsum(np.bincount(leaf[keep], minlength=self.n_leaves))])
+        return Trees(**arrays)
 
     def splits(self, trees: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(split_ptr, split_feature, split_weight, metric_weight) of the nodes of the trees in a boolean mask."""

@@ -65,6 +65,17 @@ def check_classes(estimator: Any, y: Any, X: np.ndarray) -> tuple[np.ndarray, np
     return classes, code.astype(np.int64)
 
 
+def check_new_classes(y: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(different labels, number of each row's among them); a single class is welcome here."""
+    y = np.asarray(y)
+    if y.ndim != 1:
+        raise ValueError(f"y has shape {y.shape}; one class label for each new row is needed.")
+    check_consistent_length(X, y)
+    check_classification_targets(y)
+    names, code = np.unique(y, return_inverse=True)
+    return names, code
+
+
 def check_labels(y: Any, X: np.ndarray) -> np.ndarray:
     """Regression labels as float64, (n,) or (n, n_outputs)."""
     if y is None:

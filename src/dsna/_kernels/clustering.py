@@ -88,7 +88,8 @@ def label_means(Z, label, m, is_class, k, tau, slack, first, max_iter, member):
 
     Returns
     -------
-    Number of clusters; fewer than k where the rows hold fewer different ones.
+    Number of clusters, none of them empty; fewer than k where the rows hold fewer different ones or one lost all
+    its rows on the way.
     """
     d = Z.shape[1]
     q = label.shape[1]
@@ -136,4 +137,11 @@ def label_means(Z, label, m, is_class, k, tau, slack, first, max_iter, member):
                         centre_label[c, a] += label[i, a] / n
             if is_class:
                 centre_label[c, 0] = majority(inside, ones, n)
-    return found
+    kept = 0
+    for c in range(found):
+        if member[:m, c].any():
+            for i in range(m):
+                member[i, kept] = member[i, c]
+            kept += 1
+    member[:m, kept:] = False
+    return kept

@@ -19,6 +19,10 @@ def hull_point(L, m, energy, q, point):
             mean[a] += L[i, a] / m
     offset = q - mean
     point[:] = mean
+    # What rounding leaves of rows that are all the same is no direction.
+    noise = 0.0
+    for a in range(d):
+        noise += 1e-26 * m * mean[a] ** 2
     if m > 1:
         centred = np.empty((m, d))
         for i in range(m):
@@ -31,7 +35,7 @@ def hull_point(L, m, energy, q, point):
             total += max(values[j], 0.0)
         reached = 0.0
         for j in range(values.shape[0] - 1, -1, -1):
-            if values[j] <= 1e-12 * total or reached >= energy * total * (1.0 - 1e-12):
+            if values[j] <= 1e-12 * total + noise or reached >= energy * total * (1.0 - 1e-12):
                 break
             reached += values[j]
             direction = np.zeros(d)

@@ -24,11 +24,12 @@ def _squared_distance(Z, row, q):
 
 
 @kernel
-def gather(leaves, block, omits, leaf_ptr, leaf_rows, row_block, row_weight, Q, Z, rows, proximity, size):
-    """Fill, for each query, the rows of its neighbourhood and their proximities.
+def gather(leaves, block, omits, leaf_ptr, leaf_rows, row_block, row_weight, rarity, Q, Z, rows, proximity, size):
+    """Fill, for each query, the rows of its neighbourhood and their proximities, largest first.
 
-    A row's proximity is the share of the trees used in whose leaf it lies with the query, times its weight.  Where
-    more rows are found than fit, those of largest proximity stay and, among equals, the nearest.
+    Each tree shares a proximity of one out among the rows of the leaf that the query reaches; a row's proximity is
+    its mean over the trees used.  Where more rows are found than fit, those of largest proximity times ``rarity``
+    stay and, among equals, the nearest.
 
     Parameters
     ----------
@@ -51,39 +52,41 @@ def gather(leaves, block, omits, leaf_ptr, leaf_rows, row_block, row_weight, Q, 
         while length < 2 * visits:
             length *= 2
         keys = np.full(length, np.int64(-1))
-        counts = np.zeros(length)
+        sums = np.zeros(length)
         found = np.empty(max(visits, 1), np.int64)
         n_found = 0
         for t in range(n_trees):
             if block[i] >= 0 and not omits[t, block[i]]:
                 continue
-            part = 1.0 / (leaf_ptr[leaves[i, t] + 1] - leaf_ptr[leaves[i, t]])
-            for k in range(leaf_ptr[leaves[i, t]], leaf_ptr[leaves[i, t] + 1]):
+            begin, end = leaf_ptr[leaves[i, t]], leaf_ptr[leaves[i, t] + 1]
+            total = 0.0
+            for k in range(begin, end):
+                total += row_weight[leaf_rows[k]]
+            for k in range(begin, end):
                 row = np.int64(leaf_rows[k])
-                if block[i] >= 0 and row_block[row] == block[i]:
+                if row_weight[row] == 0.0 or (block[i] >= 0 and row_block[row] == block[i]):
                     continue
                 at = _slot(keys, row)
                 if keys[at] == -1:
                     keys[at] = row
                     found[n_found] = row
                     n_found += 1
-                counts[at] += part
+                sums[at] += row_weight[row] / total
         share = np.empty(n_found)
+        rank = np.empty(n_found)
         for k in range(n_found):
-            share[k] = counts[_slot(keys, found[k])] / used * row_weight[found[k]]
+            share[k] = sums[_slot(keys, found[k])] / used
+            rank[k] = -share[k]
         size[i] = min(n_found, M)
         if n_found > M:
-            # Nearer rows win among equals: a bonus below the smallest difference of two proximities.
-            nearness = np.empty(n_found)
-            farthest = 0.0
+            farthest = 1e-300
+            away = np.empty(n_found)
             for k in range(n_found):
-                nearness[k] = np.sqrt(_squared_distance(Z, found[k], Q[i]))
-                farthest = max(farthest, nearness[k])
+                away[k] = np.sqrt(_squared_distance(Z, found[k], Q[i]))
+                farthest = max(farthest, away[k])
             for k in range(n_found):
-                nearness[k] = share[k] - 1e-9 * nearness[k] / (farthest + 1e-300)
-            order = np.argsort(-nearness)[:M]
-        else:
-            order = np.argsort(-share)
+                rank[k] = -share[k] * rarity[found[k]] * (1.0 - 1e-9 * away[k] / farthest)
+        order = np.argsort(rank)
         for k in range(size[i]):
             rows[i, k] = found[order[k]]
             proximity[i, k] = share[order[k]]

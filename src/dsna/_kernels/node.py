@@ -178,15 +178,11 @@ def _main_direction(picked, mass, m, table, target):
         spread += cov[a, a]
         if cov[a, a] > cov[widest, widest]:
             widest = a
-    direction = np.zeros(q)
-    direction[widest] = 1.0
+    direction = np.ones(q)
     if q > 1 and spread > 0.0:
-        for _ in range(50):
-            image = cov @ direction
-            norm = np.sqrt(np.sum(image * image))
-            if norm == 0.0:
-                break
-            direction = image / norm
+        direction[:] = np.linalg.eigh(cov)[1][:, q - 1]
+        if direction[widest] < 0.0:
+            direction *= -1.0
     variance = 0.0
     for i in range(m):
         t = 0.0
@@ -245,6 +241,18 @@ def _normalise_costs(cost, mass, m):
 
 
 @kernel
+def _group_costs(group, mass, m, table, growth, target, cost):
+    """Sides +-1 of two groups, and f(p_k) of eq. 9 for their rows."""
+    shares = np.zeros(2)
+    for i in range(m):
+        shares[group[i]] += mass[i]
+    for i in range(m):
+        target[i] = 2.0 * group[i] - 1.0
+        cost[i] = cost_of_share(growth.cost, shares[group[i]] / (shares[0] + shares[1]), table.cost_table)
+    _normalise_costs(cost, mass, m)
+
+
+@kernel
 def _entropy(weights, total):
     h = 0.0
     for c in range(weights.shape[0]):
@@ -255,8 +263,8 @@ def _entropy(weights, total):
 
 
 @kernel
-def _gain_at(cut, picked, mass, m, prediction, table, growth):
-    """Reweighted gain of sending rows with a prediction below ``cut`` left; -1 where one side is too small."""
+def _gain_at(cut, picked, mass, m, prediction, table, growth, least):
+    """Reweighted gain of sending rows with a prediction below ``cut`` left; -1 where a side has fewer than least."""
     width = growth.n_classes if growth.n_classes > 0 else table.label.shape[1]
     total = np.zeros(2)
     first = np.zeros((2, width))
@@ -272,7 +280,7 @@ def _gain_at(cut, picked, mass, m, prediction, table, growth):
         else:
             for a in range(width):
                 first[side, a] += u * table.label[r, a]
-    if count == 0 or count == m or (m < growth.max_split and min(count, m - count) < growth.min_leaf):
+    if min(count, m - count) < least:
         return -1.0
     if total[0] <= 0.0 or total[1] <= 0.0:
         return -1.0
@@ -289,18 +297,22 @@ def _gain_at(cut, picked, mass, m, prediction, table, growth):
 
 
 @kernel
-def _best_cut(picked, mass, m, prediction, table, growth):
-    """(gain, cut) of a split: at 0, or also at ``CUTS`` quantiles of the predictions."""
+def _best_cut(picked, mass, m, prediction, table, growth, least):
+    """(gain, cut) of a split: at 0, or also at ``CUTS`` quantiles of the predictions.
+
+    The quantiles also stand in for a 0 that leaves too few rows on one side: a tiny class that is split off well
+    would otherwise end the growth of a large node.
+    """
     cut = 0.0
-    gain = _gain_at(0.0, picked, mass, m, prediction, table, growth)
-    if growth.free_cut == 1:
+    gain = _gain_at(0.0, picked, mass, m, prediction, table, growth, least)
+    if growth.free_cut == 1 or gain < 0.0:
         ordered = np.sort(prediction[:m])
         for j in range(1, CUTS + 1):
             k = j * m // (CUTS + 1)
             if k == 0 or ordered[k] == ordered[k - 1]:
                 continue
             other = 0.5 * (ordered[k] + ordered[k - 1])
-            value = _gain_at(other, picked, mass, m, prediction, table, growth)
+            value = _gain_at(other, picked, mass, m, prediction, table, growth, least)
             if value > gain:
                 gain = value
                 cut = other
@@ -361,6 +373,10 @@ def find_split(rows, start, end, table, growth, sizes, state, order, counts, fea
     picked = np.empty(room, np.int64)
     mass = np.empty(room)
     m = _sample(rows, start, end, table, growth, state, picked, mass)
+    # Sampled rows are distinct, so as many on each side are enough; a share of them stands for a large leaf.
+    least = growth.min_leaf
+    if end - start > growth.max_split:
+        least = max(1, min(least, max(m // 8, least * m // (end - start))))
     target = np.empty(m)
     cost = np.empty(m)
     side = np.zeros(max(growth.n_classes, 1), np.int64)
@@ -371,6 +387,7 @@ def find_split(rows, start, end, table, growth, sizes, state, order, counts, fea
             return 0, 0.0, 0.0, 0.0
         for i in range(m):
             group[i] = side[table.code[picked[i]]]
+        _group_costs(group, mass, m, table, growth, target, cost)
     else:
         spread = _main_direction(picked, mass, m, table, target)
         if spread <= 0.0:
@@ -396,20 +413,12 @@ def find_split(rows, start, end, table, growth, sizes, state, order, counts, fea
         kept = _standardise(picked, mass, m, table, growth, chosen, sizes[j], Z, mean, scale)
         if kept == 0:
             continue
-        if growth.n_classes > 0:
-            if growth.group_features == 1 and not two_means(Z, m, kept, state, 10, group):
+        if growth.group_features == 1 and growth.n_classes > 0:
+            if not two_means(Z, m, kept, state, 10, group):
                 continue
-            if growth.group_features == 1 or j == 0:
-                shares = np.zeros(2)
-                for i in range(m):
-                    shares[group[i]] += mass[i]
-                total = shares[0] + shares[1]
-                for i in range(m):
-                    target[i] = 2.0 * group[i] - 1.0
-                    cost[i] = cost_of_share(growth.cost, shares[group[i]] / total, table.cost_table)
-                _normalise_costs(cost, mass, m)
+            _group_costs(group, mass, m, table, growth, target, cost)
         newton_split(Z, target, cost, m, kept + 1, kind, growth.C, growth.epsilon, NEWTON_STEPS, w, prediction)
-        gain, cut = _best_cut(picked, mass, m, prediction, table, growth)
+        gain, cut = _best_cut(picked, mass, m, prediction, table, growth, least)
         if gain > best:
             best = gain
             best_size = kept

@@ -110,6 +110,7 @@ def _solve_cluster(L, point, b, inside, proximity, most, m, squared, how, alpha)
     for k in range(size):
         for j in range(size):
             G[k, j] /= squared
+    for k in range(n):
         G[k, k] += how.ridge
     start = prior.copy()
     work = np.empty(size)
@@ -231,9 +232,7 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
             for c in range(found):
                 inner = member[:m, c]
                 _prior(away, factor, near, m, how, scale, inner, b)
-                objective[c], residual = _solve_cluster(
-                    L, points[c], b, inner, near, most, m, squared, how, alpha[c]
-                )
+                objective[c], residual = _solve_cluster(L, points[c], b, inner, near, most, m, squared, how, alpha[c])
                 objective[c] += 0.5 * fits[c] ** 2 / squared
                 worst = max(worst, residual)
             best = np.argmin(objective)

@@ -32,7 +32,7 @@ def _aim(kind, target, prediction, epsilon):
 
 
 @kernel
-def _cholesky_solve(H, b, d):
+def cholesky_solve(H, b, d):
     """Solve H x = b for the leading d x d block (lower triangle given); H and b are overwritten, x is left in b."""
     for j in range(d):
         s = H[j, j]
@@ -117,7 +117,7 @@ def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, predicti
                         H[a, k] += v * X[i, k]
         if settled:
             return step
-        _cholesky_solve(H, b, d)
+        cholesky_solve(H, b, d)
         norm_w = 0.0
         norm_p = 0.0
         w_p = 0.0

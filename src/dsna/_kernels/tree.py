@@ -108,19 +108,23 @@ def grow_tree(rows, table, growth, sizes, seed):
                     rows, start, end, table, growth, sizes, state, order, counts, features, weights
                 )
         if size > 0:
-            kept = 0
+            # Left rows from the front, right ones from the back; a leaf keeps the order by label.
+            back = end
             for k in range(start, end):
                 if _split_value(table.X[rows[k]], features, weights, 0, size) < cut:
-                    rows[middle] = rows[k]
+                    spare[middle] = rows[k]
                     middle += 1
                 else:
-                    spare[kept] = rows[k]
-                    kept += 1
-            for k in range(kept):
-                rows[middle + k] = spare[k]
+                    back -= 1
+                    spare[back] = rows[k]
             if min(middle - start, end - middle) < growth.min_leaf:
                 # Only where the split was learned on a sample: all rows are judged here.
                 size = 0
+            else:
+                for k in range(start, middle):
+                    rows[k] = spare[k]
+                for k in range(middle, end):
+                    rows[k] = spare[end - 1 - (k - middle)]
         threshold[node] = cut
         metric_weight[node] = 0.0
         if size == 0:
@@ -143,7 +147,12 @@ def grow_tree(rows, table, growth, sizes, seed):
                 split_weight[used + s] = weights[s]
                 importance[features[s]] += node_mass * gain / size
             used += size
-            stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = node, middle, end, depth + 1
+            stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = (
+                node,
+                middle,
+                end,
+                depth + 1,
+            )
             stack[height + 1, 0], stack[height + 1, 1], stack[height + 1, 2] = -1, start, middle
             stack[height + 1, 3] = depth + 1
             height += 2

@@ -1,0 +1,175 @@
+"""From coefficients to a prediction: class probabilities, or weights of labels and the rule applied to them."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.spatial import cKDTree
+
+_SMOOTH = 0.02
+_TINY = 1e-300
+_STIFF_SLOPES = 2.0
+_STIFF_BIAS = 0.5
+
+
+def class_mass(weights: np.ndarray, rows: np.ndarray, code: np.ndarray, n_classes: int) -> np.ndarray:
+    """(n, n_classes) share of each class in the positive weights (n, M) of the rows; zeros where all are zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_mass(np.array([[0.75, 0.25, -0.1]]), np.array([[0, 1, 2]]), np.array([1, 0, 0]), 2)
+    array([[0.25, 0.75]])
+    """
+    n = len(weights)
+    at = code[rows] + np.arange(n)[:, None] * n_classes
+    mass = np.bincount(at.ravel(), weights=np.maximum(weights, 0.0).ravel(), minlength=n * n_classes)
+    mass = mass.reshape(n, n_classes)
+    return mass / np.maximum(mass.sum(axis=1, keepdims=True), _TINY)
+
+
+def prior_corrected(proba: np.ndarray, prior: np.ndarray, balance: float) -> np.ndarray:
+    """Probabilities for a population whose class shares are ``prior ** (1 - balance)``, up to a factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> prior_corrected(np.array([[0.75, 0.25]]), np.array([0.75, 0.25]), balance=1.0)
+    array([[0.5, 0.5]])
+    """
+    scaled = proba / np.maximum(prior, _TINY) ** balance
+    return scaled / scaled.sum(axis=1, keepdims=True)
+
+
+class Calibration:
+    """Probabilities from two opinions: the mass of the coefficients and the vote of the forest.
+
+    ``log p_c = a log mass_c + b log vote_c + bias_c`` up to normalisation.  a, b and the biases are fitted on
+    out-of-bag rows by penalised maximum likelihood, drawn toward a = b = 1/2 and the class shares where rows are
+    few; once for the rows as they are and once with all classes weighing the same.  Between these two populations
+    the logarithms are interpolated.
+
+    Attributes
+    ----------
+    prior : (n_classes,) class shares, with which both opinions are smoothed.
+    slopes : (2, 2) a and b, for the rows as they are and for equal classes.
+    bias : (2, n_classes)
+    """
+
+    def __init__(self, prior: np.ndarray, slopes: np.ndarray | None = None, bias: np.ndarray | None = None):
+        self.prior = prior
+        self.slopes = np.full((2, 2), 0.5) if slopes is None else slopes
+        self.bias = np.stack([np.zeros(len(prior)), -np.log(np.maximum(prior, _TINY))]) if bias is None else bias
+
+    def _opinions(self, mass: np.ndarray, vote: np.ndarray) -> np.ndarray:
+        """(2, n, n_classes) smoothed logarithms."""
+        return np.log((np.stack([mass, vote]) + _SMOOTH * self.prior + 1e-12) / (1.0 + _SMOOTH))
+
+    def probabilities(self, mass: np.ndarray, vote: np.ndarray, balance: float) -> np.ndarray:
+        """(n, n_classes) calibrated probabilities in a population between the one at hand and equal classes."""
+        part = np.array([1.0 - balance, balance])
+        logits = np.tensordot(part @ self.slopes, self._opinions(mass, vote), axes=1) + part @ self.bias
+        return _softmax(logits)[0]
+
+    @classmethod
+    def fit(
+        cls,
+        mass: np.ndarray,
+        vote: np.ndarray,
+        code: np.ndarray,
+        weight: np.ndarray,
+        prior: np.ndarray,
+        blend: float | None = None,
+    ) -> Calibration:
+        """Calibrate on rows of known class; ``blend`` fixes the share of the vote in the two slopes."""
+        start = cls(prior)
+        opinions = start._opinions(mass, vote)
+        mix = np.eye(2) if blend is None else np.array([[1.0 - blend], [blend]])
+        ends = []
+        for usual, weights in zip(start.bias, (weight, weight / np.maximum(prior, _TINY)[code]), strict=True):
+            # Scaled to the number of equal rows that would say as much.
+            weights = weights * weights.sum() / np.sum(weights**2)
+            ends.append(_fit_opinions(opinions, np.eye(len(prior))[code], weights, mix, usual))
+        return cls(prior, np.stack([slopes for slopes, _ in ends]), np.stack([bias for _, bias in ends]))
+
+
+def _softmax(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities and their logarithms."""
+    logits = logits - logits.max(axis=1, keepdims=True)
+    log_proba = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    return np.exp(log_proba), log_proba
+
+
+def _fit_opinions(
+    opinions: np.ndarray, truth: np.ndarray, weight: np.ndarray, mix: np.ndarray, usual_bias: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes ``mix @ free`` and bias of largest penalised likelihood."""
+    n_free = mix.shape[1]
+    usual = np.concatenate([np.full(n_free, 1.0 / n_free), usual_bias])
+    stiff = np.concatenate([np.full(n_free, _STIFF_SLOPES), np.full(len(usual_bias), _STIFF_BIAS)])
+
+    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        logits = np.tensordot(mix @ parameters[:n_free], opinions, axes=1) + parameters[n_free:]
+        proba, log_proba = _softmax(logits)
+        off = parameters - usual
+        value = np.sum(stiff * off**2) - np.sum(weight * np.sum(truth * log_proba, axis=1))
+        slack = weight[:, None] * (proba - truth)
+        gradient = np.concatenate([mix.T @ np.einsum("knc,nc->k", opinions, slack), slack.sum(axis=0)])
+        return float(value), gradient + 2.0 * stiff * off
+
+    bounds = [(0.0, 4.0)] * n_free + [(None, None)] * len(usual_bias)
+    found = minimize(loss, usual, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return mix @ found[:n_free], found[n_free:]
+
+
+def label_weights(
+    alpha: np.ndarray, kernel: np.ndarray, rarity: np.ndarray, blend: float, balance: float, sum_to_one: bool
+) -> np.ndarray:
+    """(n, M) weights of the labels: coefficients blended with the forest's kernel, then balanced.
+
+    Parameters
+    ----------
+    alpha, kernel : (n, M) coefficients, and proximities with row sums of one.
+    rarity : (n, M) one over the label density.
+    blend : share of the kernel.
+    balance : positive weights are multiplied by ``rarity ** balance`` and negative ones, which extrapolate, fade
+        out as it grows.
+    """
+    weights = (1.0 - blend) * alpha + blend * kernel
+    if balance > 0.0:
+        weights = np.maximum(weights, 0.0) * rarity**balance + (1.0 - balance) * np.minimum(weights, 0.0)
+    if sum_to_one or balance > 0.0:
+        total = weights.sum(axis=1, keepdims=True)
+        positive = np.maximum(weights, 0.0)
+        # Balanced weights whose sum nearly vanishes cannot be normalised; their positive part can.
+        poor = np.abs(total) < 0.1
+        weights = np.where(poor, positive, weights)
+        total = np.where(poor, positive.sum(axis=1, keepdims=True), total)
+        weights = weights / np.where(total == 0.0, 1.0, total)
+    return weights
+
+
+def decide(weights: np.ndarray, labels: np.ndarray, decision: str, grid: np.ndarray) -> np.ndarray:
+    """(n, q) prediction from weights (n, M) of labels (n, M, q).
+
+    Parameters
+    ----------
+    decision : {"mean", "median", "grid"}
+        Weighted mean, which alone extrapolates; weighted median of the positive weights; mean snapped to the
+        nearest row of ``grid``, the labels seen.
+    """
+    if decision == "median":
+        positive = np.maximum(weights, 0.0)
+        half = 0.5 * positive.sum(axis=1)
+        out = np.empty((len(weights), labels.shape[2]))
+        for a in range(labels.shape[2]):
+            order = np.argsort(labels[:, :, a], axis=1, kind="stable")
+            reached = np.cumsum(np.take_along_axis(positive, order, axis=1), axis=1) >= half[:, None]
+            middle = np.take_along_axis(order, reached.argmax(axis=1)[:, None], axis=1)
+            out[:, a] = np.take_along_axis(labels[:, :, a], middle, axis=1)[:, 0]
+        return out
+    mean = np.einsum("nm,nmq->nq", weights, labels)
+    if decision == "grid":
+        spread = np.where(grid.std(axis=0) > 0, grid.std(axis=0), 1.0)
+        return grid[cKDTree(grid / spread).query(mean / spread)[1]]
+    return mean

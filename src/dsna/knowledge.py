@@ -1,0 +1,165 @@
+"""What a fitted model knows: training rows with labels, the trees that find them, the metric that compares them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .blocks import N_BLOCKS
+from .metric import metric_map, split_scatter
+from .neighborhood import Neighborhoods, leaf_neighbors, nearest_neighbors
+from .scaling import Scaling
+from .trees import Trees, chunks
+
+_LEAF_ROWS = 100
+_NEW = -2
+
+
+class Fold(NamedTuple):
+    """Training rows of one block as queries to everything that has not seen the block."""
+
+    rows: np.ndarray  # (n,) the queries
+    Q: np.ndarray  # (n, D) in the metric of the trees that omit the block
+    Z: np.ndarray  # (m, D) the neighbours of all queries, in the same metric
+    known: np.ndarray  # (m,) which training rows those are
+    near: Neighborhoods  # rows of Z
+    vote: np.ndarray  # (n, k) mean of the leaves
+
+
+class Knowledge:
+    """Training rows, trees and metric.
+
+    Parameters
+    ----------
+    X : (N, d) training rows as given.
+    label : (N, q) labels, or class numbers in one column.
+    weight, block : (N,) sample weights and blocks.
+    scaling : common scale of the inputs.
+    trees : the forest, or None for plain nearest neighbours.
+    code, values : (N,) number of the label, (N, k) what leaves average.
+    rarity : (N,) inverse frequency of the label; among rows too many to keep, rare ones go first.
+    forest_metric : whether distances are taken in the forest's metric or on the common scale.
+    max_neighbors, n_jobs : bound of a neighbourhood (None: all), parallel jobs.
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        label: np.ndarray,
+        weight: np.ndarray,
+        block: np.ndarray,
+        scaling: Scaling,
+        trees: Trees | None,
+        code: np.ndarray,
+        values: np.ndarray,
+        rarity: np.ndarray,
+        forest_metric: bool,
+        max_neighbors: int | None,
+        n_jobs: int | None,
+    ):
+        self.label = np.ascontiguousarray(label, dtype=np.float64)
+        self.weight = weight
+        self.block = block
+        self.scaling = scaling
+        self.rarity = rarity
+        self.forest_metric = forest_metric
+        self.max_neighbors = max_neighbors
+        self.n_jobs = n_jobs
+        self.trees = None
+        self.leaf_value = values[:0]
+        self.leaf_mass = weight[:0]
+        if trees is not None:
+            self.leaf_value = trees.leaf_means(values, weight)
+            self.leaf_mass = np.maximum(trees.leaf_sums(weight), 1e-300)
+            self.trees = trees if max_neighbors is None else trees.shortened(_LEAF_ROWS, code)
+        self.space = self._space(None)
+        self.Z = np.ascontiguousarray(scaling.transform(X) @ self.space)
+
+    def _space(self, block: int | None) -> np.ndarray:
+        """(d, D) map into the metric space, from all trees or from those that omit a block."""
+        d = len(self.scaling.offset)
+        if self.trees is None or not self.forest_metric:
+            return np.eye(d)
+        chosen = np.ones(self.trees.n_trees, dtype=bool) if block is None else self.trees.omits[:, block]
+        return metric_map(split_scatter(self.trees, chosen, d)) if chosen.any() else np.eye(d)
+
+    def place(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Queries on the common scale and in the metric space."""
+        scaled = self.scaling.transform(X)
+        return scaled, np.ascontiguousarray(scaled @ self.space)
+
+    def neighbors(
+        self, scaled: np.ndarray, Q: np.ndarray, Z: np.ndarray | None = None, block: int = -1
+    ) -> Neighborhoods:
+        """Neighbourhoods of queries; with a block, only of what has not seen it."""
+        Z = self.Z if Z is None else Z
+        blocks = np.full(len(Q), block, dtype=np.int64)
+        if self.trees is None:
+            most = 100 if self.max_neighbors is None else self.max_neighbors
+            return nearest_neighbors(self.block, self.weight, Q, Z, blocks, most, self.n_jobs)
+        return leaf_neighbors(
+            self.trees,
+            self.block,
+            self.weight,
+            self.rarity,
+            scaled,
+            Q,
+            Z,
+            blocks,
+            self.max_neighbors,
+            self.n_jobs,
+        )
+
+    def vote(self, scaled: np.ndarray, near: Neighborhoods, values: np.ndarray, block: int = -1) -> np.ndarray:
+        """(n, k) mean over the leaves reached of what they hold, or over the neighbours where there are no trees."""
+        if self.trees is None:
+            inside = near.proximity / np.maximum(near.proximity.sum(axis=1, keepdims=True), 1e-300)
+            return np.einsum("nm,nmk->nk", inside, values[near.rows])
+        used = np.ones(self.trees.n_trees, dtype=bool) if block < 0 else self.trees.omits[:, block]
+        parts = []
+        for part in chunks(len(scaled), 8192):
+            leaves = self.trees.apply(scaled[part], self.n_jobs)[:, used]
+            parts.append(self.leaf_value[leaves].mean(axis=1))
+        return np.concatenate(parts)
+
+    def out_of_bag(self, X: np.ndarray, rows: np.ndarray, values: np.ndarray) -> list[Fold]:
+        """The training rows ``rows``, block by block, as queries to trees, metric and rows that never saw them."""
+        scaled = self.scaling.transform(X)
+        folds = []
+        for b in range(N_BLOCKS):
+            asked = rows[self.block[rows] == b]
+            if len(asked) == 0 or (self.trees is not None and not self.trees.omits[:, b].any()):
+                continue
+            Z = np.ascontiguousarray(scaled @ self._space(b))
+            near = self.neighbors(scaled[asked], Z[asked], Z, b)
+            vote = self.vote(scaled[asked], near, values, b)
+            known, at = np.unique(near.rows, return_inverse=True)
+            compact = Neighborhoods(at.reshape(near.rows.shape).astype(np.int64), near.proximity, near.size)
+            folds.append(Fold(asked, Z[asked], np.ascontiguousarray(Z[known]), known, compact, vote))
+        return folds
+
+    def add(self, X: np.ndarray, label: np.ndarray, values: np.ndarray, rarity: np.ndarray) -> None:
+        """Send new rows into the leaves, so that they are neighbours from now on.
+
+        Parameters
+        ----------
+        X, label, values : new rows, their labels and what leaves average.
+        rarity : inverse frequencies of all rows, old and new.
+        """
+        first = len(self.Z)
+        scaled, Q = self.place(X)
+        if self.trees is not None:
+            leaves = self.trees.apply(scaled, self.n_jobs).ravel()
+            each = np.repeat(values, self.trees.n_trees, axis=0)
+            grown = self.leaf_value * self.leaf_mass[:, None]
+            np.add.at(grown, leaves, each)
+            self.leaf_mass = self.leaf_mass + np.bincount(leaves, minlength=len(self.leaf_mass))
+            self.leaf_value = grown / self.leaf_mass[:, None]
+            rows = np.repeat(np.arange(first, first + len(X), dtype=np.int32), self.trees.n_trees)
+            self.trees = self.trees.with_rows(leaves, rows)
+        self.Z = np.concatenate([self.Z, Q])
+        self.label = np.concatenate([self.label, label])
+        self.weight = np.concatenate([self.weight, np.ones(len(X))])
+        self.block = np.concatenate([self.block, np.full(len(X), _NEW)])
+        self.rarity = rarity

@@ -1,0 +1,39 @@
+"""Named sets of parameters for ``DSNAClassifier`` and ``DSNARegressor``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: The paper's own form of every step (Huang, Loy and Tang), where it says what that is.
+PAPER: dict[str, Any] = {
+    "n_estimators": 20,
+    "max_depth": 10,
+    "min_samples_leaf": 5,
+    "max_features": "sqrt",
+    "cost": "paper",
+    "threshold": "sign",
+    "split_groups": "features",
+    "bootstrap": True,
+    "metric": "euclidean",
+    "metric_rounds": 0,
+    "max_neighbors": None,
+    "proximity_weights": False,
+    "n_clusters": 3,
+    "selection": "best",
+    "hull_energy": 1.0,
+    "sum_to_one": False,
+    "max_iter": 10,
+    "blend": 0.0,
+    "balance": 0.0,
+    "decision": "paper",
+}
+
+#: The affine-hull baseline of the paper's Table 1: one hull over the whole neighbourhood, labels have no say.
+AFFINE_HULL: dict[str, Any] = {
+    "n_clusters": 1,
+    "lam": 0.0,
+    "gamma": 0.0,
+    "proximity_weights": False,
+    "max_iter": 0,
+    "blend": 0.0,
+}

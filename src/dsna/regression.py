@@ -1,0 +1,273 @@
+"""DSNA for labels: coefficients as weights of labels, balanced, and intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from .approximation import _DSNA, explained
+from .costs import LabelDensity
+from .decision import decide, label_weights
+from .explanation import Explanation
+from .intervals import Regions
+from .knowledge import Fold
+from .neighborhood import Neighborhoods
+from .parameters import documented
+from .targets import label_targets
+from .validation import check_groups, check_labels, check_rows, check_weights
+
+_BLENDS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+@documented
+class DSNARegressor(RegressorMixin, _DSNA):
+    """Discriminative sparse neighbour approximation (DSNA) for labels, one or several outputs.
+
+    A cost-sensitive forest finds a safe neighbourhood of training rows for each query; the query is approximated by
+    a few of them, and their coefficients, which may be negative, carry the labels over and extrapolate.
+
+    Parameters
+    ----------
+    forest : "csrf", RandomForestRegressor, ExtraTreesRegressor or NearestNeighbors instance, default="csrf"
+        Where neighbours come from: our cost-sensitive forest, a scikit-learn forest, or plain nearest neighbours.
+    {GROWTH}
+    {ROUNDS}
+    {APPROXIMATION}
+    balance : float in [0, 1] or None, default=None
+        0 (which None stands for) predicts for the labels at hand, 1 treats all label regions as equally important.
+    decision : {"auto", "mean", "median", "grid", "paper"}, default="auto"
+        Weighted mean, which alone extrapolates past the labels seen; weighted median; mean snapped to the nearest
+        label seen; the plain sum of the paper.  "auto" takes the one of smallest out-of-bag error.
+    {TUNE}
+    {COMMON}
+
+    Attributes
+    ----------
+    n_outputs_ : int
+    lam_, gamma_, bandwidth_, n_clusters_, tau_, C_, max_features_
+        The values used: given or, with ``tune="oob"``, chosen.
+    blend_, decision_
+        The values used: given or, where they are "auto", chosen out of bag.
+    oob_score_ : float
+        R2 on training rows by trees, metric, neighbours and densities that never saw them.
+    oob_rows_, oob_prediction_ : arrays
+        The rows of that score (about 3,000 at most, rare ones first) and their predictions.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from dsna import DSNARegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = DSNARegressor(n_estimators=20, random_state=0).fit(X[:400], y[:400])
+    >>> model.predict(X[400:]).shape
+    (42,)
+    >>> model.predict_interval(X[400:]).shape
+    (42, 2)
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> DSNARegressor:
+        """Grow the forest, take its metric, and learn the decision from out-of-bag rows.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+        y : array of shape (n,) or (n, n_outputs)
+        sample_weight : array of shape (n,), optional
+            A row of weight two counts as two rows.
+        groups : array of shape (n,), optional
+            Rows of one group (a person, a day) are held out together wherever rows are held out.
+
+        Returns
+        -------
+        self
+        """
+        X = check_rows(self, X, reset=True)
+        y = check_labels(y, X)
+        weight = check_weights(sample_weight, X)
+        groups = check_groups(groups, X)
+        self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
+        allowed = ("auto", "mean", "median", "grid", "paper")
+        if self.decision not in allowed:
+            raise ValueError(f"decision={self.decision!r} is unknown: use one of {allowed}.")
+        label = y.reshape(len(y), -1)
+        kept = weight > 0
+        self.density_ = LabelDensity(label[kept], self.label_density, weight[kept])
+        self._learn(X, y, label, label, label_targets(y, weight, self.label_density), weight, groups)
+        return self
+
+    def _balance(self) -> float:
+        return 0.0 if self.balance is None else float(self.balance)
+
+    def _class_scale(self) -> np.ndarray:
+        return np.ones(1)
+
+    def _spread(self) -> np.ndarray:
+        spread = self.knowledge_.label.std(axis=0)
+        return np.where(spread > 0, spread, 1.0)
+
+    def _rarity(self, block: int | None = None) -> np.ndarray:
+        """(N,) one over the label density, of rows outside a block where one is given."""
+        label, weight = self.knowledge_.label, self.knowledge_.weight
+        density = self.density_
+        if block is not None and density.kind != "callable":
+            others = (self.knowledge_.block != block) & (weight > 0)
+            density = LabelDensity(label[others], density.kind, weight[others])
+        return 1.0 / density.evaluate(label)
+
+    def _weights(
+        self, alpha: np.ndarray, near: Neighborhoods, rows: np.ndarray, rarity: np.ndarray, blend: float
+    ) -> np.ndarray:
+        kernel = near.proximity / np.maximum(near.proximity.sum(axis=1, keepdims=True), 1e-300)
+        return label_weights(alpha, kernel, rarity[rows], blend, self._balance(), self.sum_to_one)
+
+    def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
+        """Absolute error of the weighted mean in units of the spread, weighted as ``balance`` asks."""
+        rarity = self._rarity()
+        rows = fold.known[fold.near.rows]
+        weights = self._weights(alpha, fold.near, rows, rarity, 0.5 if self.blend == "auto" else float(self.blend))
+        label = self.knowledge_.label
+        error = np.abs(decide(weights, label[rows], "mean", label) - label[fold.rows]) / self._spread()
+        return error.mean(axis=1) * rarity[fold.rows] ** self._balance()
+
+    def _finish(
+        self,
+        X: np.ndarray,
+        folds: list[Fold],
+        rows: np.ndarray,
+        weight: np.ndarray,
+        rng: np.random.RandomState,
+    ) -> None:
+        label = self.knowledge_.label
+        self.oob_rows_ = np.concatenate([f.rows for f in folds]) if folds else np.empty(0, dtype=np.int64)
+        blends = _BLENDS if self.blend == "auto" else (float(self.blend),)
+        decisions: tuple[str, ...] = (self.decision,)
+        if self.decision == "paper":
+            decisions = ("mean",)
+        elif self.decision == "auto":
+            decisions = ("mean", "median", "grid") if self.density_.kind == "exact" else ("mean", "median")
+        self.blend_, self.decision_ = (0.5 if len(blends) > 1 else blends[0]), decisions[0]
+        if not folds:
+            return
+        truth = label[self.oob_rows_]
+        cost = weight[np.searchsorted(rows, self.oob_rows_)] * self._rarity()[self.oob_rows_] ** self._balance()
+        grid = np.unique(label, axis=0)
+        solved = [self._solve_fold(f, self._setting)["alpha"] for f in folds]
+        rarities = [self._rarity(int(self.knowledge_.block[f.rows[0]])) for f in folds]
+        best = np.inf
+        for blend in blends:
+            for decision in decisions:
+                parts = []
+                for fold, alpha, rarity in zip(folds, solved, rarities, strict=True):
+                    known = fold.known[fold.near.rows]
+                    weights = self._weights(alpha, fold.near, known, rarity, blend)
+                    parts.append(decide(weights, label[known], decision, grid))
+                prediction = np.concatenate(parts)
+                error = np.average((np.abs(prediction - truth) / self._spread()).mean(axis=1), weights=cost)
+                if error < best * (1.0 - 1e-9):
+                    best = error
+                    self.blend_, self.decision_ = blend, decision
+                    self.oob_prediction_ = self._shaped(prediction)
+        self.oob_score_ = r2_score(self._shaped(truth), self.oob_prediction_)
+        predicted = self.oob_prediction_.reshape(truth.shape)
+        self.regions_ = [Regions(truth[:, a], predicted[:, a]) for a in range(self.n_outputs_)]
+
+    def _shaped(self, values: np.ndarray) -> np.ndarray:
+        return values[:, 0] if self.n_outputs_ == 1 and values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Labels: the decision rule applied to the weights of the neighbours' labels.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+
+        Returns
+        -------
+        array of shape (n,) or (n, n_outputs)
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        _, near, answers = self._answer(X)
+        label = self.knowledge_.label
+        weights = self._weights(answers["alpha"], near, near.rows, self._rarity(), self.blend_)
+        return self._shaped(decide(weights, label[near.rows], self.decision_, np.unique(label, axis=0)))
+
+    def explain(self, X: Any) -> Explanation:
+        """Which training rows made each prediction, and how.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+
+        Returns
+        -------
+        Explanation
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        _, near, answers = self._answer(X)
+        label = self.knowledge_.label
+        return Explanation(
+            kind="regression",
+            weight=self._weights(answers["alpha"], near, near.rows, self._rarity(), self.blend_),
+            label=label[near.rows],
+            classes=None,
+            rest=None,
+            decision=self.decision_,
+            grid=np.unique(label, axis=0),
+            **explained(near, answers),
+        )
+
+    def add_samples(self, X: Any, y: Any) -> DSNARegressor:
+        """Let new rows into the leaves, without refitting.
+
+        Trees, metric and intervals stay as they are.  The rows are neighbours, and count in the label density, from
+        now on.  They are numbered on from the last training row.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+        y : array of shape (n,) or (n, n_outputs)
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        label = check_labels(y, X).reshape(len(X), -1)
+        if label.shape[1] != self.n_outputs_:
+            raise ValueError(f"y has {label.shape[1]} outputs; the model was fitted on {self.n_outputs_}.")
+        know = self.knowledge_
+        if self.density_.kind != "callable":
+            weight = np.concatenate([know.weight, np.ones(len(X))])
+            every = np.concatenate([know.label, label])
+            self.density_ = LabelDensity(every[weight > 0], self.density_.kind, weight[weight > 0])
+        rarity = 1.0 / self.density_.evaluate(np.concatenate([know.label, label]))
+        know.add(X, label, label, rarity / rarity.mean())
+        return self
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+        """Intervals that hold the label with the probability asked, for rare labels too.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+        coverage : float in (0, 1), default=0.9
+
+        Returns
+        -------
+        array of shape (n, 2), or (n, n_outputs, 2) for several outputs
+            Lower and upper bounds.
+        """
+        if not 0.0 < coverage < 1.0:
+            raise ValueError(f"coverage={coverage!r} must lie strictly between 0 and 1.")
+        prediction = self.predict(X).reshape(-1, self.n_outputs_)
+        if not hasattr(self, "regions_"):
+            raise ValueError("Intervals need out-of-bag rows, and this model has none: fit on 10 rows or more.")
+        bounds = np.stack([r.intervals(prediction[:, a], coverage) for a, r in enumerate(self.regions_)], axis=1)
+        return bounds[:, 0] if self.n_outputs_ == 1 else bounds
