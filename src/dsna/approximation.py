@@ -84,7 +84,7 @@ class _DSNA(BaseEstimator):
         radius: Any = "median",
         sum_to_one: bool = True,
         ridge: float = 0.01,
-        max_iter: int = 10,
+        max_iter: int | None = None,
         tol: float = 1e-3,
         blend: Any = "auto",
         balance: float | None = None,
@@ -202,9 +202,10 @@ class _DSNA(BaseEstimator):
         rows, standing = rows[kept], standing[kept]
         self._setting = {name: getattr(self, name) for name in self.get_params(deep=False)}
         self._setting.update(chosen)
-        folds = self.knowledge_.out_of_bag(X, rows, values)
+        self._setting["max_iter"] = self._feedback()
+        folds = self.knowledge_.out_of_bag(X, rows)
         if self.tune == "oob" and folds:
-            self._setting.update(self._choose_approximation(X, values, rows, rng))
+            self._setting.update(self._choose_approximation(X, rows, rng))
             chosen.update({name: self._setting[name] for name in chosen})
         for name in _TUNED:
             setattr(self, name + "_", chosen[name])
@@ -259,12 +260,10 @@ class _DSNA(BaseEstimator):
         start = {"C": self.C, "max_features": self.max_features}
         return search(start, GROWTH_GRID, losses)
 
-    def _choose_approximation(
-        self, X: np.ndarray, values: np.ndarray, rows: np.ndarray, rng: np.random.RandomState
-    ) -> dict[str, Any]:
+    def _choose_approximation(self, X: np.ndarray, rows: np.ndarray, rng: np.random.RandomState) -> dict[str, Any]:
         """lam, gamma, bandwidth, n_clusters and tau by the out-of-bag loss of their predictions."""
         some = rows if len(rows) <= _TUNING_ROWS else np.sort(rng.choice(rows, _TUNING_ROWS, replace=False))
-        folds = self.knowledge_.out_of_bag(X, some, values)
+        folds = self.knowledge_.out_of_bag(X, some)
 
         def losses(setting: dict[str, Any]) -> np.ndarray:
             return np.concatenate([self._row_losses(self._solve_fold(f, setting)["alpha"], f) for f in folds])
@@ -282,20 +281,27 @@ class _DSNA(BaseEstimator):
     def _balance(self) -> float:
         raise NotImplementedError
 
+    def _feedback(self) -> int:
+        """Steps of label feedback; by default it is on for classes, where it earns its place."""
+        if self.max_iter is not None:
+            return int(self.max_iter)
+        return 10 if self._n_classes() else 0
+
     def _chosen(self) -> dict[str, Any]:
         """Parameters with the chosen values in place of the given ones."""
         setting = self.get_params(deep=False)
+        setting["max_iter"] = self._feedback()
         setting.update({name: getattr(self, name + "_") for name in _TUNED})
         return setting
 
-    def _answer(self, X: np.ndarray) -> tuple[np.ndarray, Neighborhoods, dict[str, np.ndarray]]:
-        """Scaled queries, their neighbourhoods and the approximations made of these."""
+    def _answer(self, X: np.ndarray) -> tuple[Neighborhoods, dict[str, np.ndarray]]:
+        """Neighbourhoods of queries and the approximations made of these."""
         know = self.knowledge_
         know.n_jobs = self.n_jobs
         scaled, Q = know.place(X)
         near = know.neighbors(scaled, Q)
         how = approximation_setting(self._chosen(), self._n_classes())
-        return scaled, near, solve(Q, know.Z, know.label, self._class_scale(), near, how, self.n_jobs)
+        return near, solve(Q, know.Z, know.label, self._class_scale(), near, how, self.n_jobs)
 
 
 def explained(near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -13,23 +13,28 @@ N_BLOCKS = 5
 # Every pair of blocks, ordered so that the first three trees already omit each block once.
 PAIRS = ((0, 1), (2, 3), (4, 0), (1, 2), (3, 4), (0, 2), (1, 3), (2, 4), (3, 0), (4, 1))
 _TOO_FEW = 10
+_RUN = 10 * N_BLOCKS
 
 
-def deal_blocks(code: np.ndarray, groups: np.ndarray | None, rng: np.random.RandomState) -> np.ndarray:
+def deal_blocks(
+    code: np.ndarray, groups: np.ndarray | None, rng: np.random.RandomState, weight: np.ndarray | None = None
+) -> np.ndarray:
     """Block of each row: evenly within each class (or along the ranks of a label), or by whole groups.
 
     Parameters
     ----------
     code : (n,) class numbers, or ranks of the labels in regression.
     groups : (n,) group of each row, or None.
+    weight : (n,) sample weights; rows of weight zero are dealt last, so that they change nothing for the others.
     """
     n = len(code)
+    kept = np.ones(n, dtype=bool) if weight is None else weight > 0
     block = np.empty(n, dtype=np.int64)
     if groups is not None:
         names, member = np.unique(groups, return_inverse=True)
-        if len(names) < 2:
+        sizes = np.bincount(member, weights=kept)
+        if np.count_nonzero(sizes) < 2:
             raise ValueError("groups names a single group; at least two are needed to hold one out.")
-        sizes = np.bincount(member)
         load = np.zeros(N_BLOCKS)
         of_group = np.empty(len(names), dtype=np.int64)
         # Largest first, equal sizes in random order.
@@ -37,20 +42,25 @@ def deal_blocks(code: np.ndarray, groups: np.ndarray | None, rng: np.random.Rand
             of_group[g] = np.argmin(load)
             load[of_group[g]] += sizes[g]
         return of_group[member]
-    order = np.lexsort((rng.rand(n), code))
+    if 3 * len(np.unique(code)) > n:
+        # Labels that hardly repeat are dealt by runs of ranks.  Dealt one by one, near-duplicates, which have
+        # neighbouring ranks, would never share a block, and each would vouch for the other out of bag.
+        code = np.argsort(np.lexsort((code, ~kept)), kind="stable") // _RUN
+    order = np.lexsort((rng.rand(n), code, ~kept))
     block[order] = rng.permutation(N_BLOCKS)[np.arange(n) % N_BLOCKS]
     return block
 
 
-def omitted_blocks(n_estimators: int, block: np.ndarray) -> np.ndarray:
-    """(n_estimators, N_BLOCKS) whether a tree omits a block; nothing is omitted from very small tables."""
+def omitted_blocks(n_estimators: int, block: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+    """(n_estimators, N_BLOCKS) whether a tree omits a block; nothing is omitted where rows of weight are very few."""
+    kept = block if weight is None else block[weight > 0]
     omits = np.zeros((n_estimators, N_BLOCKS), dtype=bool)
-    if len(block) < _TOO_FEW:
+    if len(kept) < _TOO_FEW:
         return omits
     for t in range(n_estimators):
         omits[t, list(PAIRS[t % len(PAIRS)])] = True
     # Few large groups can leave a tree without rows; it then omits nothing.
-    present = np.bincount(block, minlength=N_BLOCKS) > 0
+    present = np.bincount(kept, minlength=N_BLOCKS) > 0
     empty = ~np.any(~omits & present, axis=1)
     omits[empty] = False
     return omits

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .approximation import _DSNA, explained
 from .decision import Calibration, class_mass, prior_corrected
-from .explanation import Explanation
+from .explanation import Explanation, class_sums
 from .knowledge import Fold
 from .parameters import documented
 from .targets import class_targets
@@ -131,7 +131,7 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
         """Log loss of the coefficients and the vote in equal parts, weighted as ``balance`` asks."""
         mass = self._mass(alpha, fold.known[fold.near.rows])
-        proba = Calibration(self.class_prior_).probabilities(mass, fold.vote, 0.0)
+        proba = Calibration(self.class_prior_).probabilities(mass, fold.near.vote, 0.0)
         code = self._code[fold.rows]
         rarity = self.class_prior_[code] ** -self._balance()
         return -np.log(proba[np.arange(len(code)), code]) * rarity
@@ -155,7 +155,7 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         mass = np.concatenate(
             [self._mass(self._solve_fold(f, self._setting)["alpha"], f.known[f.near.rows]) for f in folds]
         )
-        vote = np.concatenate([f.vote for f in folds])
+        vote = np.concatenate([f.near.vote for f in folds])
         # The score comes from a calibration that has not seen the row either: each half is scored by the other.
         half = rng.permutation(len(code)) % 2 == 0
         proba = np.empty_like(mass)
@@ -192,9 +192,8 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        scaled, near, answers = self._answer(X)
-        vote = self.knowledge_.vote(scaled, near, np.eye(len(self.classes_))[self._code])
-        return self._probabilities(self.calibration_, self._mass(answers["alpha"], near.rows), vote)
+        near, answers = self._answer(X)
+        return self._probabilities(self.calibration_, self._mass(answers["alpha"], near.rows), near.vote)
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class.
@@ -225,11 +224,10 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        scaled, near, answers = self._answer(X)
+        near, answers = self._answer(X)
         code = self._code
         n_classes = len(self.classes_)
-        vote = self.knowledge_.vote(scaled, near, np.eye(n_classes)[code])
-        proba = self._probabilities(self.calibration_, self._mass(answers["alpha"], near.rows), vote)
+        proba = self._probabilities(self.calibration_, self._mass(answers["alpha"], near.rows), near.vote)
         of_row = code[near.rows]
         one_hot = (of_row[:, :, None] == np.arange(n_classes)) & (near.proximity > 0)[:, :, None]
         positive = np.maximum(answers["alpha"], 0.0)
@@ -238,12 +236,14 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         base = np.where(backed, positive, near.proximity)
         totals = np.einsum("nm,nmc->nc", base, one_hot)
         part = np.where(totals > 0, proba / np.where(totals > 0, totals, 1.0), 0.0)
+        weight = base * np.take_along_axis(part, of_row, axis=1)
+        label = self.classes_[of_row]
         return Explanation(
             kind="classification",
-            weight=base * np.take_along_axis(part, of_row, axis=1),
-            label=self.classes_[of_row],
+            weight=weight,
+            label=label,
             classes=self.classes_,
-            rest=np.where(totals > 0, 0.0, proba),
+            rest=proba - class_sums(weight, label, self.classes_),
             decision="proba",
             grid=None,
             **explained(near, answers),
@@ -282,6 +282,8 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         leaf_value = np.zeros((len(know.leaf_value), len(classes)))
         leaf_value[:, old] = know.leaf_value
         know.leaf_value = leaf_value
+        if know.trees is None:
+            know.values = np.eye(len(classes))[old[self._code]]
         know.label = old[self._code].astype(np.float64)[:, None]
         self.classes_, self.class_weight_sum_ = classes, counts
         self.calibration_ = calibration

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.spatial import cKDTree
 
-_SMOOTH = 0.02
+_SMOOTH = 0.15
 _TINY = 1e-300
 _STIFF_SLOPES = 2.0
 _STIFF_BIAS = 0.5
@@ -37,7 +37,8 @@ def prior_corrected(proba: np.ndarray, prior: np.ndarray, balance: float) -> np.
     >>> prior_corrected(np.array([[0.75, 0.25]]), np.array([0.75, 0.25]), balance=1.0)
     array([[0.5, 0.5]])
     """
-    scaled = proba / np.maximum(prior, _TINY) ** balance
+    # A class without weight has no share to correct for, and no say.
+    scaled = np.where(prior > 0, proba, 0.0) / np.maximum(prior, _TINY) ** balance
     return scaled / scaled.sum(axis=1, keepdims=True)
 
 
@@ -45,8 +46,7 @@ class Calibration:
     """Probabilities from two opinions: the mass of the coefficients and the vote of the forest.
 
     ``log p_c = a log mass_c + b log vote_c + bias_c`` up to normalisation.  a, b and the biases are fitted on
-    out-of-bag rows by penalised maximum likelihood, drawn toward a = b = 1/2 and the class shares where rows are
-    few; once for the rows as they are and once with all classes weighing the same.  Between these two populations
+    out-of-bag rows by penalised maximum likelihood, drawn toward a = b = 1/2 and no bias where rows are few; once for the rows as they are and once with all classes weighing the same.  Between these two populations
     the logarithms are interpolated.
 
     Attributes
@@ -86,10 +86,10 @@ class Calibration:
         opinions = start._opinions(mass, vote)
         mix = np.eye(2) if blend is None else np.array([[1.0 - blend], [blend]])
         ends = []
-        for usual, weights in zip(start.bias, (weight, weight / np.maximum(prior, _TINY)[code]), strict=True):
+        for weights in (weight, weight / np.maximum(prior, _TINY)[code]):
             # Scaled to the number of equal rows that would say as much.
             weights = weights * weights.sum() / np.sum(weights**2)
-            ends.append(_fit_opinions(opinions, np.eye(len(prior))[code], weights, mix, usual))
+            ends.append(_fit_opinions(opinions, np.eye(len(prior))[code], weights, mix))
         return cls(prior, np.stack([slopes for slopes, _ in ends]), np.stack([bias for _, bias in ends]))
 
 
@@ -101,12 +101,13 @@ def _softmax(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _fit_opinions(
-    opinions: np.ndarray, truth: np.ndarray, weight: np.ndarray, mix: np.ndarray, usual_bias: np.ndarray
+    opinions: np.ndarray, truth: np.ndarray, weight: np.ndarray, mix: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Slopes ``mix @ free`` and bias of largest penalised likelihood."""
     n_free = mix.shape[1]
-    usual = np.concatenate([np.full(n_free, 1.0 / n_free), usual_bias])
-    stiff = np.concatenate([np.full(n_free, _STIFF_SLOPES), np.full(len(usual_bias), _STIFF_BIAS)])
+    n_classes = truth.shape[1]
+    usual = np.concatenate([np.full(n_free, 1.0 / n_free), np.zeros(n_classes)])
+    stiff = np.concatenate([np.full(n_free, _STIFF_SLOPES), np.full(n_classes, _STIFF_BIAS)])
 
     def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
         logits = np.tensordot(mix @ parameters[:n_free], opinions, axes=1) + parameters[n_free:]
@@ -117,7 +118,7 @@ def _fit_opinions(
         gradient = np.concatenate([mix.T @ np.einsum("knc,nc->k", opinions, slack), slack.sum(axis=0)])
         return float(value), gradient + 2.0 * stiff * off
 
-    bounds = [(0.0, 4.0)] * n_free + [(None, None)] * len(usual_bias)
+    bounds = [(0.0, 4.0)] * n_free + [(None, None)] * n_classes
     found = minimize(loss, usual, jac=True, method="L-BFGS-B", bounds=bounds).x
     return mix @ found[:n_free], found[n_free:]
 

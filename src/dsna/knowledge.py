@@ -10,7 +10,7 @@ from .blocks import N_BLOCKS
 from .metric import metric_map, split_scatter
 from .neighborhood import Neighborhoods, leaf_neighbors, nearest_neighbors
 from .scaling import Scaling
-from .trees import Trees, chunks
+from .trees import Trees
 
 _LEAF_ROWS = 100
 _NEW = -2
@@ -23,8 +23,7 @@ class Fold(NamedTuple):
     Q: np.ndarray  # (n, D) in the metric of the trees that omit the block
     Z: np.ndarray  # (m, D) the neighbours of all queries, in the same metric
     known: np.ndarray  # (m,) which training rows those are
-    near: Neighborhoods  # rows of Z
-    vote: np.ndarray  # (n, k) mean of the leaves
+    near: Neighborhoods  # numbers rows of Z
 
 
 class Knowledge:
@@ -67,6 +66,7 @@ class Knowledge:
         self.max_neighbors = max_neighbors
         self.n_jobs = n_jobs
         self.trees = None
+        self.values = values if trees is None else values[:0]
         self.leaf_value = values[:0]
         self.leaf_mass = weight[:0]
         if trees is not None:
@@ -97,33 +97,13 @@ class Knowledge:
         blocks = np.full(len(Q), block, dtype=np.int64)
         if self.trees is None:
             most = 100 if self.max_neighbors is None else self.max_neighbors
-            return nearest_neighbors(self.block, self.weight, Q, Z, blocks, most, self.n_jobs)
+            return nearest_neighbors(self.values, self.block, self.weight, Q, Z, blocks, most, self.n_jobs)
+        known = (self.block, self.weight, self.rarity)
         return leaf_neighbors(
-            self.trees,
-            self.block,
-            self.weight,
-            self.rarity,
-            scaled,
-            Q,
-            Z,
-            blocks,
-            self.max_neighbors,
-            self.n_jobs,
+            self.trees, self.leaf_value, *known, scaled, Q, Z, blocks, self.max_neighbors, self.n_jobs
         )
 
-    def vote(self, scaled: np.ndarray, near: Neighborhoods, values: np.ndarray, block: int = -1) -> np.ndarray:
-        """(n, k) mean over the leaves reached of what they hold, or over the neighbours where there are no trees."""
-        if self.trees is None:
-            inside = near.proximity / np.maximum(near.proximity.sum(axis=1, keepdims=True), 1e-300)
-            return np.einsum("nm,nmk->nk", inside, values[near.rows])
-        used = np.ones(self.trees.n_trees, dtype=bool) if block < 0 else self.trees.omits[:, block]
-        parts = []
-        for part in chunks(len(scaled), 8192):
-            leaves = self.trees.apply(scaled[part], self.n_jobs)[:, used]
-            parts.append(self.leaf_value[leaves].mean(axis=1))
-        return np.concatenate(parts)
-
-    def out_of_bag(self, X: np.ndarray, rows: np.ndarray, values: np.ndarray) -> list[Fold]:
+    def out_of_bag(self, X: np.ndarray, rows: np.ndarray) -> list[Fold]:
         """The training rows ``rows``, block by block, as queries to trees, metric and rows that never saw them."""
         scaled = self.scaling.transform(X)
         folds = []
@@ -133,10 +113,9 @@ class Knowledge:
                 continue
             Z = np.ascontiguousarray(scaled @ self._space(b))
             near = self.neighbors(scaled[asked], Z[asked], Z, b)
-            vote = self.vote(scaled[asked], near, values, b)
             known, at = np.unique(near.rows, return_inverse=True)
-            compact = Neighborhoods(at.reshape(near.rows.shape).astype(np.int64), near.proximity, near.size)
-            folds.append(Fold(asked, Z[asked], np.ascontiguousarray(Z[known]), known, compact, vote))
+            compact = Neighborhoods(at.reshape(near.rows.shape).astype(np.int64), near.proximity, near.size, near.vote)
+            folds.append(Fold(asked, Z[asked], np.ascontiguousarray(Z[known]), known, compact))
         return folds
 
     def add(self, X: np.ndarray, label: np.ndarray, values: np.ndarray, rarity: np.ndarray) -> None:
@@ -158,6 +137,8 @@ class Knowledge:
             self.leaf_value = grown / self.leaf_mass[:, None]
             rows = np.repeat(np.arange(first, first + len(X), dtype=np.int32), self.trees.n_trees)
             self.trees = self.trees.with_rows(leaves, rows)
+        else:
+            self.values = np.concatenate([self.values, values])
         self.Z = np.concatenate([self.Z, Q])
         self.label = np.concatenate([self.label, label])
         self.weight = np.concatenate([self.weight, np.ones(len(X))])

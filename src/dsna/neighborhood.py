@@ -19,15 +19,14 @@ class Neighborhoods:
     rows : (n, M) training rows, by falling proximity.
     proximity : (n, M) share of the trees in whose leaf a row lies with the query.
     size : (n,) how many rows each query has.
+    vote : (n, k) mean over the leaves reached of what they hold, or over the neighbours where there are no leaves.
     """
 
-    def __init__(self, rows: np.ndarray, proximity: np.ndarray, size: np.ndarray):
+    def __init__(self, rows: np.ndarray, proximity: np.ndarray, size: np.ndarray, vote: np.ndarray):
         self.rows = rows
         self.proximity = proximity
         self.size = size
-
-    def __getitem__(self, part: slice | np.ndarray) -> Neighborhoods:
-        return Neighborhoods(self.rows[part], self.proximity[part], self.size[part])
+        self.vote = vote
 
     @classmethod
     def join(cls, parts: list[Neighborhoods]) -> Neighborhoods:
@@ -44,11 +43,13 @@ class Neighborhoods:
             np.concatenate([r for r, _ in wide]),
             np.concatenate([p for _, p in wide]),
             np.concatenate([p.size for p in parts]),
+            np.concatenate([p.vote for p in parts]),
         )
 
 
 def leaf_neighbors(
     trees: Trees,
+    leaf_value: np.ndarray,
     row_block: np.ndarray,
     row_weight: np.ndarray,
     rarity: np.ndarray,
@@ -63,14 +64,15 @@ def leaf_neighbors(
 
     Parameters
     ----------
-    trees, row_block, row_weight, rarity : the forest, and of its training rows the blocks, weights and inverse
+    trees, leaf_value : the forest, and what its leaves vote for.
+    row_block, row_weight, rarity : of its training rows the blocks, weights and inverse
         label frequencies.
     X, Q : (n, d) queries on the forest's scale and in the metric space; Z : (N, D) training rows in the latter.
     block : (n,) block of a query that is a training row, -1 for a new one.
     max_neighbors : most rows to keep of each neighbourhood; None keeps all.
     """
     nodes = (trees.roots, trees.left, trees.right, trees.threshold, trees.split_ptr, trees.split_feature)
-    leaves = (trees.omits, trees.leaf_ptr, trees.leaf_rows, row_block, row_weight, rarity, Z)
+    leaves = (leaf_value, trees.omits, trees.leaf_ptr, trees.leaf_rows, row_block, row_weight, rarity, Z)
     tasks = [
         (X[part], Q[part], block[part], max_neighbors, (*nodes, trees.split_weight), leaves)
         for part in chunks(len(X), _CHUNK)
@@ -80,12 +82,12 @@ def leaf_neighbors(
 
 def _gather_some(
     X: np.ndarray, Q: np.ndarray, block: np.ndarray, max_neighbors: int | None, nodes: tuple, leaves: tuple
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, ...]:
     from ._kernels.neighbors import gather
     from ._kernels.tree import route
 
     nodes = tuple(writable(a) for a in nodes)
-    omits, leaf_ptr, leaf_rows, row_block, row_weight, rarity, Z = (writable(a) for a in leaves)
+    leaf_value, omits, leaf_ptr, leaf_rows, row_block, row_weight, rarity, Z = (writable(a) for a in leaves)
     reached = np.empty((len(X), len(nodes[0])), dtype=np.int32)
     route(writable(X), *nodes, reached)
     room = int(np.max(np.sum(leaf_ptr[reached + 1] - leaf_ptr[reached], axis=1)))
@@ -96,10 +98,13 @@ def _gather_some(
     known = (leaf_ptr, leaf_rows, row_block, row_weight, rarity)
     gather(reached, writable(block), omits, *known, writable(Q), Z, rows, proximity, size)
     width = max(1, int(size.max()))
-    return rows[:, :width].copy(), proximity[:, :width].copy(), size
+    used = np.where(block[:, None] < 0, 1.0, omits.T[block])
+    vote = np.einsum("ntk,nt->nk", leaf_value[reached], used) / used.sum(axis=1, keepdims=True)
+    return rows[:, :width].copy(), proximity[:, :width].copy(), size, vote
 
 
 def nearest_neighbors(
+    values: np.ndarray,
     row_block: np.ndarray,
     row_weight: np.ndarray,
     Q: np.ndarray,
@@ -122,4 +127,6 @@ def nearest_neighbors(
             rows[asked, :k] = known[found]
             size[asked] = k
     inside = np.arange(rows.shape[1]) < size[:, None]
-    return Neighborhoods(rows, np.where(inside, row_weight[rows], 0.0), size)
+    proximity = np.where(inside, row_weight[rows], 0.0)
+    part = proximity / np.maximum(proximity.sum(axis=1, keepdims=True), 1e-300)
+    return Neighborhoods(rows, proximity, size, np.einsum("nm,nmk->nk", part, values[rows]))

@@ -86,8 +86,8 @@ APPROXIMATION = """\
         Whether coefficients add up to one.
     ridge : float, default=0.01
         Small quadratic penalty that makes the coefficients unique.
-    max_iter : int, default=10
-        Steps of label feedback; 0: labels have no say in the prior.
+    max_iter : int or None, default=None
+        Steps of label feedback, at most; 0: labels have no say in the prior. None: 10 for classes, 0 in regression.
     tol : float, default=1e-3
         Optimality residual at which the sparse solver stops.
     blend : float or "auto", default="auto"
@@ -122,7 +122,7 @@ _WHOLE = {
     "n_estimators": 1, "min_samples_leaf": 1, "n_draws": 1, "max_split_samples": 10, "metric_rounds": 0,
     "n_clusters": 1, "max_iter": 0, "max_depth": 1, "max_neighbors": 1,
 }  # fmt: skip
-_NONE_ALLOWED = ("max_depth", "max_neighbors", "hull_energy", "radius", "balance")
+_NONE_ALLOWED = ("max_depth", "max_neighbors", "max_iter", "hull_energy", "radius", "balance")
 _AT_LEAST_ZERO = ("lam", "gamma", "tau", "overlap", "ridge", "svr_epsilon")
 _POSITIVE = ("C", "bandwidth", "temperature", "tol")
 _SHARES = ("hull_energy", "radius", "blend", "balance")

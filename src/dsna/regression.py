@@ -21,6 +21,7 @@ from .targets import label_targets
 from .validation import check_groups, check_labels, check_rows, check_weights
 
 _BLENDS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_BALANCES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 
 
 @documented
@@ -38,7 +39,9 @@ class DSNARegressor(RegressorMixin, _DSNA):
     {ROUNDS}
     {APPROXIMATION}
     balance : float in [0, 1] or None, default=None
-        0 (which None stands for) predicts for the labels at hand, 1 treats all label regions as equally important.
+        0 predicts for the labels at hand, 1 treats all label regions as equally important.  None gives rare labels as
+        much weight as costs nothing overall: the most at which the out-of-bag error stays below that of the
+        forest's own mean.
     decision : {"auto", "mean", "median", "grid", "paper"}, default="auto"
         Weighted mean, which alone extrapolates past the labels seen; weighted median; mean snapped to the nearest
         label seen; the plain sum of the paper.  "auto" takes the one of smallest out-of-bag error.
@@ -50,8 +53,8 @@ class DSNARegressor(RegressorMixin, _DSNA):
     n_outputs_ : int
     lam_, gamma_, bandwidth_, n_clusters_, tau_, C_, max_features_
         The values used: given or, with ``tune="oob"``, chosen.
-    blend_, decision_
-        The values used: given or, where they are "auto", chosen out of bag.
+    blend_, decision_, balance_
+        The values used: given or, where they are "auto" or None, chosen out of bag.
     oob_score_ : float
         R2 on training rows by trees, metric, neighbours and densities that never saw them.
     oob_rows_, oob_prediction_ : arrays
@@ -90,6 +93,7 @@ class DSNARegressor(RegressorMixin, _DSNA):
         weight = check_weights(sample_weight, X)
         groups = check_groups(groups, X)
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
+        self.__dict__.pop("balance_", None)
         allowed = ("auto", "mean", "median", "grid", "paper")
         if self.decision not in allowed:
             raise ValueError(f"decision={self.decision!r} is unknown: use one of {allowed}.")
@@ -100,7 +104,9 @@ class DSNARegressor(RegressorMixin, _DSNA):
         return self
 
     def _balance(self) -> float:
-        return 0.0 if self.balance is None else float(self.balance)
+        if self.balance is not None:
+            return float(self.balance)
+        return float(getattr(self, "balance_", 0.0))
 
     def _class_scale(self) -> np.ndarray:
         return np.ones(1)
@@ -119,61 +125,74 @@ class DSNARegressor(RegressorMixin, _DSNA):
         return 1.0 / density.evaluate(label)
 
     def _weights(
-        self, alpha: np.ndarray, near: Neighborhoods, rows: np.ndarray, rarity: np.ndarray, blend: float
+        self,
+        alpha: np.ndarray,
+        near: Neighborhoods,
+        rows: np.ndarray,
+        rarity: np.ndarray,
+        blend: float,
+        balance: float,
     ) -> np.ndarray:
         kernel = near.proximity / np.maximum(near.proximity.sum(axis=1, keepdims=True), 1e-300)
-        return label_weights(alpha, kernel, rarity[rows], blend, self._balance(), self.sum_to_one)
+        return label_weights(alpha, kernel, rarity[rows], blend, balance, self.sum_to_one)
 
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
         """Absolute error of the weighted mean in units of the spread, weighted as ``balance`` asks."""
         rarity = self._rarity()
         rows = fold.known[fold.near.rows]
-        weights = self._weights(alpha, fold.near, rows, rarity, 0.5 if self.blend == "auto" else float(self.blend))
+        blend = 0.5 if self.blend == "auto" else float(self.blend)
+        weights = self._weights(alpha, fold.near, rows, rarity, blend, self._balance())
         label = self.knowledge_.label
         error = np.abs(decide(weights, label[rows], "mean", label) - label[fold.rows]) / self._spread()
         return error.mean(axis=1) * rarity[fold.rows] ** self._balance()
 
     def _finish(
-        self,
-        X: np.ndarray,
-        folds: list[Fold],
-        rows: np.ndarray,
-        weight: np.ndarray,
-        rng: np.random.RandomState,
+        self, X: np.ndarray, folds: list[Fold], rows: np.ndarray, weight: np.ndarray, rng: np.random.RandomState
     ) -> None:
-        label = self.knowledge_.label
         self.oob_rows_ = np.concatenate([f.rows for f in folds]) if folds else np.empty(0, dtype=np.int64)
         blends = _BLENDS if self.blend == "auto" else (float(self.blend),)
-        decisions: tuple[str, ...] = (self.decision,)
-        if self.decision == "paper":
-            decisions = ("mean",)
-        elif self.decision == "auto":
+        decisions: tuple[str, ...] = ("mean" if self.decision == "paper" else self.decision,)
+        if self.decision == "auto":
             decisions = ("mean", "median", "grid") if self.density_.kind == "exact" else ("mean", "median")
-        self.blend_, self.decision_ = (0.5 if len(blends) > 1 else blends[0]), decisions[0]
+        self.blend_, self.decision_ = blends[len(blends) // 2], decisions[0]
+        self.balance_ = 0.0 if self.balance is None else float(self.balance)
         if not folds:
             return
+        label = self.knowledge_.label
         truth = label[self.oob_rows_]
-        cost = weight[np.searchsorted(rows, self.oob_rows_)] * self._rarity()[self.oob_rows_] ** self._balance()
+        weight = weight[np.searchsorted(rows, self.oob_rows_)]
         grid = np.unique(label, axis=0)
         solved = [self._solve_fold(f, self._setting)["alpha"] for f in folds]
         rarities = [self._rarity(int(self.knowledge_.block[f.rows[0]])) for f in folds]
-        best = np.inf
-        for blend in blends:
-            for decision in decisions:
-                parts = []
-                for fold, alpha, rarity in zip(folds, solved, rarities, strict=True):
-                    known = fold.known[fold.near.rows]
-                    weights = self._weights(alpha, fold.near, known, rarity, blend)
-                    parts.append(decide(weights, label[known], decision, grid))
-                prediction = np.concatenate(parts)
-                error = np.average((np.abs(prediction - truth) / self._spread()).mean(axis=1), weights=cost)
-                if error < best * (1.0 - 1e-9):
-                    best = error
-                    self.blend_, self.decision_ = blend, decision
-                    self.oob_prediction_ = self._shaped(prediction)
-        self.oob_score_ = r2_score(self._shaped(truth), self.oob_prediction_)
-        predicted = self.oob_prediction_.reshape(truth.shape)
-        self.regions_ = [Regions(truth[:, a], predicted[:, a]) for a in range(self.n_outputs_)]
+
+        def predicted(blend: float, decision: str, balance: float) -> np.ndarray:
+            parts = []
+            for fold, alpha, rarity in zip(folds, solved, rarities, strict=True):
+                known = fold.known[fold.near.rows]
+                weights = self._weights(alpha, fold.near, known, rarity, blend, balance)
+                parts.append(decide(weights, label[known], decision, grid))
+            return np.concatenate(parts)
+
+        def error(prediction: np.ndarray, balance: float) -> float:
+            cost = weight * self._rarity()[self.oob_rows_] ** balance
+            return float(np.average((np.abs(prediction - truth) / self._spread()).mean(axis=1), weights=cost))
+
+        choices = [(blend, decision) for blend in blends for decision in decisions]
+        found = {choice: predicted(*choice, self.balance_) for choice in choices}
+        best = min(choices, key=lambda choice: error(found[choice], self.balance_))
+        self.blend_, self.decision_ = best
+        prediction = found[best]
+        if self.balance is None:
+            # The rare labels are given as much weight as costs nothing overall against the forest's own mean.
+            bound = error(predicted(1.0, "mean", 0.0), 0.0)
+            for balance in _BALANCES:
+                other = predicted(*best, balance)
+                if error(other, 0.0) > bound:
+                    break
+                self.balance_, prediction = balance, other
+        self.oob_prediction_ = self._shaped(prediction)
+        self.oob_score_ = r2_score(self._shaped(truth), self.oob_prediction_, sample_weight=weight)
+        self.regions_ = [Regions(truth[:, a], prediction[:, a]) for a in range(self.n_outputs_)]
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self.n_outputs_ == 1 and values.shape[1] == 1 else values
@@ -191,9 +210,9 @@ class DSNARegressor(RegressorMixin, _DSNA):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        _, near, answers = self._answer(X)
+        near, answers = self._answer(X)
         label = self.knowledge_.label
-        weights = self._weights(answers["alpha"], near, near.rows, self._rarity(), self.blend_)
+        weights = self._weights(answers["alpha"], near, near.rows, self._rarity(), self.blend_, self._balance())
         return self._shaped(decide(weights, label[near.rows], self.decision_, np.unique(label, axis=0)))
 
     def explain(self, X: Any) -> Explanation:
@@ -209,11 +228,11 @@ class DSNARegressor(RegressorMixin, _DSNA):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        _, near, answers = self._answer(X)
+        near, answers = self._answer(X)
         label = self.knowledge_.label
         return Explanation(
             kind="regression",
-            weight=self._weights(answers["alpha"], near, near.rows, self._rarity(), self.blend_),
+            weight=self._weights(answers["alpha"], near, near.rows, self._rarity(), self.blend_, self._balance()),
             label=label[near.rows],
             classes=None,
             rest=None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 SCALINGS = ("columns", "global", "none")
+_FARTHEST = 1e50
 
 
 class Scaling:
@@ -24,13 +25,20 @@ class Scaling:
         self.offset = np.zeros(X.shape[1])
         self.scale = np.ones(X.shape[1])
         if kind != "none":
-            self.offset = X.mean(axis=0)
-            spread = X.std(axis=0)
+            # In units near the largest value of a column, no square overflows or vanishes.
+            unit = np.exp2(np.clip(np.frexp(np.abs(X).max(axis=0))[1], -1000, 1000))
+            scaled = X / unit
+            self.offset = scaled.mean(axis=0) * unit
+            spread = scaled.std(axis=0) * unit
             spread[spread <= 1e-10 * np.abs(self.offset)] = 0.0
             if kind == "global":
-                spread = np.full(X.shape[1], np.sqrt(np.mean(spread**2)))
+                largest = max(spread.max(), 1e-300)
+                spread = np.full(X.shape[1], largest * np.sqrt(np.mean((spread / largest) ** 2)))
             self.scale = np.where(spread > 0, spread, 1.0)
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        """Rows on the common scale, C-contiguous float64."""
-        return np.ascontiguousarray((X - self.offset) / self.scale)
+        """Rows on the common scale, C-contiguous float64; values beyond 1e50 scales count as that far."""
+        with np.errstate(over="ignore"):
+            scaled = np.subtract(X, self.offset, order="C")
+            scaled /= self.scale
+        return np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)

@@ -93,7 +93,8 @@ def test_leading_rows_only():
     Z, labels = draw(2, 10, False)
     member = np.zeros((10, 2), dtype=bool)
     label_means(Z, labels, 6, False, 2, 1.0, 0.0, 0, 10, member)
-    assert member[:6].any(axis=1).all() and not member[6:].any()
+    assert member[:6].any(axis=1).all()
+    assert not member[6:].any()
 
 
 drawn = st.tuples(st.integers(0, 100_000), st.integers(1, 25), st.booleans())
@@ -110,7 +111,8 @@ def lattice(seed, m, is_class):
 def test_every_row_belongs_somewhere(problem, k, slack):
     Z, labels, is_class = lattice(*problem)
     ours = clusters_of(Z, labels, is_class, k, slack=slack)
-    assert 1 <= len(ours) <= k and all(ours)
+    assert 1 <= len(ours) <= k
+    assert all(ours)
     assert set.union(*ours) == set(range(len(Z)))
 
 

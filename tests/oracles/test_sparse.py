@@ -43,7 +43,8 @@ class Problem:
         scale = 1 + abs(objective)
         assert abs(objective - self.objective(a)) <= 1e-9 * scale
         np.testing.assert_allclose(g, self.G @ a, atol=1e-9 * (1 + np.abs(self.G @ a).max()))
-        assert residual < 1e-6 and steps <= MAX_STEPS
+        assert residual < 1e-6
+        assert steps <= MAX_STEPS
         return a
 
     def violation(self, a):
@@ -187,9 +188,7 @@ def test_without_the_constraint(lam, gamma, ridge):
         G[range(m), range(m)] += ridge
         a, g = np.append(b, 0.0), np.empty(m + 1)
         penalties = np.append(np.full(m, lam), 0.0), np.append(np.full(m, gamma), 0.0)
-        residual, objective, _ = sparse_approximation(
-            G, m + 1, *penalties, np.append(b, 0.0), 1e-9, MAX_STEPS, a, g
-        )
+        residual, objective, _ = sparse_approximation(G, m + 1, *penalties, np.append(b, 0.0), 1e-9, MAX_STEPS, a, g)
         assert residual < 1e-6
         x = cp.Variable(m)
         fit = 0.5 * cp.sum_squares(L.T @ x - target) + 0.5 * ridge * cp.sum_squares(x)

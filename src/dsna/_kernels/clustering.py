@@ -120,7 +120,7 @@ def label_means(Z, label, m, is_class, k, tau, slack, first, max_iter, member):
         if not _assign(Z, label, m, found, is_class, tau, widest, slack, centre, centre_label, member):
             break
         for c in range(found):
-            n = 0
+            n = np.int64(0)
             for i in range(m):
                 if member[i, c]:
                     inside[n] = label[i]

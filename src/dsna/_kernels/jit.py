@@ -1,5 +1,7 @@
 """How kernels are compiled: cached on disk, without the GIL, and announced when it takes a while.
 
+A kernel that calls another hands it ``np.int64(0)``, not 0: numba compiles one more version for every literal.
+
 Also the random numbers of the kernels: a splitmix64 stream held in a one-element array, so that a tree depends on
 its own seed and on nothing else.
 """

@@ -121,7 +121,7 @@ def _group_classes(picked, mass, m, table, growth, state, side):
     """Classes of a node in two groups: themselves if two, else 2-means over their centroids; fills ``side`` (C,)."""
     present = np.empty(growth.n_classes, np.int64)
     slot = np.full(growth.n_classes, -1)
-    k = 0
+    k = np.int64(0)
     for i in range(m):
         c = table.code[picked[i]]
         if slot[c] < 0:
@@ -146,7 +146,7 @@ def _group_classes(picked, mass, m, table, growth, state, side):
         for a in range(d):
             centroid[s, a] /= total[s]
     group = np.zeros(k, np.int64)
-    if not two_means(centroid, k, d, state, 20, group):
+    if not two_means(centroid, k, d, state, np.int64(20), group):
         for s in range(k):
             group[s] = s % 2
     for s in range(k):
@@ -297,15 +297,15 @@ def _gain_at(cut, picked, mass, m, prediction, table, growth, least):
 
 
 @kernel
-def _best_cut(picked, mass, m, prediction, table, growth, least):
+def _best_cut(picked, mass, m, prediction, table, growth, least, huge):
     """(gain, cut) of a split: at 0, or also at ``CUTS`` quantiles of the predictions.
 
-    The quantiles also stand in for a 0 that leaves too few rows on one side: a tiny class that is split off well
-    would otherwise end the growth of a large node.
+    In a huge node the quantiles also stand in for a 0 that leaves too few rows on one side: a tiny class that is
+    split off well would otherwise end its growth.
     """
     cut = 0.0
     gain = _gain_at(0.0, picked, mass, m, prediction, table, growth, least)
-    if growth.free_cut == 1 or gain < 0.0:
+    if growth.free_cut == 1 or (huge and gain < 0.0):
         ordered = np.sort(prediction[:m])
         for j in range(1, CUTS + 1):
             k = j * m // (CUTS + 1)
@@ -375,7 +375,8 @@ def find_split(rows, start, end, table, growth, sizes, state, order, counts, fea
     m = _sample(rows, start, end, table, growth, state, picked, mass)
     # Sampled rows are distinct, so as many on each side are enough; a share of them stands for a large leaf.
     least = growth.min_leaf
-    if end - start > growth.max_split:
+    huge = end - start > growth.max_split
+    if huge:
         least = max(1, min(least, max(m // 8, least * m // (end - start))))
     target = np.empty(m)
     cost = np.empty(m)
@@ -414,11 +415,11 @@ def find_split(rows, start, end, table, growth, sizes, state, order, counts, fea
         if kept == 0:
             continue
         if growth.group_features == 1 and growth.n_classes > 0:
-            if not two_means(Z, m, kept, state, 10, group):
+            if not two_means(Z, m, kept, state, np.int64(10), group):
                 continue
             _group_costs(group, mass, m, table, growth, target, cost)
         newton_split(Z, target, cost, m, kept + 1, kind, growth.C, growth.epsilon, NEWTON_STEPS, w, prediction)
-        gain, cut = _best_cut(picked, mass, m, prediction, table, growth, least)
+        gain, cut = _best_cut(picked, mass, m, prediction, table, growth, least, huge)
         if gain > best:
             best = gain
             best_size = kept

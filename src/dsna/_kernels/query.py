@@ -164,7 +164,6 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
         most = 0.0
         squared = 0.0
         scale = 0.0
-        closest = 0
         for k in range(m):
             r = rows[i, k]
             L[k] = Z[r]
@@ -176,15 +175,15 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
             squared += total / m
             scale += away[k] / m
             most = max(most, near[k])
-            if away[k] < away[closest]:
-                closest = k
         if squared <= 1e-300:
             squared = 1.0
             scale = 1.0
         member = answers.member[i]
         found = 1
         if K > 1:
-            found = label_means(L, y, m, is_class, K, how.tau, how.overlap * scale, closest, CLUSTER_STEPS, member)
+            found = label_means(
+                L, y, m, is_class, K, how.tau, how.overlap * scale, np.argmin(away), CLUSTER_STEPS, member
+            )
         else:
             member[:m, 0] = True
         points = np.empty((found, D))
@@ -194,14 +193,18 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
             points[c] = Q[i]
             fits[c] = 0.0
             if how.energy > 0.0:
-                n = 0
+                n = np.int64(0)
                 for k in range(m):
                     if member[k, c]:
                         inside[n] = L[k]
                         n += 1
                 fits[c] = hull_point(inside, n, how.energy, Q[i], points[c])
                 answers.hull_residual[i, c] = fits[c]
-        chosen = np.argmin(fits)
+        # Full hulls of large clusters fit exactly: rounding must not choose among them.
+        chosen = 0
+        for c in range(1, found):
+            if fits[c] < fits[chosen] - 1e-9 * scale:
+                chosen = c
         factor = np.ones(m)
         b = np.empty(m)
         alpha = np.zeros((found, m))
@@ -209,7 +212,7 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
         settled = answers.labels[i]
         widest = widest_gap(y, m)
         if how.max_iter > 0:
-            n = 0
+            n = np.int64(0)
             first = np.empty((m, q))
             ones = np.ones(m)
             for k in range(m):

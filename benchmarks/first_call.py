@@ -1,0 +1,66 @@
+"""What a user waits for at first: the import, and the first fit and predict of a process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+
+from measure import Report, duration, seconds
+
+_IMPORT = """
+import sys, time
+import sklearn.ensemble
+before = set(sys.modules)
+start = time.perf_counter()
+import dsna
+print(time.perf_counter() - start)
+print(*({"numba", "pandas", "matplotlib"} & (set(sys.modules) - before)))
+"""
+_FIT = """
+from sklearn.datasets import load_breast_cancer
+from {module} import {estimator}
+X, y = load_breast_cancer(return_X_y=True)
+{estimator}(random_state=0).fit(X[:300], y[:300]).predict(X[300:])
+"""
+_OURS = ("DSNAClassifier", "DSNARegressor")
+_PEERS = ("RandomForestClassifier", "RandomForestRegressor")
+
+
+def _fresh(code: str, cache: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run code in a new interpreter (-P: no folder of the working directory stands in for a module)."""
+    environment = os.environ if cache is None else {**os.environ, "NUMBA_CACHE_DIR": cache}
+    return subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+
+
+def first_call(report: Report, quick: bool) -> None:
+    """Import and first use, in fresh processes."""
+    report.title("first call: fresh processes, 300 x 30 rows")
+    printed = [_fresh(_IMPORT).stdout.splitlines() for _ in range(5)]
+    took = min(float(lines[0]) for lines in printed)
+    report.add("import dsna after scikit-learn", duration(took), target="<= 0.3 s", ok=took <= 0.3)
+    also = printed[0][1] if len(printed[0]) > 1 else ""
+    report.add("of numba, pandas and matplotlib it imports", also or "none", target="none", ok=not also)
+    for ours, peer in zip(_OURS, _PEERS, strict=True):
+        code = _FIT.format(module="dsna", estimator=ours)
+        _fresh(code)
+        took = seconds(_fresh, code, repeats=3)[0]
+        theirs = seconds(_fresh, _FIT.format(module="sklearn.ensemble", estimator=peer), repeats=3)[0]
+        what = f"{ours}: fit and predict, warm cache (peer: RandomForest)"
+        report.add(what, duration(took), duration(theirs), took / theirs, "< 5 s", took < 5)
+        if quick and ours != _OURS[0]:
+            continue
+        with tempfile.TemporaryDirectory() as empty:
+            took, process = seconds(_fresh, code, empty)
+        said = process.stderr.splitlines()
+        report.add(f"{ours}: the same, cold cache", duration(took))
+        one = len(said) == 1 and "compil" in said[0]
+        report.add("  lines on stderr about compiling", str(len(said)), target="1", ok=one)
+        report.note(" | ".join(said))

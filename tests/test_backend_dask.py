@@ -1,0 +1,43 @@
+"""Bit-identical results on the worker processes of a dask cluster."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from joblib import parallel_config
+
+from tests.backends import KINDS, answers, assert_identical
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Two worker processes; the dashboard is off, logs stay quiet."""
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+            local_directory=str(tmp_path_factory.mktemp("dask")),
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_same_as_on_one_job(cluster, kind):
+    expected = answers(kind, n_jobs=1)
+    with parallel_config(backend="dask"):
+        found = answers(kind)
+    assert_identical(found, expected)
+
+
+def test_work_was_done_by_the_workers(cluster):
+    done = cluster.run(lambda dask_worker: dask_worker.state.executed_count)
+    assert len(done) == 2
+    assert sum(done.values()) > 0

@@ -1,0 +1,40 @@
+"""Bit-identical results on the worker processes of ray."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+from joblib import parallel_config
+
+from tests.backends import KINDS, answers, assert_identical
+
+ray = pytest.importorskip("ray")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A local ray of two processors, registered with joblib; shut down afterwards."""
+    from ray.util.joblib import register_ray
+
+    ray.init(
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="ERROR",
+        configure_logging=False,
+        # Workers import what this process can import.
+        runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}},
+    )
+    register_ray()
+    yield
+    ray.shutdown()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_same_as_on_one_job(cluster, kind):
+    expected = answers(kind, n_jobs=1)
+    with parallel_config(backend="ray", n_jobs=2):
+        found = answers(kind)
+    assert_identical(found, expected)

@@ -1,0 +1,42 @@
+"""Results do not depend on the number of jobs or on joblib's backend, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+
+from tests.backends import KINDS, answers, assert_identical, table
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.__name__)
+def alone(request):
+    """An estimator class and what it answers on one job."""
+    return request.param, answers(request.param, n_jobs=1)
+
+
+def test_the_state_holds_trees_and_rows(alone):
+    _, expected = alone
+    assert sum(isinstance(v, np.ndarray) for v in expected.values()) > 15
+    assert np.unique(expected["predict"]).size > 1
+
+
+@pytest.mark.parametrize("n_jobs", (None, 2, -1))
+def test_number_of_jobs(alone, n_jobs):
+    kind, expected = alone
+    assert_identical(answers(kind, n_jobs=n_jobs), expected)
+
+
+@pytest.mark.parametrize("backend", ("threading", "loky"))
+def test_backend(alone, backend):
+    kind, expected = alone
+    with parallel_config(backend=backend, n_jobs=2):
+        assert_identical(answers(kind), expected)
+
+
+def test_queries_may_come_in_parts(alone):
+    kind, expected = alone
+    X, y, queries = table(kind)
+    model = kind(n_estimators=12, random_state=3, n_jobs=2).fit(X, y, groups=np.arange(len(X)) // 3)
+    parts = [model.predict(queries[part]) for part in (slice(0, 1), slice(1, 290), slice(290, None))]
+    np.testing.assert_allclose(np.concatenate(parts), expected["predict"], rtol=1e-9)

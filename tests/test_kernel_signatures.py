@@ -1,0 +1,67 @@
+"""Whatever the caller's arrays look like, each kernel is compiled once: a second signature costs seconds."""
+
+import json
+import os
+import subprocess
+import sys
+
+# In a process of its own, so that other tests' calls do not count.
+PROGRAM = """
+import importlib, json, pkgutil
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+import dsna
+import dsna._kernels
+
+rng = np.random.default_rng(0)
+plain = rng.normal(size=(60, 4))
+read_only = plain.copy()
+read_only.flags.writeable = False
+arrays = [
+    plain,
+    plain.astype(np.float32),
+    np.asfortranarray(plain),
+    read_only,
+    np.repeat(plain, 2, axis=0)[::2],
+    np.round(10 * plain).astype(np.int32),
+]
+few = {"n_estimators": 5, "random_state": 0}
+more = {"n_clusters": 2, "max_iter": 3, "hull_energy": 0.9}
+classes, labels = (plain[:, 0] > 0.8).astype(int), plain[:, 0]
+for k, X in enumerate(arrays):
+    text = np.array(["no", "yes"])[classes]
+    read_only_labels = labels.copy()
+    read_only_labels.flags.writeable = False
+    for y in (classes, text, classes.astype(np.int8)):
+        dsna.CostSensitiveForestClassifier(**few, bootstrap=k % 2 == 1).fit(X, y).predict(X)
+    for y in (labels, labels.astype(np.float32), np.asfortranarray(np.column_stack([labels, -labels])), classes):
+        dsna.CostSensitiveForestRegressor(**few, metric_rounds=1 + k % 2).fit(X, y).predict(X)
+    dsna.DSNAClassifier(**few, **more).fit(X, text).predict(X)
+    dsna.DSNARegressor(**few, **more).fit(X, read_only_labels, sample_weight=np.ones(60, np.float32)).predict(X)
+dsna.DSNAClassifier(**dict(dsna.PAPER, **few)).fit(plain, classes).predict(plain)
+dsna.DSNARegressor(**dict(dsna.PAPER, **few)).fit(plain, labels).predict(plain)
+dsna.DSNARegressor(**few, n_jobs=2).fit(plain, np.column_stack([labels, labels])).predict(plain)
+grown = dsna.DSNAClassifier(**few, metric="euclidean").fit(plain, classes)
+grown.add_samples(plain[:3], classes[:3])
+grown.predict(plain)
+dsna.DSNAClassifier(RandomForestClassifier(5, random_state=0)).fit(plain, classes).predict(plain)
+
+found = {}
+for module in pkgutil.iter_modules(dsna._kernels.__path__):
+    module = importlib.import_module("dsna._kernels." + module.name)
+    for name, value in vars(module).items():
+        if hasattr(value, "signatures") and not name.startswith("_"):
+            found[name] = [str(s) for s in value.signatures]
+print(json.dumps(found))
+"""
+
+
+def test_each_kernel_has_one_signature():
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout.splitlines()[-1])
+    assert {"grow_tree", "route", "gather", "approximate"} <= set(found)
+    used = {name: signatures for name, signatures in found.items() if signatures}
+    assert {"grow_tree", "route", "gather", "approximate"} <= set(used)
+    assert {name: s for name, s in used.items() if len(s) > 1} == {}
