@@ -194,7 +194,9 @@ def report_regression(tables: list[Table], rows: list[dict[str, Any]]) -> None:
     listed = ", ".join(f"{key[0]} {key[1]} ({key[2]} rows) {share:.3f}" for key, share in low.items())
     verdict(low.empty, f"coverage .87 or more in {len(regions) - len(low)} of {len(regions)} regions" + listing(listed))
     ratio = scores["width DSNA / RF"]
-    print(f"      mean width / RF by split conformal: {ratio.mean():.3f} (geometric {np.exp(np.log(ratio).mean()):.3f})")
+    print(
+        f"      mean width / RF by split conformal: {ratio.mean():.3f} (geometric {np.exp(np.log(ratio).mean()):.3f})"
+    )
 
 
 def listing(text: str) -> str:

@@ -141,7 +141,7 @@ def test_wrong_rows_are_refused_and_change_nothing(classifier, regressor, blobs,
         before = model.predict(X_fresh)
         bad = X_new.copy()
         bad[0, 1] = np.nan
-        with pytest.raises(ValueError, match="X has 2 features, but DSNA.* is expecting 3"):
+        with pytest.raises(ValueError, match=r"X has 2 features, but DSNA.* is expecting 3"):
             model.add_samples(X_new[:, :2], y_new)
         with pytest.raises(ValueError, match=r"NaN in column 1.*SimpleImputer"):
             model.add_samples(bad, y_new)

@@ -2,14 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-import sklearn
-from sklearn.base import clone
-from sklearn.impute import SimpleImputer
-from sklearn.model_selection import GridSearchCV, GroupKFold
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor

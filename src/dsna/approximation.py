@@ -6,6 +6,7 @@ answers, explanations); ``classification`` and ``regression`` make probabilities
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -169,6 +170,7 @@ class _DSNA(BaseEstimator):
         chosen = {name: getattr(self, name) for name in _TUNED}
         if self.tune == "oob" and source == "csrf":
             chosen.update(self._choose_growth(X, y, weight, groups, targets, rng))
+            self._say(f"chose C={chosen['C']}, max_features={chosen['max_features']}")
         seed = rng.randint(2**31 - 1)
         if source == "csrf":
             forest = self._forest(targets, self.n_estimators, seed, chosen).fit(X, y, weight, groups)
@@ -197,6 +199,7 @@ class _DSNA(BaseEstimator):
         )
         if source == "neighbors" and self.max_neighbors is None:
             self.knowledge_.max_neighbors = self.forest.n_neighbors
+        self._say(f"neighbours of {len(X)} rows are ready")
         rows, standing = stratified_sample(self._strata(targets), _OOB_ROWS, rng)
         kept = weight[rows] > 0
         rows, standing = rows[kept], standing[kept]
@@ -207,10 +210,16 @@ class _DSNA(BaseEstimator):
         if self.tune == "oob" and folds:
             self._setting.update(self._choose_approximation(X, rows, rng))
             chosen.update({name: self._setting[name] for name in chosen})
+            self._say(", ".join(f"{name}={chosen[name]}" for name in GRID))
         for name in _TUNED:
             setattr(self, name + "_", chosen[name])
         self._finish(X, folds, rows, standing * weight[rows], rng)
         del self._setting
+        self._say(f"answered {len(self.oob_rows_)} rows out of bag; score {getattr(self, 'oob_score_', np.nan):.3f}")
+
+    def _say(self, what: str) -> None:
+        if self.verbose:
+            print(f"[{type(self).__name__}] {what}", file=sys.stderr, flush=True)
 
     def _finish(
         self,

@@ -46,8 +46,9 @@ class Calibration:
     """Probabilities from two opinions: the mass of the coefficients and the vote of the forest.
 
     ``log p_c = a log mass_c + b log vote_c + bias_c`` up to normalisation.  a, b and the biases are fitted on
-    out-of-bag rows by penalised maximum likelihood, drawn toward a = b = 1/2 and no bias where rows are few; once for the rows as they are and once with all classes weighing the same.  Between these two populations
-    the logarithms are interpolated.
+    out-of-bag rows by penalised maximum likelihood, drawn toward a = b = 1/2 and no bias where rows are few; once for
+    the rows as they are and once with all classes weighing the same.  Between these two populations the logarithms are
+    interpolated.
 
     Attributes
     ----------

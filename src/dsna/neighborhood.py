@@ -16,7 +16,7 @@ class Neighborhoods:
 
     Attributes
     ----------
-    rows : (n, M) training rows, by falling proximity.
+    rows : (n, M) training rows, by falling proximity (times rarity, where the bound left some out).
     proximity : (n, M) share of the trees in whose leaf a row lies with the query.
     size : (n,) how many rows each query has.
     vote : (n, k) mean over the leaves reached of what they hold, or over the neighbours where there are no leaves.

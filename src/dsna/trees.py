@@ -42,7 +42,7 @@ def chunks(n: int, size: int = _CHUNK) -> Iterator[slice]:
 
 def _grow_some(table: tuple, growth: tuple, sizes: np.ndarray, jobs: list[tuple[np.ndarray, np.ndarray, int]]) -> list:
     """Grow the trees of one task; a job is (rows sorted by label, their weights, seed)."""
-    from ._kernels.node import Growth, Table
+    from ._kernels.aims import Growth, Table
     from ._kernels.tree import grow_tree
 
     X, label, code, share, weight, gain, cost_table = (writable(a) for a in table)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dsna._kernels.node import COST_INVERSE, DENSITY_EXACT, Growth, Table
+from dsna._kernels.aims import COST_INVERSE, DENSITY_EXACT, Growth, Table
 from dsna._kernels.tree import grow_tree
 
 

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
+from dsna._kernels import aims
 from dsna._kernels import node as kernels
 from dsna._kernels.jit import random_below
 from dsna.costs import cost_code
@@ -103,7 +104,7 @@ def test_groups_hold_whole_classes(seed, n_classes):
     picked, mass, _ = sampled(table, n_classes, 1000)
     side = np.full(n_classes, -1, dtype=np.int64)
     growth = growth_of(table, n_classes)
-    assert kernels._group_classes(picked, mass, len(picked), table, growth, stream(seed), side)
+    assert aims.group_classes(picked, mass, len(picked), table, growth, stream(seed), side)
     assert set(side) == {0, 1}
     if n_classes == 2:
         assert list(side) == [0, 1]
@@ -120,7 +121,7 @@ def test_one_class_is_no_pair_of_groups():
     table = class_table(np.zeros((5, 1)), np.zeros(5, dtype=np.int64))
     side = np.zeros(1, dtype=np.int64)
     picked = np.arange(5)
-    assert not kernels._group_classes(picked, np.ones(5), 5, table, growth_of(table, 1), stream(0), side)
+    assert not aims.group_classes(picked, np.ones(5), 5, table, growth_of(table, 1), stream(0), side)
 
 
 @modest
@@ -131,7 +132,7 @@ def test_main_direction_is_the_first_principal_component(seed, n, outputs):
     times = rng.integers(1, 4, n)
     target = np.empty(n)
     table = label_table(np.zeros((n, 1)), label)
-    spread = kernels._main_direction(np.arange(n), times.astype(float), n, table, target)
+    spread = aims.main_direction(np.arange(n), times.astype(float), n, table, target)
     repeated = np.repeat(label, times, axis=0)
     assert spread == pytest.approx(repeated.var(axis=0).sum())
     scores = PCA(1).fit(repeated).transform(label)[:, 0]
@@ -147,26 +148,26 @@ def test_main_direction_where_the_widest_output_is_another():
     v = np.tile([1.0, 1.0, -1.0, -1.0], 25)
     table = label_table(np.zeros((100, 1)), np.column_stack([u, u, 1.2 * v]))
     target = np.empty(100)
-    kernels._main_direction(np.arange(100), np.ones(100), 100, table, target)
+    aims.main_direction(np.arange(100), np.ones(100), 100, table, target)
     assert abs(target @ u) / 100 == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("p", [1e-5, 0.001, 0.2, 0.5, 0.999, 1.0])
 def test_costs_of_shares(p):
     none = np.ones(2)
-    assert kernels.cost_of_share(kernels.COST_NONE, p, none) == 1.0
-    assert kernels.cost_of_share(kernels.COST_PAPER, p, none) == pytest.approx((1 - p) / p)
-    assert kernels.cost_of_share(kernels.COST_INVERSE, p, none) == pytest.approx(1 / p)
+    assert aims.cost_of_share(aims.COST_NONE, p, none) == 1.0
+    assert aims.cost_of_share(aims.COST_PAPER, p, none) == pytest.approx((1 - p) / p)
+    assert aims.cost_of_share(aims.COST_INVERSE, p, none) == pytest.approx(1 / p)
     kind, table = cost_code(lambda shares: 1 / np.sqrt(shares))
-    assert kernels.cost_of_share(kind, p, table) == pytest.approx(1 / np.sqrt(p), rel=1e-4)
+    assert aims.cost_of_share(kind, p, table) == pytest.approx(1 / np.sqrt(p), rel=1e-4)
 
 
 def test_costs_have_mean_one_and_fall_back_to_weights():
     cost, mass = np.array([1.0, 2.0, 0.0]), np.array([1.0, 1.0, 4.0])
-    kernels._normalise_costs(cost, mass, 3)
+    aims.normalise_costs(cost, mass, 3)
     np.testing.assert_allclose(cost, [1.0, 2.0, 0.0])
     cost = np.zeros(3)
-    kernels._normalise_costs(cost, mass, 3)
+    aims.normalise_costs(cost, mass, 3)
     np.testing.assert_allclose(cost, mass / 2)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import LinearSVC, LinearSVR
 
-from dsna._kernels import node as kernels
+from dsna._kernels import aims
 from dsna._kernels.tree import route
 from dsna.trees import Trees
 
@@ -132,8 +132,9 @@ def test_importance_is_the_gain_recomputed(n_classes, outputs, free_cut):
         mass = table.weight[rows].sum()
         gain = slow_gain(table, n_classes, rows, node["left"]["rows"])
         assert gain > 0
-        for f in node["split"]:
-            importance[f] += mass * gain / len(node["split"])
+        whole = sum(abs(w) for w in node["split"].values())
+        for f, w in node["split"].items():
+            importance[f] += mass * gain * abs(w) / whole
         mean = np.average(table.label[rows], axis=0, weights=table.weight[rows])
         spread = np.average(((table.label[rows] - mean) ** 2).sum(axis=1), weights=table.weight[rows])
         metric_weight[node["number"]] = mass * (1.0 if n_classes else spread)
@@ -169,9 +170,9 @@ def learned_again(table, growth, node, sides):
         share = label_share(table, growth, rows, target)
         model = LinearSVR(loss="squared_epsilon_insensitive", epsilon=growth.epsilon, **common)
     costs = {
-        kernels.COST_NONE: np.ones(len(rows)),
-        kernels.COST_PAPER: (1 - share) / share,
-        kernels.COST_INVERSE: 1 / share,
+        aims.COST_NONE: np.ones(len(rows)),
+        aims.COST_PAPER: (1 - share) / share,
+        aims.COST_INVERSE: 1 / share,
     }
     cost = costs[growth.cost] * weight
     cost = weight / weight.mean() if cost.sum() == 0 else cost / cost.mean()
@@ -182,12 +183,12 @@ def learned_again(table, growth, node, sides):
 
 def label_share(table, growth, rows, target):
     weight = table.weight[rows]
-    if growth.density == kernels.DENSITY_STATIC:
+    if growth.density == aims.DENSITY_STATIC:
         return table.share[rows]
     where = table.code[rows]
-    if growth.density == kernels.DENSITY_BINS:
+    if growth.density == aims.DENSITY_BINS:
         low, high = target.min(), target.max()
-        where = np.minimum((target - low) / (high - low) * kernels.NODE_BINS, kernels.NODE_BINS - 1).astype(int)
+        where = np.minimum((target - low) / (high - low) * aims.NODE_BINS, aims.NODE_BINS - 1).astype(int)
     return np.array([weight[where == k].sum() for k in where]) / weight.sum()
 
 
@@ -211,7 +212,7 @@ def assert_splits_are_learned_again(tree):
         assert node["threshold"] == pytest.approx(threshold, abs=1e-3 * size * (1 + reach) * len(w))
 
 
-COSTS = (kernels.COST_NONE, kernels.COST_PAPER, kernels.COST_INVERSE)
+COSTS = (aims.COST_NONE, aims.COST_PAPER, aims.COST_INVERSE)
 
 
 @pytest.mark.parametrize("cost", COSTS)
@@ -224,11 +225,11 @@ def test_class_splits_are_those_of_liblinear(cost, n_classes):
 
 
 @pytest.mark.parametrize("cost", COSTS)
-@pytest.mark.parametrize("density", [kernels.DENSITY_EXACT, kernels.DENSITY_BINS, kernels.DENSITY_STATIC])
+@pytest.mark.parametrize("density", [aims.DENSITY_EXACT, aims.DENSITY_BINS, aims.DENSITY_STATIC])
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_label_splits_are_those_of_liblinear(cost, density, outputs):
     table = draw(4, 120, 5, 0, outputs)
-    if density == kernels.DENSITY_EXACT:
+    if density == aims.DENSITY_EXACT:
         table = label_table(table.X, np.round(table.label), table.weight)
     table = table._replace(share=np.random.default_rng(0).uniform(0.01, 0.5, 120))
     growth = growth_of(table, 0, cost=cost, density=density, min_leaf=4, common_scale=int(outputs == 3))

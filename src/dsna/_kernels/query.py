@@ -42,8 +42,8 @@ class Answers(NamedTuple):
     share: np.ndarray  # (n, K) weight of each cluster in alpha
     hull_residual: np.ndarray  # (n, K) distance of the query from each hull
     objective: np.ndarray  # (n, K) joint objective (eq. 5)
-    labels: np.ndarray  # (n, max_iter + 1, q) how the label settled
-    history: np.ndarray  # (n, max_iter + 1) objective of the chosen cluster at each step
+    labels: np.ndarray  # (n, max_iter + 1, q) how the label settled: the start, then one for each solve
+    history: np.ndarray  # (n, max_iter + 1) objective of the best cluster at each solve
     steps: np.ndarray  # (n,) how many of those are filled
     residual: np.ndarray  # (n,) largest optimality residual of the sparse solver
 

@@ -54,7 +54,7 @@ def grow_tree(rows, table, growth, sizes, seed):
     left, right, threshold, split_ptr, split_feature, split_weight : the nodes (see the module).
     metric_weight : n_node * spread^2 of each internal node, for the metric.
     leaf_ptr : bounds of the leaves in ``rows``.
-    importance : (D,) gain of each feature, shared out by its part in the splits.
+    importance : (D,) gain of each feature, shared out by the sizes of its weights in the splits.
     """
     state = np.full(1, np.uint64(seed))
     n = rows.shape[0]
@@ -142,10 +142,13 @@ def grow_tree(rows, table, growth, sizes, seed):
             metric_weight[node] = node_mass * spread
             split_feature = _longer(split_feature, used + size)
             split_weight = _longer(split_weight, used + size)
+            whole = 0.0
+            for s in range(size):
+                whole += abs(weights[s])
             for s in range(size):
                 split_feature[used + s] = features[s]
                 split_weight[used + s] = weights[s]
-                importance[features[s]] += node_mass * gain / size
+                importance[features[s]] += node_mass * gain * abs(weights[s]) / max(whole, 1e-300)
             used += size
             stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = (
                 node,

@@ -1,0 +1,131 @@
+"""Coefficients become classes and labels as the formulas say; brute force is the judge."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dsna.decision import class_mass, decide, label_weights, prior_corrected
+
+
+@pytest.fixture
+def rng():
+    return np.random.RandomState(0)
+
+
+def test_class_mass_sums_positive_weights_per_class(rng):
+    weights, rows = rng.randn(30, 8), rng.randint(20, size=(30, 8))
+    code = rng.randint(3, size=20)
+    mass = class_mass(weights, rows, code, 3)
+    for i, c in itertools.product(range(30), range(3)):
+        positive = sum(max(w, 0.0) for w, r in zip(weights[i], rows[i], strict=True) if code[r] == c)
+        assert mass[i, c] == pytest.approx(positive / np.maximum(weights[i], 0.0).sum())
+
+
+def test_class_mass_of_nothing_is_zero():
+    mass = class_mass(np.array([[-1.0, 0.0], [0.0, 2.0]]), np.array([[0, 1], [0, 1]]), np.array([0, 1]), 3)
+    np.testing.assert_array_equal(mass, [[0, 0, 0], [0, 1, 0]])
+
+
+@pytest.mark.parametrize("balance", [0.0, 0.3, 1.0])
+def test_prior_correction_is_a_change_of_class_shares(rng, balance):
+    proba, prior = rng.dirichlet(np.ones(4), 50), np.array([0.7, 0.2, 0.09, 0.01])
+    found = prior_corrected(proba, prior, balance)
+    odds = proba[:, 0] / proba[:, 3] * (prior[3] / prior[0]) ** balance
+    np.testing.assert_allclose(found[:, 0] / found[:, 3], odds)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
+def parts(rng, n=40, m=12):
+    alpha = rng.randn(n, m)
+    alpha /= alpha.sum(axis=1, keepdims=True)
+    return alpha, rng.dirichlet(np.ones(m), n), 1.0 + 9.0 * rng.rand(n, m)
+
+
+def test_weights_at_balance_0_are_the_blend(rng):
+    alpha, kernel, rarity = parts(rng)
+    for blend in (0.0, 0.4, 1.0):
+        weights = label_weights(alpha, kernel, rarity, blend, 0.0, True)
+        np.testing.assert_allclose(weights, (1 - blend) * alpha + blend * kernel)
+    assert np.any(label_weights(alpha, kernel, rarity, 0.0, 0.0, True) < 0), "negative coefficients extrapolate"
+
+
+def test_weights_at_balance_1_are_positive_and_inverse_to_density(rng):
+    alpha, kernel, rarity = parts(rng)
+    expected = np.maximum(alpha, 0.0) * rarity
+    weights = label_weights(alpha, kernel, rarity, 0.0, 1.0, True)
+    np.testing.assert_allclose(weights, expected / expected.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("balance", [0.2, 0.5, 0.9])
+def test_weights_between_follow_the_formula(rng, balance):
+    alpha, kernel, rarity = parts(rng)
+    mixed = 0.7 * alpha + 0.3 * kernel
+    raw = np.where(mixed > 0, mixed * rarity**balance, (1 - balance) * mixed)
+    weights = label_weights(alpha, kernel, rarity, 0.3, balance, True)
+    usual = np.abs(raw.sum(axis=1)) >= 0.1
+    np.testing.assert_allclose(weights[usual], (raw / raw.sum(axis=1, keepdims=True))[usual])
+    assert usual.any()
+
+
+def test_weights_whose_sum_vanishes_keep_the_positive_part():
+    alpha = np.array([[1.0, -1.0, 0.02]])
+    weights = label_weights(alpha, np.full((1, 3), 1 / 3), np.ones((1, 3)), 0.0, 0.01, True)
+    assert np.all(weights >= 0)
+    assert weights.sum() == pytest.approx(1.0)
+
+
+def test_weights_of_the_paper_are_not_normalised():
+    alpha = np.array([[0.5, 0.2]])
+    np.testing.assert_array_equal(label_weights(alpha, alpha, np.ones((1, 2)), 0.0, 0.0, False), alpha)
+
+
+def test_weights_of_nothing_are_zero_not_nan():
+    nothing = np.zeros((2, 3))
+    for balance, sum_to_one in itertools.product((0.0, 0.5), (True, False)):
+        assert np.all(label_weights(nothing, nothing, np.ones((2, 3)), 0.5, balance, sum_to_one) == 0)
+
+
+def test_mean_is_the_weighted_sum_and_extrapolates(rng):
+    labels = rng.rand(20, 6, 2)
+    weights = rng.randn(20, 6)
+    expected = [[weights[i] @ labels[i, :, a] for a in range(2)] for i in range(20)]
+    np.testing.assert_allclose(decide(weights, labels, "mean", labels[0]), expected)
+    assert decide(np.array([[2.0, -1.0]]), np.array([[[10.0], [0.0]]]), "mean", labels[0]) == 20.0
+
+
+def test_median_minimises_the_weighted_absolute_error(rng):
+    # Labels on a coarse grid have ties; negative weights have no vote.
+    labels = rng.randint(6, size=(200, 9, 2)).astype(float)
+    weights = rng.randn(200, 9)
+    found = decide(weights, labels, "median", labels[0])
+    for i, a in itertools.product(range(200), range(2)):
+        positive = np.maximum(weights[i], 0.0)
+
+        def error(value, i=i, a=a, positive=positive):
+            return positive @ np.abs(labels[i, :, a] - value)
+
+        assert found[i, a] in labels[i, :, a]
+        assert error(found[i, a]) == pytest.approx(min(error(value) for value in labels[i, :, a]), abs=1e-12)
+
+
+def test_median_of_equal_weights_is_the_lower_middle():
+    labels = np.array([[[3.0], [1.0], [2.0], [4.0]]])
+    assert decide(np.full((1, 4), 0.25), labels, "median", labels[0]) == 2.0
+
+
+def test_grid_is_the_label_seen_that_is_nearest_to_the_mean(rng):
+    grid = np.unique(rng.randint(5, size=(12, 2)) * [15.0, 1.0], axis=0)
+    labels, weights = rng.rand(100, 4, 2) * [70.0, 5.0], rng.dirichlet(np.ones(4), 100)
+    found = decide(weights, labels, "grid", grid)
+    mean = decide(weights, labels, "mean", grid)
+    # Each output counts in units of its own spread.
+    away = np.sum(((grid[None] - mean[:, None]) / grid.std(axis=0)) ** 2, axis=2)
+    np.testing.assert_allclose(np.sum(((found - mean) / grid.std(axis=0)) ** 2, axis=1), away.min(axis=1))
+    assert {tuple(row) for row in found} <= {tuple(row) for row in grid}
+
+
+def test_grid_with_a_constant_output():
+    grid = np.array([[0.0, 5.0], [10.0, 5.0]])
+    labels = np.array([[[0.0, 5.0], [10.0, 5.0]]])
+    np.testing.assert_array_equal(decide(np.array([[0.3, 0.7]]), labels, "grid", grid), [[10.0, 5.0]])
