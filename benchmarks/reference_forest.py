@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
-from dsna.forest import draw_sizes
+from dsna.growing import draw_sizes
 from dsna.targets import Targets
 
 _CUTS = 15

@@ -152,7 +152,7 @@ def test_wrong_rows_are_refused_and_change_nothing(classifier, regressor, blobs,
         with pytest.raises(ValueError, match="y"):
             model.add_samples(X_new, None)
         np.testing.assert_array_equal(model.predict(X_fresh), before)
-    with pytest.raises(ValueError, match="labels"):
+    with pytest.raises(ValueError, match="New classes of type int64"):
         classifier.add_samples(blobs[1][0], np.arange(15))
     with pytest.raises(ValueError, match="holds text"):
         regressor.add_samples(slope[1][0], np.full(25, "b"))

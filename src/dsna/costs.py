@@ -104,11 +104,14 @@ class LabelDensity:
 
     def _on_grid(self, y: np.ndarray, weight: np.ndarray, kind: str) -> None:
         low, high = float(y.min()), float(y.max())
+        if low == high:
+            self.support, self.values = np.array([[low]]), np.ones(1)
+            return
         size = _BINS if kind == "bins" else _GRID
         edges = np.linspace(low, high, size + 1)
         at = np.clip(np.searchsorted(edges, y, side="right") - 1, 0, size - 1)
         values = np.bincount(at, weights=weight, minlength=size)
-        if kind == "kernel" and high > low:
+        if kind == "kernel":
             quartiles = np.quantile(y, [0.25, 0.75])
             spread = min(s for s in (self.scale[0], (quartiles[1] - quartiles[0]) / 1.34) if s > 0)
             width = 0.9 * spread * len(y) ** -0.2 / ((high - low) / size)

@@ -70,7 +70,8 @@ class Calibration:
         """(n, n_classes) calibrated probabilities in a population between the one at hand and equal classes."""
         part = np.array([1.0 - balance, balance])
         logits = np.tensordot(part @ self.slopes, self._opinions(mass, vote), axes=1) + part @ self.bias
-        return _softmax(logits)[0]
+        # A class without weight has no say, whatever its bias.
+        return _softmax(np.where(self.prior > 0, logits, -np.inf))[0]
 
     @classmethod
     def fit(

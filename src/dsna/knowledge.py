@@ -12,7 +12,7 @@ from .neighborhood import Neighborhoods, leaf_neighbors, nearest_neighbors
 from .scaling import Scaling
 from .trees import Trees
 
-_LEAF_ROWS = 100
+_LEAF_ROWS = 32
 _NEW = -2
 
 

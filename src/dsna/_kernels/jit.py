@@ -6,19 +6,37 @@ Also the random numbers of the kernels: a splitmix64 stream held in a one-elemen
 its own seed and on nothing else.
 """
 
+import hashlib
 import sys
+from pathlib import Path
 
 import numba
 import numpy as np
 from numba.core import event
 
 
+def _sources():
+    """Fingerprint of all kernel sources."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+_SOURCES = _sources()
+
+
 def kernel(function):
     """Compile ``function`` on first use; fall back to no disk cache where none can be written."""
     try:
-        return numba.njit(function, cache=True, nogil=True, error_model="numpy")
+        compiled = numba.njit(function, cache=True, nogil=True, error_model="numpy")
     except RuntimeError:
         return numba.njit(function, cache=False, nogil=True, error_model="numpy")
+    # numba looks at the function's own file only; a kernel compiled with an older version of another one must go too.
+    cache_file = getattr(compiled._cache, "_cache_file", None)
+    if hasattr(cache_file, "_source_stamp"):
+        cache_file._source_stamp = _SOURCES
+    return compiled
 
 
 class _Announcer(event.Listener):

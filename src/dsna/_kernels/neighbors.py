@@ -41,23 +41,26 @@ def gather(leaves, block, omits, leaf_ptr, leaf_rows, row_block, row_weight, rar
     """
     n, n_trees = leaves.shape
     M = rows.shape[1]
+    visits = 1
     for i in range(n):
-        visits = 0
-        used = 0
+        total_visits = 0
         for t in range(n_trees):
-            if block[i] < 0 or omits[t, block[i]]:
-                used += 1
-                visits += leaf_ptr[leaves[i, t] + 1] - leaf_ptr[leaves[i, t]]
-        length = 16
-        while length < 2 * visits:
-            length *= 2
-        keys = np.full(length, np.int64(-1))
-        sums = np.zeros(length)
-        found = np.empty(max(visits, 1), np.int64)
+            total_visits += leaf_ptr[leaves[i, t] + 1] - leaf_ptr[leaves[i, t]]
+        visits = max(visits, total_visits)
+    length = 16
+    while length < 2 * visits:
+        length *= 2
+    keys = np.full(length, np.int64(-1))
+    sums = np.zeros(length)
+    found = np.empty(visits, np.int64)
+    places = np.empty(visits, np.int64)
+    for i in range(n):
+        used = 0
         n_found = 0
         for t in range(n_trees):
             if block[i] >= 0 and not omits[t, block[i]]:
                 continue
+            used += 1
             begin, end = leaf_ptr[leaves[i, t]], leaf_ptr[leaves[i, t] + 1]
             total = 0.0
             for k in range(begin, end):
@@ -75,8 +78,13 @@ def gather(leaves, block, omits, leaf_ptr, leaf_rows, row_block, row_weight, rar
         share = np.empty(n_found)
         rank = np.empty(n_found)
         for k in range(n_found):
-            share[k] = sums[_slot(keys, found[k])] / used
+            places[k] = _slot(keys, found[k])
+            share[k] = sums[places[k]] / used
             rank[k] = -share[k]
+        # Emptied only after all rows were looked up: a gap would break the chains of others.
+        for k in range(n_found):
+            keys[places[k]] = -1
+            sums[places[k]] = 0.0
         size[i] = min(n_found, M)
         if n_found > M:
             farthest = 1e-300

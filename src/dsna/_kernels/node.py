@@ -79,25 +79,21 @@ def _entropy(weights, total):
 
 
 @kernel
-def _gain_at(cut, picked, mass, m, prediction, table, growth, least):
-    """Reweighted gain of sending rows with a prediction below ``cut`` left; -1 where a side has fewer than least."""
-    width = growth.n_classes if growth.n_classes > 0 else table.label.shape[1]
-    total = np.zeros(2)
-    first = np.zeros((2, width))
-    count = 0
-    for i in range(m):
-        side = 0 if prediction[i] < cut else 1
-        count += side
-        r = picked[i]
-        u = mass[i] * table.gain[r]
-        total[side] += u
-        if growth.n_classes > 0:
-            first[side, table.code[r]] += u
-        else:
-            for a in range(width):
-                first[side, a] += u * table.label[r, a]
-    if min(count, m - count) < least:
-        return -1.0
+def _move(i, side, sign, picked, mass, table, growth, total, first):
+    """Add row i to the sums of a side, or take it away again (sign -1)."""
+    r = picked[i]
+    u = sign * mass[i] * table.gain[r]
+    total[side] += u
+    if growth.n_classes > 0:
+        first[side, table.code[r]] += u
+    else:
+        for a in range(first.shape[1]):
+            first[side, a] += u * table.label[r, a]
+
+
+@kernel
+def _gain(total, first, growth):
+    """Reweighted gain of two sides with these sums; -1 where one has no weight."""
     if total[0] <= 0.0 or total[1] <= 0.0:
         return -1.0
     both = total[0] + total[1]
@@ -105,7 +101,7 @@ def _gain_at(cut, picked, mass, m, prediction, table, growth, least):
         parent = _entropy(first[0] + first[1], both)
         return parent - (total[0] * _entropy(first[0], total[0]) + total[1] * _entropy(first[1], total[1])) / both
     gain = 0.0
-    for a in range(width):
+    for a in range(first.shape[1]):
         mean = (first[0, a] + first[1, a]) / both
         for side in range(2):
             gain += total[side] / both * (first[side, a] / total[side] - mean) ** 2
@@ -114,24 +110,44 @@ def _gain_at(cut, picked, mass, m, prediction, table, growth, least):
 
 @kernel
 def _best_cut(picked, mass, m, prediction, table, growth, least, huge):
-    """(gain, cut) of a split: at 0, or also at ``CUTS`` quantiles of the predictions.
+    """(gain, cut) of a split: at 0, or also at ``CUTS`` quantiles of the predictions; gain -1 where none leaves enough.
 
-    In a huge node the quantiles also stand in for a 0 that leaves too few rows on one side: a tiny class that is
-    split off well would otherwise end its growth.
+    In a huge node the quantiles also stand in for a 0 that leaves fewer than ``least`` rows on one side: a tiny class
+    that is split off well would otherwise end its growth.
     """
+    width = growth.n_classes if growth.n_classes > 0 else table.label.shape[1]
+    total = np.zeros(2)
+    first = np.zeros((2, width))
+    below = 0
+    for i in range(m):
+        side = np.int64(prediction[i] >= 0.0)
+        below += 1 - side
+        _move(i, side, 1.0, picked, mass, table, growth, total, first)
     cut = 0.0
-    gain = _gain_at(0.0, picked, mass, m, prediction, table, growth, least)
+    gain = _gain(total, first, growth) if min(below, m - below) >= least else -1.0
     if growth.free_cut == 1 or (huge and gain < 0.0):
-        ordered = np.sort(prediction[:m])
-        for j in range(1, CUTS + 1):
-            k = j * m // (CUTS + 1)
-            if k == 0 or ordered[k] == ordered[k - 1]:
+        order = np.argsort(prediction[:m])
+        total[0] = 0.0
+        total[1] = 0.0
+        first[:, :] = 0.0
+        for i in range(m):
+            _move(i, np.int64(1), 1.0, picked, mass, table, growth, total, first)
+        quantile = 1
+        for k in range(1, m - least + 1):
+            i = order[k - 1]
+            _move(i, np.int64(0), 1.0, picked, mass, table, growth, total, first)
+            _move(i, np.int64(1), -1.0, picked, mass, table, growth, total, first)
+            while quantile <= CUTS and quantile * m // (CUTS + 1) < k:
+                quantile += 1
+            if k < least or quantile > CUTS or quantile * m // (CUTS + 1) != k:
                 continue
-            other = 0.5 * (ordered[k] + ordered[k - 1])
-            value = _gain_at(other, picked, mass, m, prediction, table, growth, least)
+            low, high = prediction[i], prediction[order[k]]
+            if low == high:
+                continue
+            value = _gain(total, first, growth)
             if value > gain:
                 gain = value
-                cut = other
+                cut = 0.5 * (low + high)
     return gain, cut
 
 

@@ -1,0 +1,158 @@
+"""Costs and label densities: each kind against counting, and labels that make arithmetic hard."""
+
+import numpy as np
+import pytest
+from scipy.stats import gaussian_kde
+
+from dsna.costs import LabelDensity, class_shares, cost_code
+
+RNG = np.random.RandomState(0)
+SMOOTH = np.r_[RNG.randn(950), 8.0 + RNG.rand(50)]
+AGES = RNG.poisson(20, size=800).astype(float)
+
+
+@pytest.mark.parametrize("cost, code", [(None, 0), ("paper", 1), ("inverse", 2)])
+def test_cost_code_of_names(cost, code):
+    assert cost_code(cost)[0] == code
+
+
+def test_cost_code_of_a_callable_is_a_table_of_its_values():
+    code, table = cost_code(lambda p: p**-0.5)
+    assert code == 3
+    np.testing.assert_allclose(table, np.logspace(-6, 0, 1025) ** -0.5)
+
+
+@pytest.mark.parametrize("cost", ["papers", 3, ("paper",)])
+def test_unknown_costs_are_refused(cost):
+    with pytest.raises(ValueError, match="'inverse'"):
+        cost_code(cost)
+
+
+@pytest.mark.parametrize("cost", [lambda p: -p, lambda p: p / 0.0, lambda p: 1.0, lambda p: p[:5]])
+def test_callable_costs_must_be_finite_and_not_negative(cost):
+    with np.errstate(divide="ignore"), pytest.raises(ValueError, match="finite, non-negative"):
+        cost_code(cost)
+
+
+def test_class_shares_follow_the_weights():
+    np.testing.assert_allclose(class_shares(np.array([0, 2, 2]), 3, np.array([1.0, 2.0, 1.0])), [0.25, 0.0, 0.75])
+
+
+def test_exact_counts_equal_labels():
+    density = LabelDensity(AGES, "exact")
+    values, counts = np.unique(AGES, return_counts=True)
+    np.testing.assert_allclose(density.evaluate(values), counts / len(AGES))
+
+
+def test_exact_counts_weights_as_repetitions():
+    times = 1 + np.arange(len(AGES)) % 3
+    weighted = LabelDensity(AGES, "exact", times)
+    repeated = LabelDensity(np.repeat(AGES, times), "exact")
+    np.testing.assert_allclose(weighted.evaluate(AGES), repeated.evaluate(AGES))
+
+
+def test_a_label_never_seen_has_the_share_of_its_neighbour():
+    density = LabelDensity(np.repeat([1.0, 5.0, 6.0], [6, 3, 1]), "exact")
+    np.testing.assert_allclose(density.evaluate([-9.0, 2.9, 3.1, 5.4, 5.6, 99.0]), [0.6, 0.6, 0.3, 0.3, 0.1, 0.1])
+
+
+def test_bins_count_labels_of_equal_ranges():
+    density = LabelDensity(SMOOTH, "bins")
+    counts, edges = np.histogram(SMOOTH, 20)
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    np.testing.assert_allclose(density.evaluate(middle), np.maximum(counts, 0.5) / len(SMOOTH))
+
+
+def test_kernel_follows_a_kernel_density():
+    inner = RNG.randn(5000)
+    density = LabelDensity(inner, "kernel")
+    at = np.linspace(-2, 2, 41)
+    reference = gaussian_kde(inner, lambda kde: 0.9 * kde.n**-0.2)(at) * np.ptp(inner) / 20
+    np.testing.assert_allclose(density.evaluate(at), reference, rtol=0.05)
+
+
+def test_auto_is_exact_where_labels_repeat():
+    assert LabelDensity(AGES).kind == "exact"
+    assert LabelDensity(SMOOTH).kind == "kernel"
+    assert LabelDensity(np.c_[AGES // 10, AGES // 20]).kind == "exact"
+    assert LabelDensity(np.c_[SMOOTH, SMOOTH]).kind == "kernel"
+
+
+@pytest.mark.parametrize("kind", ["auto", "exact", "bins", "kernel"])
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_rare_labels_have_small_shares(kind, outputs):
+    y = SMOOTH if outputs == 1 else np.c_[SMOOTH, -SMOOTH + 0.01 * RNG.randn(len(SMOOTH))]
+    shares = LabelDensity(y, kind).evaluate(y)
+    assert shares.shape == (len(y),)
+    assert np.all((shares > 0) & (shares <= 1))
+    if kind != "exact":
+        assert shares[SMOOTH > 7].mean() < 0.5 * shares[np.abs(SMOOTH) < 1].mean()
+
+
+def test_several_outputs_are_counted_jointly():
+    y = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [70, 20, 10], axis=0)
+    np.testing.assert_allclose(LabelDensity(y, "exact").evaluate(y[[0, 75, 95]]), [0.7, 0.2, 0.1])
+
+
+def test_several_outputs_do_not_depend_on_units():
+    y = RNG.randn(400, 2)
+    units = np.array([1e-3, 1e6])
+    for kind in ("kernel", "exact"):
+        plain = LabelDensity(y, kind).evaluate(y)
+        np.testing.assert_allclose(LabelDensity(y * units, kind).evaluate(y * units), plain)
+
+
+def test_callable_is_kept_as_values_and_not_as_a_function():
+    density = LabelDensity(AGES, lambda y: np.exp(-y))
+    np.testing.assert_allclose(density.evaluate(AGES[:50]), np.maximum(np.exp(-AGES[:50]), density.floor))
+    assert not any(callable(value) for value in vars(density).values())
+
+
+def test_callable_of_several_outputs():
+    y = np.c_[AGES, -AGES]
+    shares = LabelDensity(y, lambda y: 1.0 / (1.0 + np.abs(y[:, 1]))).evaluate(y)
+    np.testing.assert_allclose(shares, 1.0 / (1.0 + AGES))
+
+
+def test_callable_densities_above_one_keep_their_ratios():
+    shares = LabelDensity(np.array([0.0, 1.0]), lambda y: 3.0 + 3.0 * y).evaluate(np.array([0.0, 1.0]))
+    np.testing.assert_allclose(shares, [0.5, 1.0])
+
+
+@pytest.mark.parametrize("wrong", [lambda y: -y, lambda y: y[:3] + 1, lambda y: y / 0.0, lambda y: 1.0])
+def test_callable_densities_must_be_positive(wrong):
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="one positive, finite density"):
+        LabelDensity(AGES, wrong)
+
+
+def test_unknown_kinds_are_refused():
+    with pytest.raises(ValueError, match="label_density='kde'"):
+        LabelDensity(AGES, "kde")
+
+
+@pytest.mark.parametrize("kind", ["auto", "exact", "bins", "kernel"])
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.r_[RNG.randn(99), 1e12],
+        1e15 + RNG.randn(100),
+        1e150 * RNG.randn(100),
+        1e-200 * RNG.randn(100),
+        np.zeros(100),
+        np.array([3.0]),
+        np.r_[np.zeros(99), 1.0],
+    ],
+    ids=["outlier", "offset", "huge", "tiny", "equal", "one", "two values"],
+)
+def test_hard_labels_give_shares(kind, y):
+    shares = LabelDensity(y, kind).evaluate(y)
+    assert np.all((shares > 0) & (shares <= 1))
+    if len(np.unique(y)) == 1:
+        np.testing.assert_allclose(shares, 1.0)
+
+
+def test_an_outlier_is_rarer_than_the_rest():
+    y = np.r_[RNG.randn(999), 1e6]
+    for kind in ("bins", "kernel"):
+        shares = LabelDensity(y, kind).evaluate(y)
+        assert shares[-1] < shares[:-1].min()
