@@ -64,10 +64,15 @@ def seconds(function: Callable[..., Any], *args: Any, repeats: int = 1) -> tuple
     return _shortest(time.perf_counter, function, args, repeats)
 
 
+def processor_seconds(function: Callable[..., Any], *args: Any, repeats: int = 1) -> tuple[float, Any]:
+    """The same in processor time, all threads together: little changed by what else runs on the machine."""
+    return _shortest(time.process_time, function, args, repeats)
+
+
 def core_seconds(function: Callable[..., Any], *args: Any, repeats: int = 1) -> tuple[float, Any]:
-    """The same in processor time: that of one core kept to ourselves, however busy the machine is."""
+    """Processor time on one core."""
     with one_core():
-        return _shortest(time.process_time, function, args, repeats)
+        return processor_seconds(function, *args, repeats=repeats)
 
 
 def _shortest(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from measure import Report, core_seconds, duration, megabytes, seconds
+from measure import Report, core_seconds, duration, megabytes, processor_seconds
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from synthetic import KINDS, N_FEATURES, table
 
@@ -21,7 +21,7 @@ def growth(report: Report, quick: bool) -> None:
     """Time of fit and predict as the table grows."""
     sizes = [10_000, 30_000, 100_000] if quick else [10_000, 30_000, 100_000, 300_000, 1_000_000]
     report.title(
-        f"growth: DSNA with {N_TREES} trees, {sizes[0]:,} to {sizes[-1]:,} rows; fit with n_jobs=2, "
+        f"growth: DSNA with {N_TREES} trees, {sizes[0]:,} to {sizes[-1]:,} rows; processor time of fit with n_jobs=2, "
         f"{N_QUERIES:,} queries on one core; peer: RandomForest"
     )
     for kind in KINDS:
@@ -31,9 +31,9 @@ def growth(report: Report, quick: bool) -> None:
             model = DSNA[kind](n_estimators=N_TREES, random_state=0, n_jobs=2)
             common = {"max_depth": model.max_depth, "min_samples_leaf": model.min_samples_leaf}
             repeats = 3 if n <= 30_000 else 1
-            fits.append(seconds(model.fit, X[:n], y[:n], repeats=repeats)[0])
+            fits.append(processor_seconds(model.fit, X[:n], y[:n], repeats=repeats)[0])
             peer = RF[kind](N_TREES, random_state=0, n_jobs=2, **common)
-            peers.append(seconds(peer.fit, X[:n], y[:n], repeats=repeats)[0])
+            peers.append(processor_seconds(peer.fit, X[:n], y[:n], repeats=repeats)[0])
             model.set_params(n_jobs=1)
             asks.append(core_seconds(model.predict, Q, repeats=5)[0] / N_QUERIES)
             report.add(f"{kind}: fit {n:,} rows", duration(fits[-1]), duration(peers[-1]), fits[-1] / peers[-1])

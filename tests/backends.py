@@ -34,16 +34,18 @@ def fitted_state(value: Any, name: str = "") -> dict[str, Any]:
     return {path: v for key, inner in items for path, v in fitted_state(inner, f"{name}.{key}").items()}
 
 
-def answers(kind: type, **params: Any) -> dict[str, Any]:
-    """Fitted state and every kind of prediction of a small model."""
+METHODS = ("predict", "predict_proba", "apply", "predict_interval", "explain")
+
+
+def answers(kind: type, methods: tuple[str, ...] = METHODS, **params: Any) -> dict[str, Any]:
+    """Fitted state of a small model, and what those of the methods that it has give."""
     X, y, queries = table(kind)
     model = kind(n_estimators=12, random_state=3, **params).fit(X, y, groups=np.arange(len(X)) // 3)
     out = fitted_state(model)
-    for method in ("predict", "predict_proba", "apply", "predict_interval"):
+    for method in methods:
         if hasattr(model, method):
-            out[method] = getattr(model, method)(queries)
-    if hasattr(model, "explain"):
-        out["weight"] = model.explain(queries).weight
+            found = getattr(model, method)(queries)
+            out[method] = found.weight if method == "explain" else found
     return {path: v for path, v in out.items() if not path.endswith("n_jobs")}
 
 

@@ -53,11 +53,27 @@ def test_a_new_class_becomes_predictable(classifier, blobs):
     np.testing.assert_array_equal(classifier.classes_, ["a", "b", "c", "d"])
     assert np.mean(classifier.predict(X_fresh) == y_fresh) > 0.8
     for name in "acd":
-        assert np.mean(classifier.predict(X[y == name]) == name) > 0.9
-    assert np.mean(classifier.predict(X) == y) > before - 0.03
+        assert np.mean(classifier.predict(X[y == name]) == name) > 0.85
+    assert np.mean(classifier.predict(X) == y) > before - 0.05
     proba = classifier.predict_proba(X_fresh)
     assert proba.shape == (len(X_fresh), 4)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("seed", (0, 1, 2))
+@pytest.mark.parametrize("n_new", (1, 5, 15))
+def test_the_other_classes_keep_their_accuracy(seed, n_new):
+    X, y = make_blobs([200, 150, 120, 80], 3, centers=CENTRES, random_state=seed)
+    train = np.random.RandomState(seed).rand(len(X)) < 0.6
+    known, new = train & (y != 3), np.flatnonzero(train & (y == 3))[:n_new]
+    model = DSNAClassifier(n_estimators=20, random_state=0).fit(X[known], y[known])
+    fresh = [(X[~train & (y == c)], c) for c in range(4)]
+    before = [np.mean(model.predict(rows) == c) for rows, c in fresh]
+    model.add_samples(X[new], y[new])
+    after = [np.mean(model.predict(rows) == c) for rows, c in fresh]
+    assert before[3] == 0.0
+    assert after[3] > 0.8
+    assert np.min(np.subtract(after, before)[:3]) > -0.06
 
 
 def test_more_rows_of_a_known_class_help_it(blobs):
@@ -79,7 +95,7 @@ def test_a_new_label_region_becomes_predictable(regressor, slope):
     known = mean_absolute_error(y, regressor.predict(X))
     assert regressor.add_samples(X_new, y_new) is regressor
     assert mean_absolute_error(y_fresh, regressor.predict(X_fresh)) < 0.6 * before
-    assert mean_absolute_error(y, regressor.predict(X)) < 1.2 * known
+    assert mean_absolute_error(y, regressor.predict(X)) < known + 0.01 * y.std()
 
 
 def test_new_rows_appear_in_explanations(classifier, regressor, blobs, slope):

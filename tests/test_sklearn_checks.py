@@ -52,6 +52,11 @@ def labels(kind, score):
     return np.where(score > 0.4, "rare", "usual") if is_classifier(kind()) else score
 
 
+def opinion(model, X):
+    """Probabilities, or predictions where there are none."""
+    return model.predict_proba(X) if is_classifier(model) else model.predict(X)
+
+
 # Metadata routing ---------------------------------------------------------------------------------------------------
 
 
@@ -61,14 +66,14 @@ def test_weights_and_groups_reach_the_last_step_of_a_pipeline(kind, rows):
     y, groups = labels(kind, score), np.arange(90) // 3
     weight = np.where(np.arange(90) < 60, 1.0, 0.0)
     scaled = StandardScaler().fit_transform(X)
-    expected = make(kind).fit(scaled, y, weight, groups).predict(scaled)
+    expected = opinion(make(kind).fit(scaled, y, weight, groups), scaled)
     with config_context(enable_metadata_routing=True):
         last = make(kind).set_fit_request(sample_weight=True, groups=True)
         piped = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), last)
         piped.fit(X, y, sample_weight=weight, groups=groups)
-    np.testing.assert_array_equal(piped.predict(X), expected)
+    np.testing.assert_array_equal(opinion(piped, X), expected)
     without = make_pipeline(StandardScaler(), make(kind)).fit(X, y)
-    assert np.any(without.predict(X) != expected)
+    assert np.any(opinion(without, X) != expected)
 
 
 @every
@@ -224,15 +229,19 @@ def test_missing_values_go_through_an_imputer(kind, rows):
     table = pd.DataFrame(holes, columns=NAMES)
     named = make_pipeline(SimpleImputer().set_output(transform="pandas"), make(kind)).fit(table, y)
     np.testing.assert_array_equal(named[-1].feature_names_in_, NAMES)
-    np.testing.assert_array_equal(named.predict(table), piped.predict(holes))
+    # Means of a frame and of an array may differ in the last bit.
+    if is_classifier(piped):
+        np.testing.assert_array_equal(named.predict(table), piped.predict(holes))
+    else:
+        np.testing.assert_allclose(named.predict(table), piped.predict(holes), rtol=1e-6, atol=1e-9)
 
 
 @every
 def test_same_seed_same_model_other_seed_another(kind, rows):
     X, score = rows
     y = labels(kind, score)
-    ask = (lambda m: m.predict_proba(X)) if is_classifier(kind()) else (lambda m: m.predict(X))
-    np.testing.assert_array_equal(ask(make(kind).fit(X, y)), ask(make(kind).fit(X, y)))
-    assert np.any(ask(make(kind).fit(X, y)) != ask(make(kind, random_state=1).fit(X, y)))
-    state = [make(kind, random_state=np.random.RandomState(5)).fit(X, y) for _ in range(2)]
-    np.testing.assert_array_equal(ask(state[0]), ask(state[1]))
+    first = opinion(make(kind).fit(X, y), X)
+    np.testing.assert_array_equal(opinion(make(kind).fit(X, y), X), first)
+    assert np.any(opinion(make(kind, random_state=1).fit(X, y), X) != first)
+    drawn = [opinion(make(kind, random_state=np.random.RandomState(5)).fit(X, y), X) for _ in range(2)]
+    np.testing.assert_array_equal(drawn[0], drawn[1])

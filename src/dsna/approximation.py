@@ -165,6 +165,7 @@ class _DSNA(BaseEstimator):
         chosen parameters.
         """
         check_parameters(self)
+        self.n_iter_ = 1
         rng = check_random_state(self.random_state)
         source = check_source(self.forest, targets.n_classes)
         chosen = {name: getattr(self, name) for name in _TUNED}
@@ -181,7 +182,7 @@ class _DSNA(BaseEstimator):
             block = deal_blocks(targets.rank, groups, seeded)
             trees = None
             if source == "forest":
-                omits = omitted_blocks(self.forest.n_estimators, block)
+                omits = omitted_blocks(self.forest.n_estimators, block[weight > 0])
                 trees = foreign_trees(self.forest, scaling.transform(X), y, weight, block, omits, self.n_jobs, seeded)
         self.knowledge_ = Knowledge(
             X,
@@ -215,6 +216,7 @@ class _DSNA(BaseEstimator):
             setattr(self, name + "_", chosen[name])
         self._finish(X, folds, rows, standing * weight[rows], rng)
         del self._setting
+        self.knowledge_.forget_metric()
         self._say(f"answered {len(self.oob_rows_)} rows out of bag; score {getattr(self, 'oob_score_', np.nan):.3f}")
 
     def _say(self, what: str) -> None:
@@ -282,7 +284,9 @@ class _DSNA(BaseEstimator):
     def _solve_fold(self, fold: Fold, setting: dict[str, Any]) -> dict[str, np.ndarray]:
         how = approximation_setting(setting, self._n_classes())
         label = np.ascontiguousarray(self.knowledge_.label[fold.known])
-        return solve(fold.Q, fold.Z, label, self._class_scale(), fold.near, how, self.n_jobs)
+        answers = solve(fold.Q, fold.Z, label, self._class_scale(), fold.near, how, self.n_jobs)
+        self.n_iter_ = max(self.n_iter_, int(answers["steps"].max()))
+        return answers
 
     def _n_classes(self) -> int:
         return 0

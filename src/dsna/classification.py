@@ -43,7 +43,8 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
+    classes_, fitted_classes_ : arrays of shape (n_classes,)
+        All classes, and those known when the model was fitted (see `add_samples`).
     class_prior_ : array of shape (n_classes,)
     lam_, gamma_, bandwidth_, n_clusters_, tau_, C_, max_features_
         The values used: given or, with ``tune="oob"``, chosen.
@@ -87,6 +88,7 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         """
         X = check_rows(self, X, reset=True)
         self.classes_, code = check_classes(self, y, X)
+        self.fitted_classes_ = self.classes_
         weight = check_weights(sample_weight, X)
         groups = check_groups(groups, X)
         if self.decision not in ("auto", "paper"):
@@ -206,7 +208,8 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         -------
         array of shape (n,)
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def explain(self, X: Any) -> Explanation:
         """Which training rows made each prediction, and how.
@@ -277,7 +280,9 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         counts = np.bincount(new, minlength=len(classes)).astype(np.float64)
         counts[old] += self.class_weight_sum_
         calibration = Calibration(counts / counts.sum(), self.calibration_.slopes)
-        calibration.bias[:, old] = self.calibration_.bias
+        # Classes that came later were never calibrated; theirs follows from their share.
+        fitted = np.isin(self.classes_, self.fitted_classes_)
+        calibration.bias[:, old[fitted]] = self.calibration_.bias[:, fitted]
         know = self.knowledge_
         leaf_value = np.zeros((len(know.leaf_value), len(classes)))
         leaf_value[:, old] = know.leaf_value

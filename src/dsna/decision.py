@@ -90,6 +90,8 @@ class Calibration:
         ends = []
         for weights in (weight, weight / np.maximum(prior, _TINY)[code]):
             # Scaled to the number of equal rows that would say as much.
+            weights = weights / weights.max()
+            weights = weights / weights.max()
             weights = weights * weights.sum() / np.sum(weights**2)
             ends.append(_fit_opinions(opinions, np.eye(len(prior))[code], weights, mix))
         return cls(prior, np.stack([slopes for slopes, _ in ends]), np.stack([bias for _, bias in ends]))

@@ -78,7 +78,7 @@ class _CostSensitiveForest(BaseEstimator):
         self.scaling_ = Scaling(X[weight > 0], self.scaling)
         rank = targets.rank if targets.n_classes else np.argsort(np.argsort(targets.rank, kind="stable"))
         self.block_ = deal_blocks(rank, groups, rng)
-        omits = omitted_blocks(self.n_estimators, self.block_)
+        omits = omitted_blocks(self.n_estimators, self.block_[weight > 0])
         scaled = self.scaling_.transform(X)
         self.trees_ = grow_forest(scaled, targets, weight, self.block_, omits, self, rng)
 
@@ -232,7 +232,8 @@ class CostSensitiveForestClassifier(ClassifierMixin, _CostSensitiveForest):
         -------
         array of shape (n,)
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
 
 @documented
@@ -303,6 +304,11 @@ class CostSensitiveForestRegressor(RegressorMixin, _CostSensitiveForest):
             seen = ~np.isnan(self.oob_prediction_.reshape(len(X), -1)[:, 0])
             self.oob_score_ = r2_score(y[seen], self.oob_prediction_[seen], sample_weight=weight[seen])
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     def _oob_losses(self, y: np.ndarray) -> np.ndarray:
         """Absolute error of each training row out of bag, in units of the label spread."""

@@ -31,7 +31,7 @@ def draw_sizes(max_features: Any, n_draws: int, n_features: int) -> np.ndarray:
         size = n_features
     elif is_number(max_features) and max_features == int(max_features) and max_features > 1:
         size = min(int(max_features), n_features)
-    elif isinstance(max_features, int | np.integer) and max_features == 1:
+    elif isinstance(max_features, int | np.integer) and not isinstance(max_features, bool) and max_features == 1:
         size = 1
     elif is_number(max_features) and 0.0 < max_features <= 1.0:
         size = max(1, round(max_features * n_features))

@@ -1,8 +1,9 @@
 """Prediction intervals that hold for rare labels too: residual quantiles by region of the true label.
 
 The region of a new row is unknown, so its interval is the hull of all labels y whose residual ``y - prediction``
-would be usual for the region of y.  Quantiles are set on out-of-bag residuals, region by region, until the hull
-covers as many rows of each region as asked.
+would be usual for the region of y.  Residuals count in units of a spread, which says how much the labels around a
+row differ.  Quantiles are set on out-of-bag residuals, region by region, until the hull covers as many rows of each
+region as asked.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import numpy as np
 _MIN_ROWS = 50
 _MAX_REGIONS = 12
 _SWEEPS = 8
+_LEVELS = 256
+_COMMON_SPREAD = 2.0
 
 
 def label_regions(y: np.ndarray) -> np.ndarray:
@@ -43,73 +46,129 @@ def label_regions(y: np.ndarray) -> np.ndarray:
     return np.array(bounds)
 
 
+def label_spread(kernel: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """(n, q) standard deviation of labels (n, M, q) under weights (n, M) that sum to one.
+
+    It is unbiased in the number of rows, so that out-of-bag rows, which have fewer neighbours, compare with new ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> label_spread(np.array([[0.5, 0.5, 0.0]]), np.array([[[1.0], [3.0], [9.0]]])).round(3)
+    array([[1.414]])
+    """
+    mean = np.einsum("nm,nmq->nq", kernel, labels)
+    variance = np.einsum("nm,nmq->nq", kernel, (labels - mean[:, None]) ** 2)
+    return np.sqrt(variance / np.maximum(1.0 - np.sum(kernel**2, axis=1), 1e-3)[:, None])
+
+
 class Regions:
     """Residuals of one output by region of the true label, and intervals made of them.
 
     Parameters
     ----------
     y, prediction : (n,) labels and their out-of-bag predictions.
+    spread : (n,) how much the labels around each row differ, in the units of the label; None: alike everywhere.
+    weight : (n,) how many rows each stands for; None: one.
+    grid : (k,) labels that there are, in rising order, where these are few; intervals then end at such labels.
     """
 
-    def __init__(self, y: np.ndarray, prediction: np.ndarray):
+    def __init__(
+        self,
+        y: np.ndarray,
+        prediction: np.ndarray,
+        spread: np.ndarray | None = None,
+        weight: np.ndarray | None = None,
+        grid: np.ndarray | None = None,
+    ):
         self.bounds = label_regions(y)
-        self.low, self.high = float(y.min()), float(y.max())
         self.y = y
         self.prediction = prediction
-        if len(self.bounds) == 0 and len(y) < 2 * _MIN_ROWS:
-            warnings.warn(
-                f"{len(y)} rows are too few for intervals by label region (100 are needed); one region serves all.",
-                UserWarning,
-                stacklevel=3,
-            )
+        self.weight = np.ones(len(y)) if weight is None else weight
+        self.grid = grid
+        # Where neighbours agree by chance the residual is not zero: the mean spread is added to each.
+        self.common = 1.0 if spread is None else _COMMON_SPREAD * float(np.average(spread, weights=self.weight))
+        self.common = self.common if self.common > 0.0 else 1.0
+        self.scale = self._scale(spread, len(y))
 
-    def intervals(self, prediction: np.ndarray, coverage: float) -> np.ndarray:
+    def _scale(self, spread: np.ndarray | None, n: int) -> np.ndarray:
+        return np.full(n, self.common) if spread is None else spread + self.common
+
+    def intervals(self, prediction: np.ndarray, coverage: float, spread: np.ndarray | None = None) -> np.ndarray:
         """(n, 2) lower and upper bounds."""
-        return self._hull(prediction, *self._quantiles(coverage))
+        self._warn_of_merged()
+        bounds = self._hull(prediction, self._scale(spread, len(prediction)), *self._quantiles(coverage))
+        if self.grid is None:
+            return bounds
+        first = np.searchsorted(self.grid, bounds[:, 0])
+        last = np.searchsorted(self.grid, bounds[:, 1], side="right") - 1
+        ends = np.stack([self.grid[np.minimum(first, len(self.grid) - 1)], self.grid[last]], axis=1)
+        return np.where((first <= last)[:, None], ends, bounds)
+
+    def _warn_of_merged(self) -> None:
+        ends = np.r_[self.y.min(), self.bounds, self.y.max()]
+        merged = np.flatnonzero(np.diff(ends) > 1.5 * (ends[-1] - ends[0]) / _MAX_REGIONS)
+        if len(merged):
+            named = ", ".join(f"{ends[r]:.4g} to {ends[r + 1]:.4g}" for r in merged)
+            warnings.warn(
+                f"Label regions of fewer than {_MIN_ROWS} rows were merged: intervals cover the labels from {named} "
+                "as often as asked on the whole, not in every part of it. More rows of rare labels would help.",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _quantiles(self, coverage: float) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper residual of each region at which the hull covers the share asked of that region."""
-        region = np.searchsorted(self.bounds, self.y)
         n = len(self.bounds) + 1
-        residual = self.y - self.prediction
-        ordered = [np.sort(residual[region == r]) for r in range(n)]
-        level = np.full(n, min(1.0, coverage + 0.5 / max(1, min(len(o) for o in ordered))))
+        region = np.searchsorted(self.bounds, self.y)
+        members = [np.flatnonzero(region == r) for r in range(n)]
+        residual = (self.y - self.prediction) / self.scale
+        level = np.empty(n)
         lower, upper = np.empty(n), np.empty(n)
 
         def set_level(r: int, value: float) -> None:
-            tail = 0.5 * (1.0 - value)
-            lower[r], upper[r] = np.quantile(ordered[r], [tail, 1.0 - tail])
+            at = members[r]
+            level[r] = value
+            lower[r], upper[r] = _weighted_quantiles(residual[at], self.weight[at], 0.5 * (1.0 - value))
+
+        def covered(r: int) -> bool:
+            """Whether the rows of a region that the hull covers are as many as asked, to the nearest row."""
+            at = members[r]
+            hull = self._hull(self.prediction[at], self.scale[at], lower, upper)
+            weight = self.weight[at]
+            hit = np.sum(weight * ((hull[:, 0] <= self.y[at]) & (self.y[at] <= hull[:, 1])))
+            return bool(hit + 0.5 * weight.mean() >= coverage * weight.sum())
 
         for r in range(n):
-            set_level(r, level[r])
+            set_level(r, coverage)
         for _ in range(_SWEEPS):
+            before = level.copy()
             for r in range(n):
-                inside = region == r
-                grid = np.unique(np.r_[np.linspace(0.0, 1.0, 41), coverage])
-                # The smallest level whose hull covers the region; the hull grows with it.
-                first, last = 0, len(grid) - 1
+                # The smallest level that is enough; the hull grows with it.
+                first, last = 0, _LEVELS
                 while first < last:
                     middle = (first + last) // 2
-                    set_level(r, grid[middle])
-                    hull = self._hull(self.prediction[inside], lower, upper)
-                    hit = np.mean((hull[:, 0] <= self.y[inside]) & (self.y[inside] <= hull[:, 1]))
-                    if hit >= coverage:
-                        last = middle
-                    else:
-                        first = middle + 1
-                set_level(r, grid[first])
+                    set_level(r, middle / _LEVELS)
+                    first, last = (first, middle) if covered(r) else (middle + 1, last)
+                set_level(r, first / _LEVELS)
+            if np.array_equal(before, level):
+                break
         return lower, upper
 
-    def _hull(self, prediction: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    def _hull(self, prediction: np.ndarray, scale: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """(n, 2) ends of all labels that the regions claim, and of the prediction."""
         edges = np.r_[-np.inf, self.bounds, np.inf]
-        start = np.maximum(prediction[:, None] + lower, edges[:-1])
-        stop = np.minimum(prediction[:, None] + upper, edges[1:])
+        start = np.maximum(prediction[:, None] + scale[:, None] * lower, edges[:-1])
+        stop = np.minimum(prediction[:, None] + scale[:, None] * upper, edges[1:])
         filled = start <= stop
-        low = np.where(filled, start, np.inf).min(axis=1)
-        high = np.where(filled, stop, -np.inf).max(axis=1)
-        # No region claims the prediction: the one it lies in answers with its own residuals.
-        own = np.searchsorted(self.bounds, prediction)
-        empty = ~np.isfinite(low)
-        low = np.where(empty, prediction + np.minimum(lower[own], 0.0), low)
-        high = np.where(empty, prediction + np.maximum(upper[own], 0.0), high)
-        return np.stack([low, high], axis=1)
+        low = np.where(filled, start, prediction[:, None]).min(axis=1)
+        high = np.where(filled, stop, prediction[:, None]).max(axis=1)
+        return np.stack([np.minimum(low, prediction), np.maximum(high, prediction)], axis=1)
+
+
+def _weighted_quantiles(values: np.ndarray, weight: np.ndarray, tail: float) -> tuple[float, float]:
+    """Values below and above which a share ``tail`` of the weight lies."""
+    order = np.argsort(values)
+    share = np.cumsum(weight[order]) - 0.5 * weight[order]
+    low, high = np.interp([tail, 1.0 - tail], share / weight.sum(), values[order])
+    return float(low), float(high)

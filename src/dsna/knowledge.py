@@ -66,9 +66,9 @@ class Knowledge:
         self.max_neighbors = max_neighbors
         self.n_jobs = n_jobs
         self.trees = None
-        self.values = values if trees is None else values[:0]
-        self.leaf_value = values[:0]
-        self.leaf_mass = weight[:0]
+        self.values = values if trees is None else np.empty((0, values.shape[1]))
+        self.leaf_value = np.empty((0, values.shape[1]))
+        self.leaf_mass = np.empty(0)
         if trees is not None:
             self.leaf_value = trees.leaf_means(values, weight)
             self.leaf_mass = np.maximum(trees.leaf_sums(weight), 1e-300)
@@ -109,7 +109,9 @@ class Knowledge:
         folds = []
         for b in range(N_BLOCKS):
             asked = rows[self.block[rows] == b]
-            if len(asked) == 0 or (self.trees is not None and not self.trees.omits[:, b].any()):
+            others = (self.block != b) & (self.weight > 0)
+            unseen = self.trees is None or bool(self.trees.omits[:, b].any())
+            if len(asked) == 0 or not others.any() or not unseen:
                 continue
             Z = np.ascontiguousarray(scaled @ self._space(b))
             near = self.neighbors(scaled[asked], Z[asked], Z, b)
@@ -117,6 +119,11 @@ class Knowledge:
             compact = Neighborhoods(at.reshape(near.rows.shape).astype(np.int64), near.proximity, near.size, near.vote)
             folds.append(Fold(asked, Z[asked], np.ascontiguousarray(Z[known]), known, compact))
         return folds
+
+    def forget_metric(self) -> None:
+        """Drop what only ``out_of_bag`` needs."""
+        if self.trees is not None:
+            self.trees = self.trees.without_metric()
 
     def add(self, X: np.ndarray, label: np.ndarray, values: np.ndarray, rarity: np.ndarray) -> None:
         """Send new rows into the leaves, so that they are neighbours from now on.

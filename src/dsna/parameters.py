@@ -120,11 +120,12 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
 }
 _WHOLE = {
     "n_estimators": 1, "min_samples_leaf": 1, "n_draws": 1, "max_split_samples": 10, "metric_rounds": 0,
-    "n_clusters": 1, "max_iter": 0, "max_depth": 1, "max_neighbors": 1,
+    "n_clusters": 1, "max_iter": 0, "max_depth": 1, "max_neighbors": 1, "verbose": 0,
 }  # fmt: skip
 _NONE_ALLOWED = ("max_depth", "max_neighbors", "max_iter", "hull_energy", "radius", "balance")
 _AT_LEAST_ZERO = ("lam", "gamma", "tau", "overlap", "ridge", "svr_epsilon")
 _POSITIVE = ("C", "bandwidth", "temperature", "tol")
+_FLAGS = ("bootstrap", "proximity_weights", "sum_to_one", "oob_score")
 _SHARES = ("hull_energy", "radius", "blend", "balance")
 
 
@@ -145,6 +146,9 @@ def check_parameters(estimator: Any) -> None:
         elif name in _WHOLE:
             if not is_number(value) or value != int(value) or value < _WHOLE[name]:
                 raise ValueError(f"{name}={value!r} must be a whole number of at least {_WHOLE[name]}.")
+        elif name in _FLAGS:
+            if not isinstance(value, bool | np.bool_):
+                raise ValueError(f"{name}={value!r} must be True or False.")
         elif name in _AT_LEAST_ZERO:
             if not is_number(value) or not 0.0 <= value < np.inf:
                 raise ValueError(f"{name}={value!r} must be a number of at least 0.")

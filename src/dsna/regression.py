@@ -16,7 +16,7 @@ from .explanation import Explanation
 from .intervals import Regions
 from .knowledge import Fold
 from .neighborhood import Neighborhoods
-from .parameters import documented
+from .parameters import documented, is_number
 from .targets import label_targets
 from .validation import check_groups, check_labels, check_rows, check_weights
 
@@ -100,8 +100,14 @@ class DSNARegressor(RegressorMixin, _DSNA):
         label = y.reshape(len(y), -1)
         kept = weight > 0
         self.density_ = LabelDensity(label[kept], self.label_density, weight[kept])
+        self.rarity_ = 1.0 / self.density_.evaluate(label)
         self._learn(X, y, label, label, label_targets(y, weight, self.label_density), weight, groups)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     def _balance(self) -> float:
         if self.balance is not None:
@@ -115,14 +121,13 @@ class DSNARegressor(RegressorMixin, _DSNA):
         spread = self.knowledge_.label.std(axis=0)
         return np.where(spread > 0, spread, 1.0)
 
-    def _rarity(self, block: int | None = None) -> np.ndarray:
-        """(N,) one over the label density, of rows outside a block where one is given."""
+    def _rarity_outside(self, block: int) -> np.ndarray:
+        """(N,) one over the density of the labels outside a block."""
         label, weight = self.knowledge_.label, self.knowledge_.weight
-        density = self.density_
-        if block is not None and density.kind != "callable":
-            others = (self.knowledge_.block != block) & (weight > 0)
-            density = LabelDensity(label[others], density.kind, weight[others])
-        return 1.0 / density.evaluate(label)
+        if self.density_.kind == "callable":
+            return self.rarity_
+        others = (self.knowledge_.block != block) & (weight > 0)
+        return 1.0 / LabelDensity(label[others], self.density_.kind, weight[others]).evaluate(label)
 
     def _weights(
         self,
@@ -138,7 +143,7 @@ class DSNARegressor(RegressorMixin, _DSNA):
 
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
         """Absolute error of the weighted mean in units of the spread, weighted as ``balance`` asks."""
-        rarity = self._rarity()
+        rarity = self.rarity_
         rows = fold.known[fold.near.rows]
         blend = 0.5 if self.blend == "auto" else float(self.blend)
         weights = self._weights(alpha, fold.near, rows, rarity, blend, self._balance())
@@ -157,13 +162,14 @@ class DSNARegressor(RegressorMixin, _DSNA):
         self.blend_, self.decision_ = blends[len(blends) // 2], decisions[0]
         self.balance_ = 0.0 if self.balance is None else float(self.balance)
         if not folds:
+            self._set_grid()
             return
         label = self.knowledge_.label
         truth = label[self.oob_rows_]
         weight = weight[np.searchsorted(rows, self.oob_rows_)]
         grid = np.unique(label, axis=0)
         solved = [self._solve_fold(f, self._setting)["alpha"] for f in folds]
-        rarities = [self._rarity(int(self.knowledge_.block[f.rows[0]])) for f in folds]
+        rarities = [self._rarity_outside(int(self.knowledge_.block[f.rows[0]])) for f in folds]
 
         def predicted(blend: float, decision: str, balance: float) -> np.ndarray:
             parts = []
@@ -174,7 +180,7 @@ class DSNARegressor(RegressorMixin, _DSNA):
             return np.concatenate(parts)
 
         def error(prediction: np.ndarray, balance: float) -> float:
-            cost = weight * self._rarity()[self.oob_rows_] ** balance
+            cost = weight * self.rarity_[self.oob_rows_] ** balance
             return float(np.average((np.abs(prediction - truth) / self._spread()).mean(axis=1), weights=cost))
 
         choices = [(blend, decision) for blend in blends for decision in decisions]
@@ -190,9 +196,16 @@ class DSNARegressor(RegressorMixin, _DSNA):
                 if error(other, 0.0) > bound:
                     break
                 self.balance_, prediction = balance, other
+        self._set_grid()
         self.oob_prediction_ = self._shaped(prediction)
-        self.oob_score_ = r2_score(self._shaped(truth), self.oob_prediction_, sample_weight=weight)
+        if len(truth) > 1:
+            self.oob_score_ = r2_score(self._shaped(truth), self.oob_prediction_, sample_weight=weight)
         self.regions_ = [Regions(truth[:, a], prediction[:, a]) for a in range(self.n_outputs_)]
+
+    def _set_grid(self) -> None:
+        """The labels seen, where predictions are snapped to them."""
+        label = self.knowledge_.label
+        self.grid_ = np.unique(label, axis=0) if self.decision_ == "grid" else label[:1].copy()
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self.n_outputs_ == 1 and values.shape[1] == 1 else values
@@ -212,8 +225,8 @@ class DSNARegressor(RegressorMixin, _DSNA):
         X = check_rows(self, X, reset=False)
         near, answers = self._answer(X)
         label = self.knowledge_.label
-        weights = self._weights(answers["alpha"], near, near.rows, self._rarity(), self.blend_, self._balance())
-        return self._shaped(decide(weights, label[near.rows], self.decision_, np.unique(label, axis=0)))
+        weights = self._weights(answers["alpha"], near, near.rows, self.rarity_, self.blend_, self._balance())
+        return self._shaped(decide(weights, label[near.rows], self.decision_, self.grid_))
 
     def explain(self, X: Any) -> Explanation:
         """Which training rows made each prediction, and how.
@@ -232,12 +245,12 @@ class DSNARegressor(RegressorMixin, _DSNA):
         label = self.knowledge_.label
         return Explanation(
             kind="regression",
-            weight=self._weights(answers["alpha"], near, near.rows, self._rarity(), self.blend_, self._balance()),
+            weight=self._weights(answers["alpha"], near, near.rows, self.rarity_, self.blend_, self._balance()),
             label=label[near.rows],
             classes=None,
             rest=None,
             decision=self.decision_,
-            grid=np.unique(label, axis=0),
+            grid=self.grid_,
             **explained(near, answers),
         )
 
@@ -266,8 +279,9 @@ class DSNARegressor(RegressorMixin, _DSNA):
             weight = np.concatenate([know.weight, np.ones(len(X))])
             every = np.concatenate([know.label, label])
             self.density_ = LabelDensity(every[weight > 0], self.density_.kind, weight[weight > 0])
-        rarity = 1.0 / self.density_.evaluate(np.concatenate([know.label, label]))
-        know.add(X, label, label, rarity / rarity.mean())
+        self.rarity_ = 1.0 / self.density_.evaluate(np.concatenate([know.label, label]))
+        know.add(X, label, label, self.rarity_ / self.rarity_.mean())
+        self._set_grid()
         return self
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
@@ -283,7 +297,7 @@ class DSNARegressor(RegressorMixin, _DSNA):
         array of shape (n, 2), or (n, n_outputs, 2) for several outputs
             Lower and upper bounds.
         """
-        if not 0.0 < coverage < 1.0:
+        if not is_number(coverage) or not 0.0 < coverage < 1.0:
             raise ValueError(f"coverage={coverage!r} must lie strictly between 0 and 1.")
         prediction = self.predict(X).reshape(-1, self.n_outputs_)
         if not hasattr(self, "regions_"):

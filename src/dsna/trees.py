@@ -6,13 +6,14 @@ The layout of the arrays is told in ``dsna._kernels.tree``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csr_array
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 _CHUNK = 1024
 
@@ -29,8 +30,14 @@ def in_parallel(function: Callable[..., Any], tasks: list[tuple], n_jobs: int | 
     )
 
 
+@cache
+def _blas() -> ThreadpoolController:
+    """The BLAS libraries of this process; finding them takes longer than many a task."""
+    return ThreadpoolController().select(user_api="blas")
+
+
 def _one_blas_thread(function: Callable[..., Any], *task: Any) -> Any:
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _blas().limit(limits=1):
         return function(*task)
 
 
@@ -205,6 +212,12 @@ class Trees:
         arrays = dict(self.__dict__)
         arrays["leaf_rows"] = self.leaf_rows[keep]
         arrays["leaf_ptr"] = np.concatenate([[0], np.cumsum(np.bincount(leaf[keep], minlength=self.n_leaves))])
+        return Trees(**arrays)
+
+    def without_metric(self) -> Trees:
+        """Trees that no longer know the weights of their splits in the metric."""
+        arrays = dict(self.__dict__)
+        arrays["metric_weight"] = np.empty(0)
         return Trees(**arrays)
 
     def splits(self, trees: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

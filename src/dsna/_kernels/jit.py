@@ -34,7 +34,7 @@ def kernel(function):
         return numba.njit(function, cache=False, nogil=True, error_model="numpy")
     # numba looks at the function's own file only; a kernel compiled with an older version of another one must go too.
     cache_file = getattr(compiled._cache, "_cache_file", None)
-    if hasattr(cache_file, "_source_stamp"):
+    if cache_file is not None and hasattr(cache_file, "_source_stamp"):
         cache_file._source_stamp = _SOURCES
     return compiled
 

@@ -4,15 +4,7 @@ import numpy as np
 
 from .jit import kernel
 
-
-@kernel
-def _slot(keys, row):
-    """Place of ``row`` in an open-addressing table (a power of two long), or of the gap where it belongs."""
-    mask = keys.shape[0] - 1
-    at = ((row * 2654435761) >> 7) & mask
-    while keys[at] != -1 and keys[at] != row:
-        at = (at + 1) & mask
-    return at
+_TIE = 1e-9
 
 
 @kernel
@@ -21,6 +13,39 @@ def _squared_distance(Z, row, q):
     for a in range(q.shape[0]):
         total += (Z[row, a] - q[a]) ** 2
     return total
+
+
+@kernel
+def _swap(rank, slots, j, k):
+    rank[j], rank[k] = rank[k], rank[j]
+    slots[j], slots[k] = slots[k], slots[j]
+
+
+@kernel
+def _keep_best(rank, slots, n, most, keys, Z, q):
+    """Bring the ``most`` entries of lowest rank to the front; those that tie with the last go by distance from q."""
+    bound = np.partition(rank[:n], most - 1)[most - 1]
+    slack = _TIE * abs(bound)
+    kept = 0
+    for k in range(n):
+        if rank[k] < bound - slack:
+            _swap(rank, slots, kept, k)
+            kept += 1
+    tied = kept
+    for k in range(kept, n):
+        if rank[k] <= bound + slack:
+            _swap(rank, slots, tied, k)
+            tied += 1
+    if tied > most:
+        away = np.empty(tied - kept)
+        for k in range(tied - kept):
+            away[k] = _squared_distance(Z, keys[slots[kept + k]], q)
+        order = np.argsort(away)
+        tied_slots = slots[kept:tied].copy()
+        tied_rank = rank[kept:tied].copy()
+        for k in range(tied - kept):
+            slots[kept + k] = tied_slots[order[k]]
+            rank[kept + k] = tied_rank[order[k]]
 
 
 @kernel
@@ -47,13 +72,15 @@ def gather(leaves, block, omits, leaf_ptr, leaf_rows, row_block, row_weight, rar
         for t in range(n_trees):
             total_visits += leaf_ptr[leaves[i, t] + 1] - leaf_ptr[leaves[i, t]]
         visits = max(visits, total_visits)
+    # Rows found and their sums stand in an open-addressing table, a power of two long and at most half full.
     length = 16
     while length < 2 * visits:
         length *= 2
+    mask = length - 1
     keys = np.full(length, np.int64(-1))
     sums = np.zeros(length)
-    found = np.empty(visits, np.int64)
-    places = np.empty(visits, np.int64)
+    slots = np.empty(visits, np.int64)
+    rank = np.empty(visits)
     for i in range(n):
         used = 0
         n_found = 0
@@ -69,32 +96,25 @@ def gather(leaves, block, omits, leaf_ptr, leaf_rows, row_block, row_weight, rar
                 row = np.int64(leaf_rows[k])
                 if row_weight[row] == 0.0 or (block[i] >= 0 and row_block[row] == block[i]):
                     continue
-                at = _slot(keys, row)
+                at = ((row * 2654435761) >> 7) & mask
+                while keys[at] != -1 and keys[at] != row:
+                    at = (at + 1) & mask
                 if keys[at] == -1:
                     keys[at] = row
-                    found[n_found] = row
+                    slots[n_found] = at
                     n_found += 1
                 sums[at] += row_weight[row] / total
-        share = np.empty(n_found)
-        rank = np.empty(n_found)
         for k in range(n_found):
-            places[k] = _slot(keys, found[k])
-            share[k] = sums[places[k]] / used
-            rank[k] = -share[k]
-        # Emptied only after all rows were looked up: a gap would break the chains of others.
-        for k in range(n_found):
-            keys[places[k]] = -1
-            sums[places[k]] = 0.0
-        size[i] = min(n_found, M)
+            rank[k] = -sums[slots[k]]
         if n_found > M:
-            farthest = 1e-300
-            away = np.empty(n_found)
             for k in range(n_found):
-                away[k] = np.sqrt(_squared_distance(Z, found[k], Q[i]))
-                farthest = max(farthest, away[k])
-            for k in range(n_found):
-                rank[k] = -share[k] * rarity[found[k]] * (1.0 - 1e-9 * away[k] / farthest)
-        order = np.argsort(rank)
+                rank[k] *= rarity[keys[slots[k]]]
+            _keep_best(rank, slots, n_found, M, keys, Z, Q[i])
+        size[i] = min(n_found, M)
+        order = np.argsort(rank[: size[i]])
         for k in range(size[i]):
-            rows[i, k] = found[order[k]]
-            proximity[i, k] = share[order[k]]
+            rows[i, k] = keys[slots[order[k]]]
+            proximity[i, k] = sums[slots[order[k]]] / used
+        for k in range(n_found):
+            keys[slots[k]] = -1
+            sums[slots[k]] = 0.0

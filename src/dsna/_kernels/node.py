@@ -120,7 +120,7 @@ def _best_cut(picked, mass, m, prediction, table, growth, least, huge):
     first = np.zeros((2, width))
     below = 0
     for i in range(m):
-        side = np.int64(prediction[i] >= 0.0)
+        side = 1 if prediction[i] >= 0.0 else 0
         below += 1 - side
         _move(i, side, 1.0, picked, mass, table, growth, total, first)
     cut = 0.0
