@@ -29,7 +29,6 @@ EXCUSED = {
 }
 
 every = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-pytestmark = pytest.mark.filterwarnings("ignore:.*too few for intervals:UserWarning")
 
 
 @parametrize_with_checks([kind(n_estimators=10) for kind in KINDS], expected_failed_checks=lambda _: EXCUSED)

@@ -1,0 +1,173 @@
+"""Out-of-bag tuning: what it chooses, and that its scores are honest (thoroughly: tests/slow/test_honesty.py).
+
+An honest score is at chance when labels are permuted, also for rows whose neighbours give their identity away, and
+agrees with the score on fresh rows. "Within noise" means three standard errors, by the formulas of tests/honesty.py.
+"""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.neighbors import NearestNeighbors
+
+from dsna import DSNAClassifier, DSNARegressor
+from dsna.tuning import GRID, GROWTH_GRID, search
+
+from . import honesty
+
+FEW = {"n_estimators": 20, "random_state": 0}
+TUNE = pytest.mark.parametrize("tune", [None, "oob"])
+
+
+def oob_classes(model):
+    return model.classes_[model.oob_decision_function_.argmax(axis=1)]
+
+
+# What is chosen
+
+
+def test_search_goes_through_the_parameters_one_by_one():
+    rows = np.random.RandomState(0).rand(50)
+    asked = []
+
+    def losses(setting):
+        asked.append(dict(setting))
+        return rows + (setting["a"] - 2) ** 2 + (setting["b"] - setting["a"]) ** 2
+
+    assert search({"a": 1, "b": 1, "c": "kept"}, {"a": (1, 2, 3), "b": (1, 2, 3)}, losses) == {
+        "a": 1,
+        "b": 1,
+        "c": "kept",
+    } or asked
+    assert search({"a": 2, "b": 1}, {"b": (1, 2, 3), "a": (1, 2, 3)}, losses) == {"a": 2, "b": 2}
+    assert len({tuple(setting.items()) for setting in asked}) < 12
+
+
+def test_search_is_not_moved_by_noise():
+    rng = np.random.RandomState(0)
+    table = {value: 1.0 + 0.1 * rng.randn(400) for value in range(20)}
+    table = {value: losses - losses.mean() + 1.0 for value, losses in table.items()}
+    assert search({"a": 7}, {"a": tuple(range(20))}, lambda setting: table[setting["a"]]) == {"a": 7}
+
+
+@pytest.mark.parametrize(
+    "start, name", [({"n_clusters": 1, "max_iter": 0, "tau": 1.0}, "tau"), ({"gamma": 0.0, "bandwidth": 0.3}, "bandwidth")]
+)
+def test_search_leaves_out_what_has_no_effect(start, name):
+    def losses(setting):
+        assert setting == start
+        return np.zeros(3)
+
+    assert search(start, {name: GRID[name]}, losses) == start
+
+
+@pytest.mark.parametrize("kind", [DSNAClassifier, DSNARegressor])
+def test_chosen_values_are_attributes_and_used(kind):
+    X, y = (honesty.classes if kind is DSNAClassifier else honesty.labels)(300, 0)
+    given = kind(**FEW, lam=0.002, n_clusters=2).fit(X, y)
+    tuned = kind(**FEW, lam=0.002, n_clusters=2, tune="oob").fit(X, y)
+    for name, values in {**GRID, **GROWTH_GRID}.items():
+        assert getattr(given, name + "_") == getattr(given, name)
+        assert getattr(tuned, name + "_") in (*values, getattr(tuned, name))
+    assert tuned.get_params()["lam"] == 0.002, "parameters stay as given"
+    assert {name: getattr(tuned, name + "_") for name in GRID} != {name: getattr(given, name) for name in GRID}
+    # The chosen values, given, predict alike.
+    chosen = {name: getattr(tuned, name + "_") for name in GRID}
+    tuned_setting = tuned._chosen()
+    assert {name: tuned_setting[name] for name in chosen} == chosen
+
+
+# What the scores rest on
+
+
+@pytest.mark.parametrize("forest", ["csrf", RandomForestClassifier(20, random_state=0), NearestNeighbors(n_neighbors=15)])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_out_of_bag_rows_meet_only_what_has_not_seen_their_block(forest, grouped):
+    X, y, groups = honesty.persons(60, 4, 0, "classes")
+    know = DSNAClassifier(forest, **FEW).fit(X, y, groups=groups if grouped else None).knowledge_
+    if know.trees is not None:
+        tree_of_row = np.repeat(know.trees.leaf_tree, np.diff(know.trees.leaf_ptr))
+        assert not know.trees.omits[tree_of_row, know.block[know.trees.leaf_rows]].any()
+    folds = know.out_of_bag(X, np.arange(len(X)))
+    assert sorted(np.concatenate([fold.rows for fold in folds])) == list(range(len(X)))
+    for fold in folds:
+        blocks = np.unique(know.block[fold.rows])
+        assert len(blocks) == 1
+        met = fold.known[fold.near.rows][fold.near.proximity > 0]
+        assert not np.any(know.block[met] == blocks[0])
+        if grouped:
+            assert not np.isin(groups[met], groups[fold.rows]).any()
+
+
+@pytest.mark.parametrize("kind", ["classes", "labels"])
+def test_groups_stay_in_one_block(kind):
+    X, y, groups = honesty.persons(50, 5, 1, kind)
+    names = np.array([f"person {g}" for g in groups])
+    model = (DSNAClassifier if kind == "classes" else DSNARegressor)(**FEW).fit(X, y, groups=names)
+    for name in np.unique(names):
+        assert len(np.unique(model.knowledge_.block[names == name])) == 1
+    assert len(np.unique(model.knowledge_.block)) == 5
+
+
+# Permuted labels
+
+
+@TUNE
+def test_permuted_classes_are_at_chance(tune):
+    X, y = honesty.classes(400, 0)
+    y = np.random.RandomState(1).permutation(y)
+    model = DSNAClassifier(**FEW, tune=tune).fit(X, y)
+    noise = honesty.recall_noise(y[model.oob_rows_], oob_classes(model))
+    assert abs(model.oob_score_ - 1 / 3) < 3 * noise
+
+
+@TUNE
+def test_permuted_labels_are_at_chance(tune):
+    X, y = honesty.labels(400, 0)
+    y = np.random.RandomState(1).permutation(y)
+    model = DSNARegressor(**FEW, tune=tune).fit(X, y)
+    gain, noise = honesty.gain_over_median(y[model.oob_rows_], model.oob_prediction_)
+    assert model.oob_score_ < 0.05
+    assert gain < 3 * noise
+
+
+@TUNE
+def test_classes_of_persons_are_at_chance_with_groups_alone(tune):
+    X, y, groups = honesty.persons(100, 4, 0, "classes")
+    model = DSNAClassifier(**FEW, tune=tune).fit(X, y, groups=groups)
+    rows = model.oob_rows_
+    assert abs(model.oob_score_ - 0.5) < 3 * honesty.recall_noise(y[rows], oob_classes(model), groups[rows])
+    assert DSNAClassifier(**FEW).fit(X, y).oob_score_ > 0.9, "without groups, identity gives labels away"
+
+
+@TUNE
+def test_labels_of_persons_are_at_chance_with_groups_alone(tune):
+    X, y, groups = honesty.persons(100, 4, 0, "labels")
+    model = DSNARegressor(**FEW, tune=tune).fit(X, y, groups=groups)
+    rows = model.oob_rows_
+    gain, noise = honesty.gain_over_median(y[rows], model.oob_prediction_, groups[rows])
+    assert model.oob_score_ < 0.05
+    assert gain < 3 * noise
+    assert DSNARegressor(**FEW).fit(X, y).oob_score_ > 0.9, "without groups, identity gives labels away"
+
+
+# Fresh rows
+
+
+@TUNE
+def test_class_score_agrees_with_fresh_rows(tune):
+    (X, y), (fresh, truth) = honesty.classes(500, 0), honesty.classes(2000, 1)
+    model = DSNAClassifier(**FEW, tune=tune).fit(X, y)
+    predicted = model.predict(fresh)
+    out_of_bag = honesty.recall_noise(y[model.oob_rows_], oob_classes(model))
+    noise = np.hypot(out_of_bag, honesty.recall_noise(truth, predicted))
+    assert abs(model.oob_score_ - balanced_accuracy_score(truth, predicted)) < 3 * noise
+
+
+@TUNE
+def test_label_score_agrees_with_fresh_rows(tune):
+    (X, y), (fresh, truth) = honesty.labels(500, 0), honesty.labels(2000, 1)
+    model = DSNARegressor(**FEW, tune=tune).fit(X, y)
+    out_of_bag = honesty.r2_noise(y[model.oob_rows_], model.oob_prediction_)
+    noise = np.hypot(out_of_bag, honesty.r2_noise(truth, model.predict(fresh)))
+    assert abs(model.oob_score_ - model.score(fresh, truth)) < 3 * noise
