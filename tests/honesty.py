@@ -57,6 +57,6 @@ def gain_over_median(y, predicted, groups=None):
     """By how much the MAE is below that of the median label, and the standard error of that mean."""
     gain = np.abs(y - np.median(y)) - np.abs(y - predicted)
     if groups is not None:
-        names, member = np.unique(groups, return_inverse=True)
+        member = np.unique(groups, return_inverse=True)[1]
         gain = np.bincount(member, weights=gain) / np.bincount(member)
     return gain.mean(), gain.std() / np.sqrt(len(gain))

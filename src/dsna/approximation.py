@@ -179,10 +179,10 @@ class _DSNA(BaseEstimator):
         else:
             seeded = np.random.RandomState(seed)
             scaling = Scaling(X[weight > 0], self.scaling)
-            block = deal_blocks(targets.rank, groups, seeded)
+            block = deal_blocks(targets.rank, groups, seeded, weight)
             trees = None
             if source == "forest":
-                omits = omitted_blocks(self.forest.n_estimators, block[weight > 0])
+                omits = omitted_blocks(self.forest.n_estimators, block, weight)
                 trees = foreign_trees(self.forest, scaling.transform(X), y, weight, block, omits, self.n_jobs, seeded)
         self.knowledge_ = Knowledge(
             X,

@@ -77,8 +77,8 @@ class _CostSensitiveForest(BaseEstimator):
         rng = check_random_state(self.random_state)
         self.scaling_ = Scaling(X[weight > 0], self.scaling)
         rank = targets.rank if targets.n_classes else np.argsort(np.argsort(targets.rank, kind="stable"))
-        self.block_ = deal_blocks(rank, groups, rng)
-        omits = omitted_blocks(self.n_estimators, self.block_[weight > 0])
+        self.block_ = deal_blocks(rank, groups, rng, weight)
+        omits = omitted_blocks(self.n_estimators, self.block_, weight)
         scaled = self.scaling_.transform(X)
         self.trees_ = grow_forest(scaled, targets, weight, self.block_, omits, self, rng)
 

@@ -10,10 +10,13 @@ from .blocks import N_BLOCKS
 from .metric import metric_map, split_scatter
 from .neighborhood import Neighborhoods, leaf_neighbors, nearest_neighbors
 from .scaling import Scaling
-from .trees import Trees
+from .trees import Trees, chunks
 
 _LEAF_ROWS = 32
 _NEW = -2
+_FADE = 0.3
+_FAINTEST = 1e-12
+_FADE_CHUNK = 256
 
 
 class Fold(NamedTuple):
@@ -24,6 +27,11 @@ class Fold(NamedTuple):
     Z: np.ndarray  # (m, D) the neighbours of all queries, in the same metric
     known: np.ndarray  # (m,) which training rows those are
     near: Neighborhoods  # numbers rows of Z
+
+
+def _mapped(X: np.ndarray, space: np.ndarray) -> np.ndarray:
+    """``X @ space``, each row to the last bit as if it came alone, which BLAS does not promise."""
+    return np.einsum("nd,de->ne", X, space)
 
 
 class Knowledge:
@@ -68,10 +76,8 @@ class Knowledge:
         self.trees = None
         self.values = values if trees is None else np.empty((0, values.shape[1]))
         self.leaf_value = np.empty((0, values.shape[1]))
-        self.leaf_mass = np.empty(0)
         if trees is not None:
             self.leaf_value = trees.leaf_means(values, weight)
-            self.leaf_mass = np.maximum(trees.leaf_sums(weight), 1e-300)
             self.trees = trees if max_neighbors is None else trees.shortened(_LEAF_ROWS, code)
         self.space = self._space(None)
         self.Z = np.ascontiguousarray(scaling.transform(X) @ self.space)
@@ -87,7 +93,7 @@ class Knowledge:
     def place(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Queries on the common scale and in the metric space."""
         scaled = self.scaling.transform(X)
-        return scaled, np.ascontiguousarray(scaled @ self.space)
+        return scaled, _mapped(scaled, self.space)
 
     def neighbors(
         self, scaled: np.ndarray, Q: np.ndarray, Z: np.ndarray | None = None, block: int = -1
@@ -99,9 +105,34 @@ class Knowledge:
             most = 100 if self.max_neighbors is None else self.max_neighbors
             return nearest_neighbors(self.values, self.block, self.weight, Q, Z, blocks, most, self.n_jobs)
         known = (self.block, self.weight, self.rarity)
-        return leaf_neighbors(
+        near = leaf_neighbors(
             self.trees, self.leaf_value, *known, scaled, Q, Z, blocks, self.max_neighbors, self.n_jobs
         )
+        if block < 0 and self.block[-1] == _NEW:
+            self._fade(near, Q)
+        return near
+
+    def _fade(self, near: Neighborhoods, Q: np.ndarray) -> None:
+        """Let proximities fall with distance, and the vote follow them, wherever added rows are met.
+
+        Trees had no reason to part added rows from the others of a leaf: without this, a few rows of a new class
+        would win all the queries of the large, once pure leaves that they fall into.
+        """
+        n_values = self.leaf_value.shape[1]
+        for part in chunks(len(Q), _FADE_CHUNK):
+            inside = np.arange(near.rows.shape[1]) < near.size[part, None]
+            met = part.start + np.flatnonzero(np.any(inside & (self.block[near.rows[part]] == _NEW), axis=1))
+            rows, proximity = near.rows[met], near.proximity[met]
+            inside = inside[met - part.start]
+            away = np.sqrt(np.sum((self.Z[rows] - Q[met, None]) ** 2, axis=2))
+            usual = np.sum(away * inside, axis=1, keepdims=True) / near.size[met, None]
+            closeness = np.exp(-away / np.where(usual > 0, _FADE * usual, 1.0))
+            faded = proximity * np.maximum(closeness, _FAINTEST)
+            faded *= np.sum(proximity, axis=1, keepdims=True) / np.sum(faded, axis=1, keepdims=True)
+            label = self.label[rows]
+            values = label if label.shape[2] == n_values else label == np.arange(n_values)
+            near.proximity[met] = faded
+            near.vote[met] = np.einsum("nm,nmk->nk", faded, values) / np.sum(faded, axis=1, keepdims=True)
 
     def out_of_bag(self, X: np.ndarray, rows: np.ndarray) -> list[Fold]:
         """The training rows ``rows``, block by block, as queries to trees, metric and rows that never saw them."""
@@ -137,11 +168,6 @@ class Knowledge:
         scaled, Q = self.place(X)
         if self.trees is not None:
             leaves = self.trees.apply(scaled, self.n_jobs).ravel()
-            each = np.repeat(values, self.trees.n_trees, axis=0)
-            grown = self.leaf_value * self.leaf_mass[:, None]
-            np.add.at(grown, leaves, each)
-            self.leaf_mass = self.leaf_mass + np.bincount(leaves, minlength=len(self.leaf_mass))
-            self.leaf_value = grown / self.leaf_mass[:, None]
             rows = np.repeat(np.arange(first, first + len(X), dtype=np.int32), self.trees.n_trees)
             self.trees = self.trees.with_rows(leaves, rows)
         else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
 from .trees import Trees
 
@@ -29,7 +30,8 @@ def metric_map(scatter: np.ndarray) -> np.ndarray:
 
     Distances after the map are those of (A / largest eigenvalue)^(1/4), turned to the axes of A.
     """
-    values, vectors = np.linalg.eigh(scatter)
+    with threadpool_limits(limits=1, user_api="blas"):
+        values, vectors = np.linalg.eigh(scatter)
     if values[-1] <= 0.0:
         return np.eye(len(scatter))
     relative = np.maximum(values / values[-1], 0.0) ** _EXPONENT

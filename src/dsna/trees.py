@@ -25,6 +25,9 @@ def writable(array: np.ndarray) -> np.ndarray:
 
 def in_parallel(function: Callable[..., Any], tasks: list[tuple], n_jobs: int | None, verbose: int = 0) -> list[Any]:
     """``[function(*task) for task in tasks]`` on joblib's current backend, threads unless another is set."""
+    if len(tasks) == 1:
+        # No pool for a single task: ray and loky would start processes for it.
+        return [_one_blas_thread(function, *tasks[0])]
     return Parallel(n_jobs=n_jobs, prefer="threads", verbose=max(0, verbose - 1))(
         delayed(_one_blas_thread)(function, *task) for task in tasks
     )
