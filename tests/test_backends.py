@@ -7,6 +7,7 @@ import os
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.base import is_classifier
 
 from dsna.trees import in_parallel
 from tests.backends import KINDS, answers, assert_identical, table
@@ -47,4 +48,7 @@ def test_queries_may_come_in_parts(alone):
     X, y, queries = table(kind)
     model = kind(n_estimators=12, random_state=3, n_jobs=2).fit(X, y, groups=np.arange(len(X)) // 3)
     parts = [model.predict(queries[part]) for part in (slice(0, 1), slice(1, 290), slice(290, None))]
-    np.testing.assert_array_equal(np.concatenate(parts), expected["predict"])
+    if is_classifier(kind()):
+        np.testing.assert_array_equal(np.concatenate(parts), expected["predict"])
+    else:
+        np.testing.assert_allclose(np.concatenate(parts), expected["predict"], rtol=1e-12)

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Label regions of fewer:UserWarni
 
 
 def draw(n, seed):
-    """Labels of which 6 % are rare and large, with noise that grows along the label, and a forecast drawn to the mean."""
+    """Labels of which 6 % are rare and large, noise that grows along the label, a forecast drawn to the mean."""
     rng = np.random.RandomState(seed)
     y = np.where(rng.rand(n) < 0.06, 20.0 + 10.0 * rng.rand(n), 10.0 * rng.rand(n))
     spread = (0.3 + 0.1 * y) * (0.5 + rng.rand(n))
