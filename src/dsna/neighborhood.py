@@ -28,6 +28,11 @@ class Neighborhoods:
         self.size = size
         self.vote = vote
 
+    @property
+    def kernel(self) -> np.ndarray:
+        """(n, M) proximities that add up to one."""
+        return self.proximity / np.maximum(self.proximity.sum(axis=1, keepdims=True), 1e-300)
+
     @classmethod
     def join(cls, parts: list[Neighborhoods]) -> Neighborhoods:
         """Neighbourhoods one after another; the widest sets M."""
@@ -127,6 +132,6 @@ def nearest_neighbors(
             rows[asked, :k] = known[found]
             size[asked] = k
     inside = np.arange(rows.shape[1]) < size[:, None]
-    proximity = np.where(inside, row_weight[rows], 0.0)
-    part = proximity / np.maximum(proximity.sum(axis=1, keepdims=True), 1e-300)
-    return Neighborhoods(rows, proximity, size, np.einsum("nm,nmk->nk", part, values[rows]))
+    near = Neighborhoods(rows, np.where(inside, row_weight[rows], 0.0), size, values[:0])
+    near.vote = np.einsum("nm,nmk->nk", near.kernel, values[rows])
+    return near

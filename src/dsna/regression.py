@@ -13,7 +13,7 @@ from .approximation import _DSNA, explained
 from .costs import LabelDensity
 from .decision import decide, label_weights
 from .explanation import Explanation
-from .intervals import Regions
+from .intervals import Regions, label_spread
 from .knowledge import Fold
 from .neighborhood import Neighborhoods
 from .parameters import documented, is_number
@@ -138,8 +138,11 @@ class DSNARegressor(RegressorMixin, _DSNA):
         blend: float,
         balance: float,
     ) -> np.ndarray:
-        kernel = near.proximity / np.maximum(near.proximity.sum(axis=1, keepdims=True), 1e-300)
-        return label_weights(alpha, kernel, rarity[rows], blend, balance, self.sum_to_one)
+        return label_weights(alpha, near.kernel, rarity[rows], blend, balance, self.sum_to_one)
+
+    def _label_spread(self, near: Neighborhoods, rows: np.ndarray) -> np.ndarray:
+        """(n, n_outputs) how much the labels around each query differ."""
+        return label_spread(near.kernel, self.knowledge_.label[rows])
 
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
         """Absolute error of the weighted mean in units of the spread, weighted as ``balance`` asks."""
@@ -200,7 +203,12 @@ class DSNARegressor(RegressorMixin, _DSNA):
         self.oob_prediction_ = self._shaped(prediction)
         if len(truth) > 1:
             self.oob_score_ = r2_score(self._shaped(truth), self.oob_prediction_, sample_weight=weight)
-        self.regions_ = [Regions(truth[:, a], prediction[:, a]) for a in range(self.n_outputs_)]
+        spread = np.concatenate([self._label_spread(f.near, f.known[f.near.rows]) for f in folds])
+        few = self.density_.kind == "exact"
+        self.regions_ = [
+            Regions(truth[:, a], prediction[:, a], spread[:, a], weight, np.unique(label[:, a]) if few else None)
+            for a in range(self.n_outputs_)
+        ]
 
     def _set_grid(self) -> None:
         """The labels seen, where predictions are snapped to them."""
@@ -223,10 +231,12 @@ class DSNARegressor(RegressorMixin, _DSNA):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        near, answers = self._answer(X)
-        label = self.knowledge_.label
+        return self._shaped(self._decided(*self._answer(X)))
+
+    def _decided(self, near: Neighborhoods, answers: dict[str, np.ndarray]) -> np.ndarray:
+        """(n, n_outputs) predictions."""
         weights = self._weights(answers["alpha"], near, near.rows, self.rarity_, self.blend_, self._balance())
-        return self._shaped(decide(weights, label[near.rows], self.decision_, self.grid_))
+        return decide(weights, self.knowledge_.label[near.rows], self.decision_, self.grid_)
 
     def explain(self, X: Any) -> Explanation:
         """Which training rows made each prediction, and how.
@@ -299,8 +309,13 @@ class DSNARegressor(RegressorMixin, _DSNA):
         """
         if not is_number(coverage) or not 0.0 < coverage < 1.0:
             raise ValueError(f"coverage={coverage!r} must lie strictly between 0 and 1.")
-        prediction = self.predict(X).reshape(-1, self.n_outputs_)
+        check_is_fitted(self)
         if not hasattr(self, "regions_"):
             raise ValueError("Intervals need out-of-bag rows, and this model has none: fit on 10 rows or more.")
-        bounds = np.stack([r.intervals(prediction[:, a], coverage) for a, r in enumerate(self.regions_)], axis=1)
+        near, answers = self._answer(check_rows(self, X, reset=False))
+        prediction = self._decided(near, answers)
+        spread = self._label_spread(near, near.rows)
+        bounds = np.stack(
+            [r.intervals(prediction[:, a], coverage, spread[:, a]) for a, r in enumerate(self.regions_)], axis=1
+        )
         return bounds[:, 0] if self.n_outputs_ == 1 else bounds
