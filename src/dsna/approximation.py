@@ -165,6 +165,8 @@ class _DSNA(BaseEstimator):
         chosen parameters.
         """
         check_parameters(self)
+        for name in ("oob_score_", "oob_prediction_", "oob_decision_function_", "regions_"):
+            self.__dict__.pop(name, None)
         self.n_iter_ = 1
         rng = check_random_state(self.random_state)
         source = check_source(self.forest, targets.n_classes)
@@ -193,7 +195,7 @@ class _DSNA(BaseEstimator):
             trees,
             targets.code,
             values,
-            targets.gain,
+            targets.gain if targets.n_classes else np.ones(len(X)),
             self.metric == "forest",
             self.max_neighbors,
             self.n_jobs,

@@ -158,10 +158,11 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
             [self._mass(self._solve_fold(f, self._setting)["alpha"], f.known[f.near.rows]) for f in folds]
         )
         vote = np.concatenate([f.near.vote for f in folds])
-        # The score comes from a calibration that has not seen the row either: each half is scored by the other.
-        half = rng.permutation(len(code)) % 2 == 0
+        # The score comes from a calibration that has not seen the row either: each block is scored by the others.
+        block = self.knowledge_.block[self.oob_rows_]
         proba = np.empty_like(mass)
-        for side in (half, ~half):
+        for b in np.unique(block):
+            side = block == b
             fitted = self._calibrate(mass[~side], vote[~side], code[~side], weight[~side], blend)
             proba[side] = self._probabilities(fitted, mass[side], vote[side])
         self.oob_decision_function_ = proba

@@ -45,7 +45,8 @@ class Knowledge:
     scaling : common scale of the inputs.
     trees : the forest, or None for plain nearest neighbours.
     code, values : (N,) number of the label, (N, k) what leaves average.
-    rarity : (N,) inverse frequency of the label; among rows too many to keep, rare ones go first.
+    rarity : (N,) weight of a row beside its proximity where rows are too many to keep: inverse frequency of its class,
+        ones in regression, where it would make new rows see other kernels than out-of-bag rows do.
     forest_metric : whether distances are taken in the forest's metric or on the common scale.
     max_neighbors, n_jobs : bound of a neighbourhood (None: all), parallel jobs.
     """

@@ -290,7 +290,7 @@ class DSNARegressor(RegressorMixin, _DSNA):
             every = np.concatenate([know.label, label])
             self.density_ = LabelDensity(every[weight > 0], self.density_.kind, weight[weight > 0])
         self.rarity_ = 1.0 / self.density_.evaluate(np.concatenate([know.label, label]))
-        know.add(X, label, label, self.rarity_ / self.rarity_.mean())
+        know.add(X, label, label, np.ones(len(self.rarity_)))
         self._set_grid()
         return self
 
