@@ -53,8 +53,8 @@ def test_a_new_class_becomes_predictable(classifier, blobs):
     np.testing.assert_array_equal(classifier.classes_, ["a", "b", "c", "d"])
     assert np.mean(classifier.predict(X_fresh) == y_fresh) > 0.8
     for name in "acd":
-        assert np.mean(classifier.predict(X[y == name]) == name) > 0.85
-    assert np.mean(classifier.predict(X) == y) > before - 0.05
+        assert np.mean(classifier.predict(X[y == name]) == name) > 0.9
+    assert np.mean(classifier.predict(X) == y) > before - 0.03
     proba = classifier.predict_proba(X_fresh)
     assert proba.shape == (len(X_fresh), 4)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
@@ -95,7 +95,7 @@ def test_a_new_label_region_becomes_predictable(regressor, slope):
     known = mean_absolute_error(y, regressor.predict(X))
     assert regressor.add_samples(X_new, y_new) is regressor
     assert mean_absolute_error(y_fresh, regressor.predict(X_fresh)) < 0.6 * before
-    assert mean_absolute_error(y, regressor.predict(X)) < known + 0.01 * y.std()
+    assert mean_absolute_error(y, regressor.predict(X)) < 1.2 * known
 
 
 def test_new_rows_appear_in_explanations(classifier, regressor, blobs, slope):
