@@ -24,7 +24,7 @@ from scipy.stats import binom
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import brier_score_loss
 from sklearn.model_selection import train_test_split
-from tabular import TASKS, InputError, Table, find_tables, progress, split
+from tabular import TASKS, InputError, Table, find_tables, progress, split, table_options
 from threadpoolctl import threadpool_limits
 
 COVERAGE = 0.9
@@ -219,15 +219,7 @@ def verdict(reached: Any, text: str) -> None:
 
 
 def parse(argv: list[str] | None) -> argparse.Namespace:
-    raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
-    parser.add_argument("folder", type=Path, metavar="DIR", help="folder of CSV files")
-    parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=0, help="of the folds and the methods")
-    parser.add_argument("--jobs", type=int, default=2, help="processes, of one thread each")
-    parser.add_argument("--task", choices=TASKS, help="only this; overrides the guess from the labels")
-    parser.add_argument("--target", help="label column (default: the last)")
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="data sets, by file name without .csv")
+    parser = table_options(__doc__)
     parser.add_argument("--figure", type=Path, help="reliability diagram to write (.png, .pdf, .svg)")
     args = parser.parse_args(argv)
     if args.folds < 2 or args.jobs < 1:

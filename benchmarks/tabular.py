@@ -334,10 +334,10 @@ def choose_methods(task: str, asked: list[str] | None) -> list[str]:
     return [name for name in names if name.lower() in wanted]
 
 
-def parse(argv: list[str] | None) -> argparse.Namespace:
-    every = sorted({name for task in TASKS for name in METHODS[task]}, key=str.lower)
+def table_options(description: str | None) -> argparse.ArgumentParser:
+    """A parser of the options that every command on a folder of tables has."""
     raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
+    parser = argparse.ArgumentParser(description=description, formatter_class=raw)
     parser.add_argument("folder", type=Path, metavar="DIR", help="folder of CSV files")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0, help="of the folds and the methods")
@@ -345,6 +345,12 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--task", choices=TASKS, help="only this; overrides the guess from the labels")
     parser.add_argument("--target", help="label column (default: the last)")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="data sets, by file name without .csv")
+    return parser
+
+
+def parse(argv: list[str] | None) -> argparse.Namespace:
+    every = sorted({name for task in TASKS for name in METHODS[task]}, key=str.lower)
+    parser = table_options(__doc__)
     parser.add_argument("--methods", nargs="+", metavar="METHOD", help=f"of: {', '.join(every)}")
     parser.add_argument("--out", type=Path, default=Path("results.csv"), help="appended to, resumed from")
     parser.add_argument("--redo", action="store_true", help="run again what --out already holds")

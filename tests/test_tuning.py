@@ -76,9 +76,9 @@ def test_chosen_values_are_attributes_and_used(kind):
 class Watched(DSNAClassifier):
     """Keeps the out-of-bag questions that its decision is learned from."""
 
-    def _finish(self, X, folds, *more):
+    def _finish(self, folds, *more):
         self.folds = folds
-        super()._finish(X, folds, *more)
+        super()._finish(folds, *more)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ answers, explanations); ``classification`` and ``regression`` make probabilities
 from __future__ import annotations
 
 import sys
+from abc import ABCMeta, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ _GROWTH = (
 _TUNED = ("lam", "gamma", "tau", "n_clusters", "bandwidth", "C", "max_features")
 
 
-class _DSNA(BaseEstimator):
+class _DSNA(BaseEstimator, metaclass=ABCMeta):
     """Parameters and machinery of both estimators; see ``DSNAClassifier`` for the parameters."""
 
     def __init__(
@@ -136,13 +137,13 @@ class _DSNA(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    # What the two kinds give: their own loss and class scale.
-
+    @abstractmethod
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
-        raise NotImplementedError
+        """(n,) loss of each query of a fold, given its coefficients."""
 
+    @abstractmethod
     def _class_scale(self) -> np.ndarray:
-        raise NotImplementedError
+        """(n_classes,) factor of each class when a label is read off coefficients."""
 
     def _learn(
         self,
@@ -216,7 +217,7 @@ class _DSNA(BaseEstimator):
             self._say(", ".join(f"{name}={chosen[name]}" for name in GRID))
         for name in _TUNED:
             setattr(self, name + "_", chosen[name])
-        self._finish(X, folds, rows, standing * weight[rows], rng)
+        self._finish(folds, rows, standing * weight[rows])
         del self._setting
         self.knowledge_.forget_metric()
         self._say(f"answered {len(self.oob_rows_)} rows out of bag; score {getattr(self, 'oob_score_', np.nan):.3f}")
@@ -225,16 +226,9 @@ class _DSNA(BaseEstimator):
         if self.verbose:
             print(f"[{type(self).__name__}] {what}", file=sys.stderr, flush=True)
 
-    def _finish(
-        self,
-        X: np.ndarray,
-        folds: list[Fold],
-        rows: np.ndarray,
-        weight: np.ndarray,
-        rng: np.random.RandomState,
-    ) -> None:
-        """Learn the decision from the out-of-bag answers."""
-        raise NotImplementedError
+    @abstractmethod
+    def _finish(self, folds: list[Fold], rows: np.ndarray, weight: np.ndarray) -> None:
+        """Learn the decision from the out-of-bag answers to the sampled rows."""
 
     def _strata(self, targets: Targets) -> np.ndarray:
         """Class, or one of 20 label ranges, of each row."""
@@ -293,8 +287,9 @@ class _DSNA(BaseEstimator):
     def _n_classes(self) -> int:
         return 0
 
+    @abstractmethod
     def _balance(self) -> float:
-        raise NotImplementedError
+        """The balance in force."""
 
     def _feedback(self) -> int:
         """Steps of label feedback; by default it is on for classes, where it earns its place."""

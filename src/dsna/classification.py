@@ -138,14 +138,7 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         rarity = self.class_prior_[code] ** -self._balance()
         return -np.log(proba[np.arange(len(code)), code]) * rarity
 
-    def _finish(
-        self,
-        X: np.ndarray,
-        folds: list[Fold],
-        rows: np.ndarray,
-        weight: np.ndarray,
-        rng: np.random.RandomState,
-    ) -> None:
+    def _finish(self, folds: list[Fold], rows: np.ndarray, weight: np.ndarray) -> None:
         blend = None if self.blend == "auto" else float(self.blend)
         prior = self.class_prior_
         self.calibration_ = Calibration(prior)

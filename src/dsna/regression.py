@@ -154,9 +154,7 @@ class DSNARegressor(RegressorMixin, _DSNA):
         error = np.abs(decide(weights, label[rows], "mean", label) - label[fold.rows]) / self._spread()
         return error.mean(axis=1) * rarity[fold.rows] ** self._balance()
 
-    def _finish(
-        self, X: np.ndarray, folds: list[Fold], rows: np.ndarray, weight: np.ndarray, rng: np.random.RandomState
-    ) -> None:
+    def _finish(self, folds: list[Fold], rows: np.ndarray, weight: np.ndarray) -> None:
         self.oob_rows_ = np.concatenate([f.rows for f in folds]) if folds else np.empty(0, dtype=np.int64)
         blends = _BLENDS if self.blend == "auto" else (float(self.blend),)
         decisions: tuple[str, ...] = ("mean" if self.decision == "paper" else self.decision,)
