@@ -91,13 +91,13 @@ class ReferenceQueries:
     def _leaves(self, x: np.ndarray) -> np.ndarray:
         """(T,) leaf in each tree."""
         node = self.trees.roots.copy()
-        inner = self.trees.left[node] >= 0
+        inner = node >= 0
         while inner.any():
             at = node[inner]
             below = np.sum(self._weight[at] * x[self._feature[at]], axis=1) < self.trees.threshold[at]
-            node[inner] = np.where(below, self.trees.left[at], self.trees.right[at])
-            inner = self.trees.left[node] >= 0
-        return self.trees.right[node]
+            node[inner] = self.trees.child[at, np.where(below, 0, 1)]
+            inner = node >= 0
+        return -1 - node
 
     def _neighborhood(self, leaves: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the leaves by falling proximity, at most ``max_neighbors``."""

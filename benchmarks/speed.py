@@ -145,7 +145,7 @@ def training(report: Report, quick: bool) -> None:
             predicted = values[:, 0] * y[:n].std() + y[:n].mean()
         name, score = SCORE[kind]
         report.note(
-            f"nodes per tree: {len(forest.trees_.left) / n_trees:.0f} and {np.mean([len(t.nodes) for t in peer]):.0f}; "
+            f"nodes per tree: {(len(forest.trees_.child) + forest.trees_.n_leaves) / n_trees:.0f} and {np.mean([len(t.nodes) for t in peer]):.0f}; "
             f"{name}: {score(y[n:], forest.predict(X[n:])):.3f} and {score(y[n:], predicted):.3f}"
         )
 
@@ -180,7 +180,7 @@ def forests(report: Report, quick: bool) -> None:
             report.add(f"{kind}: {name}", duration(took), duration(theirs), took / theirs, "<= 3", took <= 3 * theirs)
         trees = model.knowledge_.trees
         report.note(
-            f"{size}; nodes per tree: {len(trees.left) / n_trees:.0f} and "
+            f"{size}; nodes per tree: {(len(trees.child) + trees.n_leaves) / n_trees:.0f} and "
             f"{np.mean([tree.tree_.node_count for tree in peer.estimators_]):.0f}"
         )
 

@@ -14,8 +14,8 @@ from sklearn.ensemble import (
 )
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 
-from .blocks import PAIRS
-from .trees import Trees, _route_some
+from .blocks import N_BLOCKS, PAIRS
+from .trees import Trees
 
 FORESTS = (RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor)
 NEIGHBORS = (NearestNeighbors, KNeighborsClassifier, KNeighborsRegressor)
@@ -69,33 +69,20 @@ def foreign_trees(
 def _nodes_of(tree: Any, X: np.ndarray, rows: np.ndarray) -> tuple:
     """One scikit-learn tree as the arrays that ``Trees.join`` takes."""
     inner = tree.children_left >= 0
-    leaf_number = np.cumsum(~inner) - 1
-    left = np.where(inner, tree.children_left, -1).astype(np.int32)
-    right = np.where(inner, tree.children_right, leaf_number).astype(np.int32)
+    number = np.where(inner, np.cumsum(inner) - 1, -np.cumsum(~inner))
+    child = number[np.stack([tree.children_left, tree.children_right], axis=1)[inner]]
     # Theirs sends x <= t left, ours x < t.
-    threshold = np.where(inner, np.nextafter(tree.threshold, np.inf), 0.0)
-    split_ptr = np.concatenate([[0], np.cumsum(inner)]).astype(np.int64)
+    threshold = np.nextafter(tree.threshold[inner], np.inf)
     feature = tree.feature[inner].astype(np.int32)
     mass = tree.weighted_n_node_samples * tree.impurity
-    gain = np.zeros(len(inner))
-    gain[inner] = (mass - mass[tree.children_left] - mass[tree.children_right])[inner]
-    gain = np.maximum(gain, 0.0)
-    importance = np.bincount(feature, weights=gain[inner], minlength=X.shape[1])
-    weight = np.ones(len(feature))
-    reached = _route_some(X[rows], np.zeros(1, dtype=np.int64), left, right, threshold, split_ptr, feature, weight)[
-        :, 0
-    ]
-    order = np.argsort(reached, kind="stable")
-    leaf_ptr = np.concatenate([[0], np.cumsum(np.bincount(reached, minlength=int((~inner).sum())))]).astype(np.int64)
-    return (
-        left,
-        right,
-        threshold,
-        split_ptr,
-        feature,
-        weight,
-        gain,
-        leaf_ptr,
-        importance,
-        rows[order].astype(np.int32),
+    gain = np.maximum((mass - mass[tree.children_left] - mass[tree.children_right])[inner], 0.0)
+    importance = np.bincount(feature, weights=gain, minlength=X.shape[1])
+    nodes = (child, threshold, np.arange(len(child) + 1), feature, np.ones(len(child)), gain)
+    bare = Trees.join(
+        [(*nodes, np.zeros(int((~inner).sum()) + 1, dtype=np.int64), importance, rows[:0])],
+        np.zeros((1, N_BLOCKS), dtype=bool),
     )
+    reached = bare.apply(X[rows])[:, 0]
+    order = np.argsort(reached, kind="stable")
+    leaf_ptr = np.concatenate([[0], np.cumsum(np.bincount(reached, minlength=bare.n_leaves))])
+    return (*nodes, leaf_ptr, importance, rows[order])

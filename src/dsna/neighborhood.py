@@ -76,10 +76,9 @@ def leaf_neighbors(
     block : (n,) block of a query that is a training row, -1 for a new one.
     max_neighbors : most rows to keep of each neighbourhood; None keeps all.
     """
-    nodes = (trees.roots, trees.left, trees.right, trees.threshold, trees.split_ptr, trees.split_feature)
     leaves = (leaf_value, trees.omits, trees.leaf_ptr, trees.leaf_rows, row_block, row_weight, rarity, Z)
     tasks = [
-        (X[part], Q[part], block[part], max_neighbors, (*nodes, trees.split_weight), leaves)
+        (X[part], Q[part], block[part], max_neighbors, trees.nodes, leaves)
         for part in chunks(len(X), _CHUNK)
     ]
     return Neighborhoods.join([Neighborhoods(*found) for found in in_parallel(_gather_some, tasks, n_jobs)])

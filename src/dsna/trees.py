@@ -89,16 +89,13 @@ def grow_trees(
 
 def in_input_units(tree: tuple, space: np.ndarray) -> tuple:
     """A tree grown on ``X @ space`` as one that takes X: each split becomes a dense one."""
-    ptr, feature, weight = tree[3:6]
-    W = csr_array((weight, feature, ptr), shape=(len(ptr) - 1, space.shape[1]))
-    inner = np.diff(ptr) > 0
-    dense = W[inner] @ space.T
+    child, threshold, ptr, feature, weight, metric_weight, leaf_ptr, importance, rows = tree
+    dense = csr_array((weight, feature, ptr), shape=(len(child), space.shape[1])) @ space.T
     n_features = space.shape[0]
-    new_ptr = np.concatenate([[0], np.cumsum(inner)]) * n_features
-    features = np.tile(np.arange(n_features, dtype=np.int32), len(dense))
-    importance = np.full(n_features, 0.0)
-    importance += np.abs(space) @ tree[8] / np.maximum(np.abs(space).sum(axis=0), 1e-300).sum()
-    return (*tree[:3], new_ptr, features, dense.ravel(), *tree[6:8], importance, tree[9])
+    new_ptr = np.arange(len(child) + 1) * n_features
+    features = np.tile(np.arange(n_features, dtype=np.int32), len(child))
+    importance = np.abs(space) @ importance / np.maximum(np.abs(space).sum(axis=0), 1e-300).sum()
+    return child, threshold, new_ptr, features, dense.ravel(), metric_weight, leaf_ptr, importance, rows
 
 
 class Trees:
@@ -106,8 +103,10 @@ class Trees:
 
     Attributes
     ----------
-    roots, left, right, threshold, split_ptr, split_feature, split_weight : nodes of all trees, one after another.
-    metric_weight : weight of each split in the forest's metric.
+    roots : (n_trees,) first node of each tree, or -1 - its leaf where there is but one.
+    child, threshold, split_ptr, split_feature, split_weight : nodes of all trees, one after another.
+    node_tree : tree of each node.
+    metric_weight : weight of each split in the forest's metric; with ``node_tree`` empty once it is forgotten.
     leaf_ptr, leaf_rows : training rows of each leaf.
     leaf_tree : tree of each leaf.
     omits : (n_trees, N_BLOCKS) blocks of rows that a tree has never seen.
@@ -118,12 +117,12 @@ class Trees:
         self.__dict__.update(arrays)
 
     roots: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
+    child: np.ndarray
     threshold: np.ndarray
     split_ptr: np.ndarray
     split_feature: np.ndarray
     split_weight: np.ndarray
+    node_tree: np.ndarray
     metric_weight: np.ndarray
     leaf_ptr: np.ndarray
     leaf_rows: np.ndarray
@@ -143,37 +142,44 @@ class Trees:
 
     @classmethod
     def join(cls, grown: list[tuple], omits: np.ndarray) -> Trees:
-        """Trees given one by one as (left, right, threshold, split_ptr, ..., importance, rows), as one object."""
-        columns = list(zip(*grown, strict=True))
-        left, right, threshold, split_ptr, feature, weight, metric_weight, leaf_ptr, importance, rows = columns
-        nodes = np.cumsum([0, *(len(a) for a in left)])
+        """Trees given one by one as (child, threshold, split_ptr, ..., importance, rows), as one object."""
+        child, threshold, split_ptr, feature, weight, metric_weight, leaf_ptr, importance, rows = zip(
+            *grown, strict=True
+        )
+        sizes = [len(a) for a in child]
+        nodes = np.cumsum([0, *sizes])
         leaves = np.cumsum([0, *(len(a) - 1 for a in leaf_ptr)])
         used = np.cumsum([0, *(len(a) for a in feature)])
         kept = np.cumsum([0, *(len(a) for a in rows)])
+        widest = max((int(a.max()) for a in feature if len(a)), default=0)
         return cls(
-            roots=nodes[:-1].astype(np.int64),
-            left=np.concatenate([np.where(a >= 0, a + n, -1) for a, n in zip(left, nodes, strict=False)]).astype(
-                np.int32
-            ),
-            right=np.concatenate(
-                [np.where(a >= 0, b + n, b + m) for a, b, n, m in zip(left, right, nodes, leaves, strict=False)]
+            roots=np.where(sizes, nodes[:-1], -1 - leaves[:-1]).astype(np.int32),
+            child=np.concatenate(
+                [np.where(a >= 0, a + n, a - m) for a, n, m in zip(child, nodes, leaves, strict=False)]
             ).astype(np.int32),
             threshold=np.concatenate(threshold),
-            split_ptr=np.concatenate([a[:-1] + u for a, u in zip(split_ptr, used, strict=False)] + [used[-1:]]),
-            split_feature=np.concatenate(feature),
-            split_weight=np.concatenate(weight),
+            split_ptr=np.concatenate([a[:-1] + u for a, u in zip(split_ptr, used, strict=False)] + [used[-1:]]).astype(
+                np.int32 if used[-1] < 2**31 else np.int64
+            ),
+            split_feature=np.concatenate(feature).astype(np.int16 if widest < 2**15 else np.int32),
+            split_weight=np.concatenate(weight).astype(np.float32),
+            node_tree=np.repeat(np.arange(len(child)), sizes).astype(np.int32),
             metric_weight=np.concatenate(metric_weight),
             leaf_ptr=np.concatenate([a[:-1] + k for a, k in zip(leaf_ptr, kept, strict=False)] + [kept[-1:]]),
             leaf_rows=np.concatenate(rows).astype(np.int32),
-            leaf_tree=np.repeat(np.arange(len(left)), np.diff(leaves)).astype(np.int32),
+            leaf_tree=np.repeat(np.arange(len(child)), np.diff(leaves)).astype(np.int32),
             omits=omits,
             importance=np.sum(importance, axis=0),
         )
 
+    @property
+    def nodes(self) -> tuple[np.ndarray, ...]:
+        """What the kernel ``route`` takes."""
+        return (self.roots, self.child, self.threshold, self.split_ptr, self.split_feature, self.split_weight)
+
     def apply(self, X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """(n, n_trees) number of the leaf that each row reaches in each tree; leaves are numbered across trees."""
-        nodes = (self.roots, self.left, self.right, self.threshold, self.split_ptr, self.split_feature)
-        tasks = [(X[part], *nodes, self.split_weight) for part in chunks(len(X))]
+        tasks = [(X[part], *self.nodes) for part in chunks(len(X))]
         return np.concatenate(in_parallel(_route_some, tasks, n_jobs))
 
     @property
@@ -221,12 +227,12 @@ class Trees:
         """Trees that no longer know the weights of their splits in the metric."""
         arrays = dict(self.__dict__)
         arrays["metric_weight"] = np.empty(0)
+        arrays["node_tree"] = np.empty(0, dtype=np.int32)
         return Trees(**arrays)
 
     def splits(self, trees: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(split_ptr, split_feature, split_weight, metric_weight) of the nodes of the trees in a boolean mask."""
-        bounds = np.append(self.roots, len(self.left))
-        nodes = np.concatenate([np.arange(bounds[t], bounds[t + 1]) for t in np.flatnonzero(trees)])
+        nodes = np.flatnonzero(trees[self.node_tree])
         sizes = np.diff(self.split_ptr)[nodes]
         ptr = np.concatenate([[0], np.cumsum(sizes)])
         at = np.repeat(self.split_ptr[nodes] - ptr[:-1], sizes) + np.arange(ptr[-1])

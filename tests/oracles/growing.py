@@ -67,23 +67,23 @@ class GrownTree:
         self.growth = growth
         self.rows = label_order(table, growth.n_classes, some)
         self.arrays = grow_tree(self.rows, table, growth, np.asarray(sizes, dtype=np.int64), seed)
-        names = ("left", "right", "threshold", "split_ptr", "feature", "weight", "metric_weight", "leaf_ptr")
+        names = ("child", "threshold", "split_ptr", "feature", "weight", "metric_weight", "leaf_ptr")
         for name, array in zip(names, self.arrays, strict=False):
             setattr(self, name, array)
-        self.importance = self.arrays[8]
-        self.root = self._node(0)
+        self.importance = self.arrays[7]
+        self.root = self._node(0 if len(self.child) else -1)
         self._fill(self.root, label_order(table, growth.n_classes, some), 0)
 
     def _node(self, k):
-        if self.left[k] < 0:
-            return {"leaf": int(self.right[k])}
+        if k < 0:
+            return {"leaf": int(-1 - k)}
         part = slice(self.split_ptr[k], self.split_ptr[k + 1])
         return {
             "number": k,
-            "split": dict(zip(self.feature[part].tolist(), self.weight[part], strict=True)),
+            "split": dict(zip(self.feature[part].tolist(), self.weight[part].tolist(), strict=True)),
             "threshold": self.threshold[k],
-            "left": self._node(self.left[k]),
-            "right": self._node(self.right[k]),
+            "left": self._node(self.child[k, 0]),
+            "right": self._node(self.child[k, 1]),
         }
 
     def _fill(self, node, rows, depth):

@@ -87,10 +87,9 @@ def test_structure(n_classes, outputs, seed, n, lattice, min_leaf, max_depth, ma
         labels = table.code[node["rows"]] if present else table.label[node["rows"]]
         assert len(np.unique(labels, axis=0)) > 1
         assert all(np.ptp(table.X[node["rows"], f]) > 0 for f in node["split"])
-    inner = tree.left >= 0
-    assert np.array_equal(np.diff(tree.split_ptr) > 0, inner)
-    assert np.all(tree.metric_weight[~inner] == 0)
-    assert np.all(tree.metric_weight[inner] > 0)
+    assert len(tree.child) == len(leaves) - 1
+    assert np.all(np.diff(tree.split_ptr) > 0)
+    assert np.all(tree.metric_weight > 0)
 
 
 @pytest.mark.parametrize("n_classes, outputs", [(2, 1), (3, 1), (0, 1), (0, 2)])
@@ -108,8 +107,7 @@ def test_rows_end_where_a_slow_walk_ends(n_classes, outputs, free_cut):
     new = np.random.default_rng(9).normal(size=(60, 5))
     for X in (table.X, new):
         leaves = np.empty((len(X), 4), dtype=np.int32)
-        nodes = (trees.roots, trees.left, trees.right, trees.threshold, trees.split_ptr)
-        route(X, *nodes, trees.split_feature, trees.split_weight, leaves)
+        route(X, *trees.nodes, leaves)
         first = 0
         for t, tree in enumerate(slow):
             assert np.array_equal(leaves[:, t], [first + tree.leaf_of(x) for x in X])
@@ -126,7 +124,7 @@ def test_importance_is_the_gain_recomputed(n_classes, outputs, free_cut):
     table = draw(2, 120, 4, n_classes, outputs)
     tree = GrownTree(table, growth_of(table, n_classes, free_cut=free_cut, min_leaf=3), [1, 2, 4])
     importance = np.zeros(4)
-    metric_weight = np.zeros(len(tree.left))
+    metric_weight = np.zeros(len(tree.child))
     for node in tree.splits():
         rows = node["rows"]
         mass = table.weight[rows].sum()

@@ -258,6 +258,7 @@ def find_split(rows, start, end, table, growth, sizes, state, order, counts, fea
             threshold = cut - w[kept]
             for s in range(kept):
                 features[s] = chosen[s]
-                weights[s] = w[s] / scale[s]
+                # As a tree keeps it; the threshold, in units of X, makes up for the rounding.
+                weights[s] = np.float64(np.float32(w[s] / scale[s]))
                 threshold += weights[s] * mean[s]
     return best_size, threshold, best, spread

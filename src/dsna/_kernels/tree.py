@@ -1,9 +1,9 @@
 """Growing one tree and sending rows down many.
 
-A tree is a set of flat arrays.  Node k is internal if ``left[k] >= 0``: rows with ``x . w < threshold[k]`` go to
-``left[k]``, the others to ``right[k]``; w is sparse, ``split_feature`` and ``split_weight`` between
-``split_ptr[k]`` and ``split_ptr[k + 1]``.  Otherwise it is leaf number ``right[k]``, whose rows stand between
-``leaf_ptr[leaf]`` and ``leaf_ptr[leaf + 1]`` in ``leaf_rows``.
+A tree is a set of flat arrays.  Node k sends rows with ``x . w < threshold[k]`` to ``child[k, 0]``, the others to
+``child[k, 1]``; w is sparse, ``split_feature`` and ``split_weight`` between ``split_ptr[k]`` and ``split_ptr[k + 1]``.
+A child c below 0 is leaf number ``-1 - c``, whose rows stand between ``leaf_ptr[leaf]`` and ``leaf_ptr[leaf + 1]`` in
+``leaf_rows``.  Nodes are numbered left sides first, from the root 0; a tree of one leaf has no node.
 """
 
 import numpy as np
@@ -11,13 +11,15 @@ import numpy as np
 from .jit import kernel
 from .node import find_split
 
+ABREAST = 16
+
 
 @kernel
 def _longer(array, needed):
     """The array itself, or a copy of at least twice its length that has room for ``needed`` entries."""
     if needed <= array.shape[0]:
         return array
-    longer = np.empty(max(needed, 2 * array.shape[0]), array.dtype)
+    longer = np.empty((max(needed, 2 * array.shape[0]),) + array.shape[1:], array.dtype)
     longer[: array.shape[0]] = array
     return longer
 
@@ -51,8 +53,8 @@ def grow_tree(rows, table, growth, sizes, seed):
 
     Returns
     -------
-    left, right, threshold, split_ptr, split_feature, split_weight : the nodes (see the module).
-    metric_weight : n_node * spread^2 of each internal node, for the metric.
+    child, threshold, split_ptr, split_feature, split_weight : the nodes (see the module).
+    metric_weight : n_node * spread^2 of each node, for the metric.
     leaf_ptr : bounds of the leaves in ``rows``.
     importance : (D,) gain of each feature, shared out by the sizes of its weights in the splits.
     """
@@ -66,37 +68,25 @@ def grow_tree(rows, table, growth, sizes, seed):
         widest = max(widest, sizes[j])
     features = np.empty(widest, np.int64)
     weights = np.empty(widest)
-    left = np.empty(64, np.int32)
-    right = np.empty(64, np.int32)
+    child = np.empty((64, 2), np.int32)
     threshold = np.empty(64)
     metric_weight = np.empty(64)
     split_ptr = np.zeros(65, np.int64)
     split_feature = np.empty(256, np.int32)
-    split_weight = np.empty(256)
+    split_weight = np.empty(256, np.float32)
     leaf_ptr = np.zeros(64, np.int64)
     importance = np.zeros(D)
     spare = np.empty(n, rows.dtype)
-    n_nodes = 1
-    n_leaves = 0
-    # A stack of (node, start, end, depth); left sides come first, so leaves lie in the order of rows and the
-    # split_ptr of a node is known when it is met: nodes are numbered in that same order.
-    stack = np.empty((4 * (growth.max_depth + 2), 4), np.int64)
-    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = -1, 0, n, 0
-    height = 1
     n_nodes = 0
+    n_leaves = 0
     used = 0
+    # A stack of (parent, side, start, end, depth); left sides come first, so leaves lie in the order of rows.
+    stack = np.empty((2 * (growth.max_depth + 2), 5), np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4] = -1, 0, 0, n, 0
+    height = 1
     while height > 0:
         height -= 1
-        parent, start, end, depth = stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3]
-        node = n_nodes
-        n_nodes += 1
-        left = _longer(left, n_nodes)
-        right = _longer(right, n_nodes)
-        threshold = _longer(threshold, n_nodes)
-        metric_weight = _longer(metric_weight, n_nodes)
-        split_ptr = _longer(split_ptr, n_nodes + 1)
-        if parent >= 0:
-            right[parent] = node
+        parent, side, start, end, depth = stack[height]
         size = 0
         cut = 0.0
         gain = 0.0
@@ -125,44 +115,43 @@ def grow_tree(rows, table, growth, sizes, seed):
                     rows[k] = spare[k]
                 for k in range(middle, end):
                     rows[k] = spare[end - 1 - (k - middle)]
-        threshold[node] = cut
-        metric_weight[node] = 0.0
+        number = n_nodes if size > 0 else -1 - n_leaves
+        if parent >= 0:
+            child[parent, side] = number
         if size == 0:
-            left[node] = -1
-            right[node] = n_leaves
             n_leaves += 1
             leaf_ptr = _longer(leaf_ptr, n_leaves + 1)
             leaf_ptr[n_leaves] = end
-        else:
-            left[node] = node + 1
-            right[node] = -1
-            node_mass = 0.0
-            for k in range(start, end):
-                node_mass += table.weight[rows[k]]
-            metric_weight[node] = node_mass * spread
-            split_feature = _longer(split_feature, used + size)
-            split_weight = _longer(split_weight, used + size)
-            whole = 0.0
-            for s in range(size):
-                whole += abs(weights[s])
-            for s in range(size):
-                split_feature[used + s] = features[s]
-                split_weight[used + s] = weights[s]
-                importance[features[s]] += node_mass * gain * abs(weights[s]) / max(whole, 1e-300)
-            used += size
-            stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = (
-                node,
-                middle,
-                end,
-                depth + 1,
-            )
-            stack[height + 1, 0], stack[height + 1, 1], stack[height + 1, 2] = -1, start, middle
-            stack[height + 1, 3] = depth + 1
-            height += 2
+            continue
+        n_nodes += 1
+        child = _longer(child, n_nodes)
+        threshold = _longer(threshold, n_nodes)
+        metric_weight = _longer(metric_weight, n_nodes)
+        split_ptr = _longer(split_ptr, n_nodes + 1)
+        node_mass = 0.0
+        for k in range(start, end):
+            node_mass += table.weight[rows[k]]
+        threshold[number] = cut
+        metric_weight[number] = node_mass * spread
+        split_feature = _longer(split_feature, used + size)
+        split_weight = _longer(split_weight, used + size)
+        whole = 0.0
+        for s in range(size):
+            whole += abs(weights[s])
+        for s in range(size):
+            split_feature[used + s] = features[s]
+            split_weight[used + s] = weights[s]
+            importance[features[s]] += node_mass * gain * abs(weights[s]) / max(whole, 1e-300)
+        used += size
         split_ptr[n_nodes] = used
+        for at in range(2):
+            part = stack[height + at]
+            part[0], part[1], part[4] = number, 1 - at, depth + 1
+            part[2] = middle if at == 0 else start
+            part[3] = end if at == 0 else middle
+        height += 2
     return (
-        left[:n_nodes].copy(),
-        right[:n_nodes].copy(),
+        child[:n_nodes].copy(),
         threshold[:n_nodes].copy(),
         split_ptr[: n_nodes + 1].copy(),
         split_feature[:used].copy(),
@@ -174,15 +163,24 @@ def grow_tree(rows, table, growth, sizes, seed):
 
 
 @kernel
-def route(X, roots, left, right, threshold, split_ptr, split_feature, split_weight, leaves):
-    """Fill ``leaves[i, t]`` with the leaf number that row i reaches in tree t."""
+def route(X, roots, child, threshold, split_ptr, split_feature, split_weight, leaves):
+    """Fill ``leaves[i, t]`` with the leaf number that row i reaches in tree t.
+
+    A few rows go down abreast: their walks do not wait for each other's nodes to come from memory.
+    """
     for t in range(roots.shape[0]):
-        for i in range(X.shape[0]):
-            node = roots[t]
-            while left[node] >= 0:
-                begin, end = split_ptr[node], split_ptr[node + 1]
-                if _split_value(X[i], split_feature, split_weight, begin, end) < threshold[node]:
-                    node = left[node]
-                else:
-                    node = right[node]
-            leaves[i, t] = right[node]
+        for start in range(0, X.shape[0], ABREAST):
+            end = min(start + ABREAST, X.shape[0])
+            for i in range(start, end):
+                leaves[i, t] = roots[t]
+            going = roots[t] >= 0
+            while going:
+                going = False
+                for i in range(start, end):
+                    node = leaves[i, t]
+                    if node >= 0:
+                        value = _split_value(X[i], split_feature, split_weight, split_ptr[node], split_ptr[node + 1])
+                        leaves[i, t] = child[node, 0 if value < threshold[node] else 1]
+                        going = True
+            for i in range(start, end):
+                leaves[i, t] = -1 - leaves[i, t]
