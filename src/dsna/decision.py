@@ -135,7 +135,7 @@ def label_weights(
     Parameters
     ----------
     alpha, kernel : (n, M) coefficients, and proximities with row sums of one.
-    rarity : (n, M) one over the label density.
+    rarity : (n, M) larger where the label density is small.
     blend : share of the kernel.
     balance : positive weights are multiplied by ``rarity ** balance`` and negative ones, which extrapolate, fade
         out as it grows.
