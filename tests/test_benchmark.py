@@ -59,7 +59,7 @@ def test_results_are_tidy_and_not_computed_twice(benchmark, tmp_path, monkeypatc
     seen = counted(monkeypatch)
     first = benchmark(*FEW)
     assert first.exit_code == 0, first.output
-    assert "classification: mean over 1 tables" in first.output
+    assert "classification: mean over 1 table\n" in first.output
     assert len(seen) == 8
     frame = pd.read_csv(tmp_path / "out.csv")
     assert tuple(frame.columns) == COLUMNS
@@ -97,6 +97,12 @@ def test_a_line_cut_off_is_run_again(benchmark, tmp_path, monkeypatch, cut):
     assert len(seen) == 1
     pd.testing.assert_frame_equal(scores(path), before)
     assert len(path.read_text().splitlines()) == 9
+
+
+def test_a_header_cut_off_is_written_again(benchmark, tmp_path):
+    (tmp_path / "out.csv").write_text(",".join(COLUMNS)[:20])
+    assert benchmark(*FEW).exit_code == 0
+    assert len(load_results(tmp_path / "out.csv")) == 8
 
 
 def test_lines_of_two_writers_do_not_mix(tmp_path):

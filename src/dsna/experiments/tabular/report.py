@@ -6,7 +6,8 @@ import io
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +16,7 @@ from .critical_difference import plot_critical_difference
 from .methods import DEFAULT, OURS
 from .peers import PEERS
 from .scores import COVERAGE, MAIN, METRICS
-from .verdict import TIE, Comparison, gains, pairs, ranks, summary
+from .verdict import ENOUGH, TIE, Comparison, gains, pairs, ranks, summary
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,6 @@ class Verdict:
     stages : Comparison or None, default=None
         The rows of the ablation.
 
-    Attributes
-    ----------
-    summary, pairs, ablation : data frames
-        See :mod:`dsna.experiments.tabular.verdict`; `ablation` is None where it was not asked for.
-
     Examples
     --------
     >>> import pandas as pd
@@ -45,14 +41,21 @@ class Verdict:
 
     compared: Comparison
     stages: Comparison | None = None
-    summary: pd.DataFrame = field(init=False)
-    pairs: pd.DataFrame = field(init=False)
-    ablation: pd.DataFrame | None = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "summary", summary(self.compared))
-        object.__setattr__(self, "pairs", pairs(self.compared, list(PEERS[self.compared.task])))
-        object.__setattr__(self, "ablation", gains(self.stages) if self.stages else None)
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """Means, mean ranks and seconds of each method."""
+        return summary(self.compared)
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """Wins, ties and losses of our default against each peer."""
+        return pairs(self.compared, list(PEERS[self.compared.task]))
+
+    @cached_property
+    def ablation(self) -> pd.DataFrame | None:
+        """Each stage with its gain; None where stages were not asked for."""
+        return gains(self.stages) if self.stages else None
 
     @property
     def remarks(self) -> list[str]:
@@ -60,7 +63,8 @@ class Verdict:
         said = []
         for compared in filter(None, (self.compared, self.stages)):
             if compared.left_out:
-                said.append(f"Left out, having finished less than half of the tables: {', '.join(compared.left_out)}.")
+                names = ", ".join(compared.left_out)
+                said.append(f"Left out, having finished less than {ENOUGH:.0%} of the tables: {names}.")
             if compared.unfinished:
                 said.append(f"Left out, not finished by all methods: {', '.join(compared.unfinished)}.")
         return said
@@ -69,7 +73,7 @@ class Verdict:
         """The tables as plain text."""
         compared = self.compared
         units = ", errors in sd of the training labels" if compared.task == "regression" else ""
-        shown = {f"{compared.task}: mean over {len(compared.datasets)} tables{units}": self.summary}
+        shown = {f"{compared.task}: mean over {_tables(compared)}{units}": self.summary}
         if len(self.pairs):
             shown[f"{compared.task}: {DEFAULT} against each peer (win, tie, loss; Holm's p)"] = _versus(self.pairs)
         if self.ablation is not None:
@@ -139,7 +143,7 @@ def _section(folder: Path, task: str, verdict: Verdict) -> list[str]:
         data[f"benchmark_{task}_ablation.csv"] = verdict.ablation
     for name, frame in data.items():
         write_atomically(folder / name, frame.to_csv(float_format="%.6g", lineterminator="\n").encode())
-    parts = [f"## {task.capitalize()}", f"Means over {len(compared.datasets)} tables" + _UNITS[task]]
+    parts = [f"## {task.capitalize()}", f"Means over {_tables(compared)}" + _UNITS[task]]
     parts.append(_markdown(verdict.summary, best=METRICS[task], bold=OURS[task]))
     if len(compared.datasets) > 1 and len(compared.methods) > 1:
         picture = f"benchmark_{task}.png"
@@ -151,6 +155,10 @@ def _section(folder: Path, task: str, verdict: Verdict) -> list[str]:
         parts += ["Ablation: each stage with its gain over the one before", _markdown(verdict.ablation)]
     links = ", ".join(f"[{name}]({name})" for name in data)
     return [*parts, *verdict.remarks, f"The figures as files: {links}"]
+
+
+def _tables(compared: Comparison) -> str:
+    return f"{len(compared.datasets)} table{'s' if len(compared.datasets) != 1 else ''}"
 
 
 def _versus(frame: pd.DataFrame) -> pd.DataFrame:

@@ -52,7 +52,8 @@ def load_results(path: Path) -> pd.DataFrame:
     text = path.read_bytes().decode(errors="replace") if path.exists() else ""
     whole = text[: text.rfind("\n") + 1]  # what follows the last line end was not finished
     lines = list(csv.reader(io.StringIO(whole)))
-    if text and (not lines or tuple(lines[0]) != COLUMNS):
+    header = ",".join(COLUMNS)
+    if not header.startswith(text) and (not lines or tuple(lines[0]) != COLUMNS):
         raise ResultsError(
             f"{path} exists and is not a result file of this version of the command; name another with --out."
         )

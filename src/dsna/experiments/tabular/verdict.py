@@ -13,6 +13,7 @@ from .methods import DEFAULT
 from .scores import MAIN, METRICS, TIMES
 
 TIE = 0.001  # smaller differences of a score are a tie
+ENOUGH = 0.9  # share of the tables that a method must have finished to be compared
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Comparison:
     means : data frame, indexed by (dataset, method)
         Mean over folds and seeds of each score, and `seconds`, the sum of the times.
     left_out : tuple of str
-        Methods that finished less than half of the tables.
+        Methods that finished less than nine in ten of the tables.
     unfinished : tuple of str
         Tables that not all the other methods finished.
 
@@ -93,7 +94,7 @@ def compare(rows: pd.DataFrame, task: str, methods: Sequence[str], runs: int) ->
     means = groups[scores].mean().assign(seconds=groups["seconds"].sum())[groups.size() == runs]
     datasets = sorted(rows["dataset"].unique())
     done = means.index.get_level_values("method").value_counts().reindex(list(methods), fill_value=0)
-    kept = [name for name in methods if done[name] and 2 * done[name] >= len(datasets)]
+    kept = [name for name in methods if done[name] and done[name] >= ENOUGH * len(datasets)]
     finished = means["seconds"].unstack("method").reindex(index=datasets, columns=kept).notna().all(axis=1)
     names = [name for name in datasets if finished[name]]
     order = pd.MultiIndex.from_product([names, kept], names=["dataset", "method"])
