@@ -7,7 +7,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 
-from dsna.baselines import DensityWeighted, PriorCorrectedForest, Resampled, oversample_rare, smogn, smote
+from dsna.baselines import DensityWeighted, PriorCorrectedForest, Resampled, Restarted, oversample_rare, smogn, smote
 
 
 @pytest.fixture
@@ -86,6 +86,29 @@ def test_resampled_is_what_its_estimator_is(skewed):
     assert model.classes_.tolist() == [False, True]
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
     assert np.mean(model.predict(X) == (y > 7)) > 0.95
+
+
+class Moody(LogisticRegression):
+    """Can be fitted with some seeds only."""
+
+    def fit(self, X, y):
+        if self.random_state % 4:
+            raise ValueError("worse than random")
+        return super().fit(X, y)
+
+
+def test_fits_that_fail_are_tried_with_other_seeds(skewed):
+    X, y = skewed[0], skewed[1] > 7
+    model = Restarted(Moody(random_state=3)).fit(X, y)
+    assert model.estimator_.random_state % 4 == 0
+    assert model.classes_.tolist() == [False, True]
+    assert Restarted(Moody(random_state=8)).fit(X, y).estimator_.random_state == 8
+    again = Restarted(Moody(random_state=3)).fit(X, y)
+    assert again.estimator_.random_state == model.estimator_.random_state
+    with pytest.raises(ValueError, match="worse than random"):
+        Restarted(Moody(random_state=3), n_tries=1).fit(X, y)
+    with pytest.raises(ValueError, match="1 or more"):
+        Restarted(Moody(random_state=3), n_tries=0).fit(X, y)
 
 
 def test_density_weights_draw_the_fit_toward_rare_labels(skewed):

@@ -6,22 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone
+from sklearn.utils import check_random_state
 
 from ..relevance import LabelRelevance
+from .wrapping import Wrapped
 
 Sampler = Callable[[np.ndarray, np.ndarray, np.random.RandomState], tuple[np.ndarray, np.ndarray]]
 _SMOTE_NEIGHBORS = 5
 
 
-def _final_has(name: str) -> Callable[[Any], bool]:
-    return lambda self: hasattr(getattr(self, "estimator_", self.estimator), name)
-
-
-class Resampled(MetaEstimatorMixin, BaseEstimator):
+class Resampled(Wrapped):
     """Classifier or regressor fitted on rows that a function has resampled.
 
     Parameters
@@ -52,33 +47,11 @@ class Resampled(MetaEstimatorMixin, BaseEstimator):
         self.resample = resample
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
-        return tags
-
     def fit(self, X: Any, y: Any) -> Resampled:
         """Resample the rows and fit a copy of the estimator on them."""
         rows = self.resample(np.asarray(X, dtype=np.float64), np.asarray(y), check_random_state(self.random_state))
         self.estimator_ = clone(self.estimator).fit(*rows)
         return self
-
-    @property
-    def classes_(self) -> np.ndarray:
-        """Classes of the fitted classifier."""
-        return self.estimator_.classes_
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Classes or labels that the fitted estimator predicts."""
-        check_is_fitted(self)
-        return self.estimator_.predict(X)
-
-    @available_if(_final_has("predict_proba"))
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """(n, n_classes) probabilities of the fitted classifier."""
-        check_is_fitted(self)
-        return self.estimator_.predict_proba(X)
 
 
 def smote(X: np.ndarray, y: np.ndarray, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:

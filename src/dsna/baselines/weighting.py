@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.base import RegressorMixin, clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.utils.validation import check_is_fitted
 
 from ..costs import LabelDensity
+from .wrapping import Wrapped
 
 
 class PriorCorrectedForest(RandomForestClassifier):
@@ -43,7 +43,7 @@ class PriorCorrectedForest(RandomForestClassifier):
         return proba / proba.sum(axis=1, keepdims=True)
 
 
-class DensityWeighted(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+class DensityWeighted(RegressorMixin, Wrapped):
     """Regressor fitted with rows weighted by one over the density of their labels.
 
     Parameters
@@ -73,8 +73,3 @@ class DensityWeighted(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         weight = 1.0 / LabelDensity(y).evaluate(y)
         self.estimator_ = clone(self.estimator).fit(X, y, sample_weight=weight / weight.mean())
         return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Labels that the fitted estimator predicts."""
-        check_is_fitted(self)
-        return self.estimator_.predict(X)

@@ -41,11 +41,13 @@ def _resampled(forest: Maker, sampler: str) -> Maker:
     return make
 
 
-def _density_weighted(inner: Maker) -> Maker:
-    def make(seed: int) -> Any:
-        from ...baselines import DensityWeighted
+def _inside(wrapper: str, inner: Maker) -> Maker:
+    """Maker of an estimator inside one of `dsna.baselines`."""
 
-        return DensityWeighted(inner(seed))
+    def make(seed: int) -> Any:
+        from ... import baselines
+
+        return getattr(baselines, wrapper)(inner(seed))
 
     return make
 
@@ -74,7 +76,7 @@ PEERS: dict[str, dict[str, Maker]] = {
         "BalancedRF": _of(_IMBALANCED, "BalancedRandomForestClassifier"),
         "BalancedBagging": _of(_IMBALANCED, "BalancedBaggingClassifier"),
         "EasyEnsemble": _of(_IMBALANCED, "EasyEnsembleClassifier"),
-        "RUSBoost": _of(_IMBALANCED, "RUSBoostClassifier"),
+        "RUSBoost": _inside("Restarted", _of(_IMBALANCED, "RUSBoostClassifier")),
         "HistGB": _of(_ENSEMBLE, "HistGradientBoostingClassifier", **_BALANCED),
         "LightGBM": _of("lightgbm", "LGBMClassifier", **_BALANCED, **_LIGHT),
         "Logistic": _of("sklearn.linear_model", "LogisticRegression", scaled=True, max_iter=2000, **_BALANCED),
@@ -89,8 +91,8 @@ PEERS: dict[str, dict[str, Maker]] = {
         "LightGBM": _boosted_labels,
         "SVR": _svr,
         "kNN": _of("sklearn.neighbors", "KNeighborsRegressor", seeded=False, scaled=True),
-        "RF-density": _density_weighted(_forest_of_labels),
-        "LightGBM-density": _density_weighted(_boosted_labels),
+        "RF-density": _inside("DensityWeighted", _forest_of_labels),
+        "LightGBM-density": _inside("DensityWeighted", _boosted_labels),
         "Oversampling+RF": _resampled(_forest_of_labels, "oversample_rare"),
         "SMOGN+RF": _resampled(_forest_of_labels, "smogn"),
     },
