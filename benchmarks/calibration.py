@@ -2,10 +2,10 @@
 
     python benchmarks/calibration.py DIR [--folds 5] [--seed 0] [--jobs 2] [--only NAME ...] [--figure reliability.png]
 
-DIR is a folder as in `tabular.py`, and the folds are the same. Classification: Brier score and expected calibration
-error of DSNAClassifier(balance=0) and RandomForestClassifier. Regression: how many labels the 90 % intervals of
-DSNARegressor hold, overall and by region of the label, and how wide they are beside those of a RandomForest by plain
-split conformal prediction. Tables and a verdict on each target go to stdout, progress to stderr.
+DIR is a folder as for `dsna benchmark`, and the folds are the same. Classification: Brier score and expected
+calibration error of DSNAClassifier(balance=0) and RandomForestClassifier. Regression: how many labels the 90 %
+intervals of DSNARegressor hold, overall and by region of the label, and how wide they are beside those of a
+RandomForest by plain split conformal prediction. Tables and a verdict on each target go to stdout, progress to stderr.
 """
 
 from __future__ import annotations
@@ -24,8 +24,13 @@ from scipy.stats import binom
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import brier_score_loss
 from sklearn.model_selection import train_test_split
-from tabular import TASKS, InputError, Table, find_tables, progress, split, table_options
 from threadpoolctl import threadpool_limits
+
+from dsna.datasets import Table, TableError, find_tables
+from dsna.datasets.tables import TASKS
+from dsna.experiments.tabular.folds import split
+from dsna.experiments.tabular.running import progress
+from dsna.metrics import expected_calibration_error
 
 COVERAGE = 0.9
 REGIONS = 10
@@ -92,17 +97,6 @@ def pooled(rows: list[dict[str, Any]], table: Table, method: str) -> np.ndarray:
     return answers
 
 
-def calibration_error(truth: np.ndarray, proba: np.ndarray) -> float:
-    """Mean over bins of equal mass, and over classes, of |mean probability - share of the class|."""
-    errors = []
-    for label in range(proba.shape[1]):
-        order = np.argsort(proba[:, label], kind="stable")
-        gap = (proba[:, label] - (truth == label))[order]
-        parts = [part for part in np.array_split(gap, BINS) if len(part)]
-        errors.append(sum(abs(part.sum()) for part in parts) / len(truth))
-    return float(np.mean(errors))
-
-
 def classification_table(tables: list[Table], rows: list[dict[str, Any]]) -> pd.DataFrame:
     lines = {}
     for table in tables:
@@ -110,7 +104,7 @@ def classification_table(tables: list[Table], rows: list[dict[str, Any]]) -> pd.
         for method in METHODS["classification"]:
             proba = pooled(rows, table, method)
             line[f"Brier {method}"] = brier_score_loss(table.y, proba, labels=np.arange(proba.shape[1]))
-            line[f"ECE {method}"] = calibration_error(table.y, proba)
+            line[f"ECE {method}"] = expected_calibration_error(table.y, proba, bins=BINS)
         lines[table.name] = line
     return pd.DataFrame.from_dict(lines, orient="index")
 
@@ -219,28 +213,35 @@ def verdict(reached: Any, text: str) -> None:
 
 
 def parse(argv: list[str] | None) -> argparse.Namespace:
-    parser = table_options(__doc__)
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
+    parser.add_argument("folder", type=Path, metavar="DIR", help="folder of CSV files")
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0, help="of the folds and the methods")
+    parser.add_argument("--jobs", type=int, default=2, help="processes, of one thread each")
+    parser.add_argument("--task", choices=TASKS, help="only this; overrides the guess from the labels")
+    parser.add_argument("--target", help="label column (default: the last)")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="data sets, by file name without .csv")
     parser.add_argument("--figure", type=Path, help="reliability diagram to write (.png, .pdf, .svg)")
     args = parser.parse_args(argv)
     if args.folds < 2 or args.jobs < 1:
-        raise InputError("--folds must be at least 2 and --jobs at least 1.")
+        raise TableError("--folds must be at least 2 and --jobs at least 1.")
     if args.figure and not args.figure.parent.is_dir():
-        raise InputError(f"--figure: there is no folder {args.figure.parent}.")
-    args.out = args.figure or args.folder
+        raise TableError(f"--figure: there is no folder {args.figure.parent}.")
     return args
 
 
 def main(argv: list[str] | None = None) -> int:
     try:
         args = parse(argv)
-        tables = find_tables(args)
+        tables = find_tables(args.folder, task=args.task, target=args.target, only=args.only)
         jobs = [
             joblib.delayed(run)(table, fold, method, train, test, args.seed)
             for table in tables
             for fold, (train, test) in enumerate(split(table, args.folds, args.seed))
             for method in METHODS[table.task]
         ]
-    except InputError as error:
+    except TableError as error:
         print(f"calibration.py: {error}", file=sys.stderr)
         return 2
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .explanation import _optional
+from .metrics.classes import equal_mass
 
 _BAND = 1.645
 
@@ -68,7 +69,7 @@ def plot_reliability(
     axes[0].plot((0, 1), (0, 1), color="0.6", linewidth=1.0, linestyle="--", zorder=0)
     for k, (name, proba) in enumerate(shown.items()):
         colour = f"C{k}"
-        mean, share, size = _equal_mass(proba, truth, bins)
+        mean, share, size = equal_mass(proba, truth, bins)
         low, high = _chance(mean, size)
         axes[0].vlines(mean, low, high, color=colour, alpha=0.3, linewidth=4.0)
         label = f"{name} (Brier {np.mean((proba - truth) ** 2):.3f})"
@@ -107,16 +108,6 @@ def _probability(name: str, model: Any, X: Any, classes: np.ndarray, positive: A
     if len(place) != 1:
         raise ValueError(f"positive={positive!r} is not among the classes of {name!r}, which are {classes.tolist()}.")
     return proba[:, place[0]]
-
-
-def _equal_mass(proba: np.ndarray, truth: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean probability, share of the class and number of rows of each bin; equal probabilities stay together."""
-    order = np.argsort(proba, kind="stable")
-    sorted_proba = proba[order]
-    starts = np.arange(bins) * len(proba) // bins
-    cuts = np.unique(np.searchsorted(sorted_proba, sorted_proba[starts]))
-    size = np.diff(np.r_[cuts, len(proba)])
-    return np.add.reduceat(sorted_proba, cuts) / size, np.add.reduceat(truth[order], cuts) / size, size
 
 
 def _chance(mean: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,10 +1,4 @@
-"""Scores that a rare class or a rare label region cannot hide in.
-
-Each is a plain function of true and predicted labels, in scikit-learn's order, and becomes a scorer with
-:func:`sklearn.metrics.make_scorer`. Recalls (higher is better) for classes:
-:func:`g_mean_score`, :func:`minority_recall_score`. Absolute errors (lower is better) for regression:
-:func:`balanced_mae_score`, :func:`rare_label_mae_score`.
-"""
+"""Scores of labels: errors that count rare label regions as much as common ones."""
 
 from __future__ import annotations
 
@@ -14,66 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsna.costs import LabelDensity
+from ..costs import LabelDensity
+from ..relevance import LabelRelevance
 
-__all__ = ["balanced_mae_score", "g_mean_score", "minority_recall_score", "rare_label_mae_score"]
+__all__ = ["balanced_mae_score", "rare_label_mae_score", "sera_score"]
 
-
-def g_mean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Geometric mean of the recalls of all classes.
-
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True and predicted classes, of any type.
-
-    Returns
-    -------
-    float
-        (prod_c recall_c)^(1 / n_classes) over the classes in `y_true`; 0 as soon as one class is never found.
-
-    Examples
-    --------
-    >>> from dsna.metrics import g_mean_score
-    >>> g_mean_score(["no", "no", "no", "no", "yes"], ["no", "yes", "no", "no", "yes"])  # sqrt(.75 * 1)
-    0.866...
-    >>> g_mean_score([0, 0, 0, 1], [0, 0, 0, 0])
-    0.0
-    """
-    recalls = _recalls(y_true, y_pred)[1]
-    # In logarithms: a product over a thousand classes underflows.
-    return float(np.exp(np.log(recalls).mean())) if recalls.all() else 0.0
-
-
-def minority_recall_score(y_true: ArrayLike, y_pred: ArrayLike, *, minority: Any = None) -> float:
-    """Share of the rarest class that is found.
-
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True and predicted classes, of any type.
-    minority : label, default=None
-        The class that counts as rare. By default the least frequent one in `y_true`; where several are
-        equally rare, their recalls are averaged.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
-
-    Examples
-    --------
-    >>> from dsna.metrics import minority_recall_score
-    >>> minority_recall_score([0, 0, 0, 0, 1, 1], [0, 0, 0, 1, 1, 0])
-    0.5
-    >>> minority_recall_score([0, 0, 0, 0, 1, 1], [0, 0, 0, 1, 1, 0], minority=0)
-    0.75
-    """
-    classes, recalls, counts = _recalls(y_true, y_pred)
-    rare = counts == counts.min() if minority is None else classes == minority
-    if not rare.any():
-        raise ValueError(f"minority={minority!r} is not among the classes of y_true, which are {classes.tolist()}.")
-    return float(recalls[rare].mean())
+#: A density of labels: fitted, or a function from labels to densities.
+Density = LabelDensity | Callable[[NDArray[np.float64]], ArrayLike]
 
 
 def balanced_mae_score(y_true: ArrayLike, y_pred: ArrayLike, bins: int | ArrayLike = 10) -> float:
@@ -122,7 +63,7 @@ def rare_label_mae_score(
     y_pred: ArrayLike,
     *,
     y_train: ArrayLike | None = None,
-    density: LabelDensity | Callable[[NDArray[np.float64]], ArrayLike] | None = None,
+    density: Density | None = None,
     share: float = 0.1,
 ) -> float:
     """Mean absolute error on the rows whose labels were rarest in training.
@@ -152,43 +93,113 @@ def rare_label_mae_score(
     20.0
     """
     truth, error = _absolute_errors(y_true, y_pred)
+    return float(error[rare_rows(truth, y_train, density, share)].mean())
+
+
+def sera_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    y_train: ArrayLike | None = None,
+    relevance: Callable[[NDArray[np.float64]], ArrayLike] | None = None,
+    normalize: bool = False,
+) -> float:
+    """Squared error-relevance area (SERA; Ribeiro and Moniz, 2020).
+
+    With SER_t the sum of squared errors over the rows whose relevance phi(y) is t or more, SERA is the integral of
+    SER_t over t from 0 to 1.  A row is in SER_t for all t up to its relevance, so the integral is
+    ``sum_i phi(y_i) (y_i - prediction_i)^2``, which is computed without steps.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        True and predicted labels.
+    y_train : array-like of shape (n_train,) or (n_train, n_outputs), default=None
+        Training labels, to which a :class:`dsna.relevance.LabelRelevance` (box plot) is fitted, one for each
+        output. Give either this or `relevance`.
+    relevance : callable, default=None
+        A function from labels (n_samples,) to relevances in [0, 1].
+    normalize : bool, default=False
+        Whether the mean over rows is returned and not their sum.
+
+    Returns
+    -------
+    float
+        The area; the mean over outputs where there are several.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dsna.metrics import sera_score
+    >>> sera_score([0.0, 5.0, 10.0], [1.0, 7.0, 7.0], relevance=lambda y: y / 10)  # 0 * 1 + .5 * 4 + 1 * 9
+    11.0
+    >>> sera_score([50.0, 100.0], [40.0, 90.0], y_train=np.arange(101.0))  # the median does not count
+    100.0
+    """
+    truth, error = _absolute_errors(y_true, y_pred)
+    if (y_train is None) == (relevance is None):
+        raise ValueError("Give either y_train (labels to fit a relevance to) or relevance, and not both.")
+    functions = [relevance] * truth.shape[1]
+    if y_train is not None:
+        functions = [LabelRelevance(column).evaluate for column in _reference(y_train, truth).T]
+    phi = np.stack([_values(f, truth[:, a], "relevance") for a, f in enumerate(functions)], axis=1)
+    if (phi < 0).any() or (phi > 1).any():
+        raise ValueError("relevance must give numbers between 0 and 1.")
+    areas = (phi * error**2).sum(axis=0)
+    return float(areas.mean() / (len(truth) if normalize else 1))
+
+
+def rare_rows(
+    truth: NDArray[np.float64], y_train: ArrayLike | None, density: Density | None, share: float
+) -> NDArray[np.bool_]:
+    """Which rows of `truth` (n_samples, n_outputs) count as rare; see :func:`rare_label_mae_score`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rare_rows(np.array([[1.0], [2.0], [9.0]]), [1, 1, 1, 2, 2, 9], None, 0.1)
+    array([False, False,  True])
+    """
     if not 0 < share <= 1:
         raise ValueError(f"share must lie in (0, 1]; got {share!r}.")
     if (y_train is None) == (density is None):
         raise ValueError("Give either y_train (labels to fit a density to) or density, and not both.")
-    labels = truth[:, 0] if truth.shape[1] == 1 else truth
-    if density is None:
-        reference = _as_columns(y_train, "y_train")
-        if reference.shape[1] != truth.shape[1]:
-            raise ValueError(f"y_train has {reference.shape[1]} outputs, y_true {truth.shape[1]}.")
+    if y_train is not None:
+        reference = _reference(y_train, truth)
         density = LabelDensity(reference[:, 0] if reference.shape[1] == 1 else reference)
     evaluate = density.evaluate if isinstance(density, LabelDensity) else density
-    value = np.asarray(evaluate(labels), dtype=np.float64)
-    if value.shape != (len(truth),) or np.isnan(value).any():
-        raise ValueError(
-            f"density must give one number, not NaN, for each of {len(truth)} rows; got shape {value.shape}."
-        )
+    value = _values(evaluate, truth[:, 0] if truth.shape[1] == 1 else truth, "density")
     rank = int(np.ceil(share * len(value))) - 1
-    return float(error[value <= np.partition(value, rank)[rank]].mean())
+    return np.asarray(value <= np.partition(value, rank)[rank])
 
 
-def _recalls(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64]]:
-    """Classes of `y_true`, the recall of each and the number of its rows."""
-    truth, predicted = np.asarray(y_true), np.asarray(y_pred)
-    if truth.ndim != 1 or truth.shape != predicted.shape:
+def _reference(y_train: ArrayLike, truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Training labels in columns, as many as the true ones have."""
+    reference = as_columns(y_train, "y_train")
+    if reference.shape[1] != truth.shape[1]:
+        raise ValueError(f"y_train has {reference.shape[1]} outputs, y_true {truth.shape[1]}.")
+    return reference
+
+
+def _values(function: Any, labels: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """What a function says about each label, checked."""
+    value = np.asarray(function(labels), dtype=np.float64)
+    if value.shape != (len(labels),) or np.isnan(value).any():
         raise ValueError(
-            "y_true and y_pred must be one-dimensional and equally long; "
-            f"got shapes {truth.shape} and {predicted.shape}."
+            f"{name} must give one number, not NaN, for each of {len(labels)} rows; got shape {value.shape}."
         )
-    if not len(truth):
-        raise ValueError("y_true is empty: a score needs at least one row.")
-    classes, code, counts = np.unique(truth, return_inverse=True, return_counts=True)
-    found = np.bincount(code, weights=truth == predicted, minlength=len(classes))
-    return classes, found / counts, counts
+    return value
 
 
-def _as_columns(y: ArrayLike | None, name: str) -> NDArray[np.float64]:
-    """Labels as finite floats of shape (n_samples, n_outputs)."""
+def as_columns(y: ArrayLike | None, name: str) -> NDArray[np.float64]:
+    """Labels as finite floats of shape (n_samples, n_outputs).
+
+    Examples
+    --------
+    >>> as_columns([1, 2], "y")
+    array([[1.],
+           [2.]])
+    """
     labels = np.asarray(y, dtype=np.float64)
     if labels.ndim not in (1, 2) or not labels.size:
         raise ValueError(
@@ -200,7 +211,7 @@ def _as_columns(y: ArrayLike | None, name: str) -> NDArray[np.float64]:
 
 
 def _absolute_errors(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    truth, predicted = _as_columns(y_true, "y_true"), _as_columns(y_pred, "y_pred")
+    truth, predicted = as_columns(y_true, "y_true"), as_columns(y_pred, "y_pred")
     if truth.shape != predicted.shape:
         raise ValueError(f"y_true and y_pred differ in shape: {np.shape(y_true)} and {np.shape(y_pred)}.")
     return truth, np.abs(truth - predicted)

@@ -1,0 +1,130 @@
+"""The commands of ``dsna ...``: names, options and help; the work is imported when a command runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .cli import REMEDY
+
+app = typer.Typer(
+    help="Imbalanced classification and regression: compare methods on your own tables.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+
+
+class Task(StrEnum):
+    """What tables are for."""
+
+    classification = "classification"
+    regression = "regression"
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from . import __version__
+
+        typer.echo(f"dsna {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Imbalanced classification and regression: compare methods on your own tables."""
+
+
+def _names(values: Iterable[str] | None) -> tuple[str, ...]:
+    """Names from options that were repeated, or hold several with commas between."""
+    return tuple(name.strip() for value in values or () for name in value.split(",") if name.strip())
+
+
+@app.command()
+def benchmark(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of CSV files, or of subfolders of such files.")],
+    target: Annotated[str | None, typer.Option(help="Label column; the last if not named.")] = None,
+    task: Annotated[Task | None, typer.Option(help="Only this task; overrides the guess from the labels.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Tables, by file name without .csv: a,b or repeated.")] = None,
+    methods: Annotated[
+        list[str] | None, typer.Option(help="Methods: RF,CS-RF+DSNA or repeated; all if not named.")
+    ] = None,
+    folds: Annotated[int | None, typer.Option(min=2, help="Folds; 5 if not named, 2 with --quick.")] = None,
+    seed: Annotated[
+        list[int] | None, typer.Option(help="Seed of folds and methods, 0 if not named; repeat it for several.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")] = 1,
+    max_rows: Annotated[int | None, typer.Option(min=20, help="Thin out larger tables to as many rows.")] = None,
+    out: Annotated[Path, typer.Option(help="Results: appended to as they come, resumed from.")] = Path("results.csv"),
+    redo: Annotated[bool, typer.Option("--redo", help="Run again what --out holds already.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few small tables, rows, folds and methods: a minute.")
+    ] = False,
+    ablation: Annotated[bool, typer.Option("--ablation", help="Also run our method stage by stage.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Folder for benchmark.md, PNG and CSV files.")] = None,
+) -> None:
+    """Our methods beside what people use, on every table of a folder.
+
+    Each CSV file has a header; its last column (or --target) is the label. Text labels, or at most ten whole numbers,
+    are classes, others are regressed; subfolders named `classification` and `regression` settle it. All methods see
+    the same stratified folds.
+
+    Results go to --out one by one: a run that is interrupted goes on where it stopped, and a table that has changed is
+    run again. A method that fails is reported (exit code 1) and the others go on; input that cannot be used ends the
+    command before anything is run (exit code 2).
+
+    For example:
+
+    - `dsna benchmark tables --quick` : a first look, in about a minute
+
+    - `dsna benchmark tables --jobs 4 --report verdict` : everything, with a page, plots and tables
+
+    - `dsna benchmark tables --methods RF,BalancedRF,CS-RF+DSNA --only bank,fraud --seed 0 --seed 1`
+
+    - `dsna benchmark tables --task regression --target price --ablation`
+    """
+    try:
+        from .experiments.tabular.benchmark import Options
+        from .experiments.tabular.benchmark import benchmark as run
+    except ModuleNotFoundError as error:
+        _stop(f"the benchmark needs {error.name}, which is not installed. Remedy: {REMEDY}")
+    given = Options(
+        folder=folder,
+        out=out,
+        target=target,
+        task=task.value if task else None,
+        only=_names(only),
+        folds=folds,
+        seeds=tuple(dict.fromkeys(seed or [0])),
+        jobs=jobs,
+        methods=_names(methods),
+        max_rows=max_rows,
+        quick=quick,
+        redo=redo,
+        ablation=ablation,
+        report=report,
+    )
+    try:
+        code = run(given, say=typer.echo)
+    except ValueError as error:
+        if not type(error).__module__.startswith("dsna."):
+            raise
+        _stop(str(error))
+    except KeyboardInterrupt:
+        typer.echo(f"\nStopped. What is finished is in {out}; the same command goes on from there.", err=True)
+        raise typer.Exit(130) from None
+    raise typer.Exit(code)
+
+
+def _stop(message: str) -> None:
+    typer.echo(f"dsna benchmark: {message}", err=True)
+    raise typer.Exit(2)

@@ -1,0 +1,1 @@
+"""Experiments that anyone can repeat: the benchmark on tables."""

@@ -1,0 +1,80 @@
+"""From a random forest to our default, one stage after another, each by public parameters.
+
+Rows of the table, and how each is expressed (what a row sets stays for those below):
+
+1. RF: scikit-learn's RandomForest.
+2. CS-RF: our forest alone.
+3. + neighbourhood mean: DSNA with equal coefficients, as a prior that is equal (``proximity_weights=False``,
+   ``bandwidth=1e6``, ``radius=None``) and cannot be left (``gamma=1e3``, ``lam=0``).  No forest vote (``blend=0``), no
+   balance, no label feedback, one cluster, Euclidean space.
+4. + sparse coefficients: ``lam``, ``gamma``, ``bandwidth`` and ``radius`` at their defaults.  The stage is a row of its
+   own because the metric, the next one, has no say in a mean that weighs all rows alike.
+5. + metric: ``metric="forest"``.
+6. + proximity weights: ``proximity_weights=True``.
+7. + clusters: ``n_clusters=3``.
+8. + label feedback: ``max_iter=10``.
+9. + forest's vote: ``blend="auto"`` and, for labels, ``decision="auto"``; not a stage of the paper, but of our default.
+10. + balance: ``balance=None``, the default of either estimator.
+11. default: what ``DSNAClassifier()`` or ``DSNARegressor()`` does, which leaves out the stages that are off by default.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .peers import Maker
+
+_MEAN: dict[str, Any] = {
+    "metric": "euclidean",
+    "proximity_weights": False,
+    "n_clusters": 1,
+    "lam": 0.0,
+    "gamma": 1e3,
+    "bandwidth": 1e6,
+    "radius": None,
+    "max_iter": 0,
+    "blend": 0.0,
+    "balance": 0.0,
+}
+_SPARSE = ("lam", "gamma", "bandwidth", "radius")
+
+
+def ablation(task: str) -> dict[str, Maker]:
+    """The stages that are methods of their own (3 to 10), in order.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+
+    Returns
+    -------
+    dict from names to functions of a seed that make an estimator
+
+    Examples
+    --------
+    >>> stages = ablation("regression")
+    >>> list(stages)[:2]
+    ['+ neighbourhood mean', '+ sparse coefficients']
+    >>> stages["+ metric"](0).metric
+    'forest'
+    """
+    import dsna
+
+    estimator = dsna.DSNAClassifier if task == "classification" else dsna.DSNARegressor
+    usual = estimator().get_params(deep=False)
+    changes: dict[str, dict[str, Any]] = {
+        "+ neighbourhood mean": _MEAN | ({} if task == "classification" else {"decision": "mean"}),
+        "+ sparse coefficients": {name: usual[name] for name in _SPARSE},
+        "+ metric": {"metric": "forest"},
+        "+ proximity weights": {"proximity_weights": True},
+        "+ clusters": {"n_clusters": 3},
+        "+ label feedback": {"max_iter": 10},
+        "+ forest's vote": {"blend": "auto", "decision": "auto"},
+        "+ balance": {"balance": None},
+    }
+    stages: dict[str, Maker] = {}
+    params: dict[str, Any] = {}
+    for name, change in changes.items():
+        params = params | change
+        stages[name] = lambda seed, values=params: estimator(**values, random_state=seed)  # type: ignore[misc]
+    return stages

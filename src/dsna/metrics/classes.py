@@ -1,0 +1,198 @@
+"""Scores of classes and of their probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "equal_mass",
+    "expected_calibration_error",
+    "g_mean_score",
+    "minority_precision_score",
+    "minority_recall_score",
+]
+
+
+def g_mean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Geometric mean of the recalls of all classes.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        True and predicted classes, of any type.
+
+    Returns
+    -------
+    float
+        (prod_c recall_c)^(1 / n_classes) over the classes in `y_true`; 0 as soon as one class is never found.
+
+    Examples
+    --------
+    >>> from dsna.metrics import g_mean_score
+    >>> g_mean_score(["no", "no", "no", "no", "yes"], ["no", "yes", "no", "no", "yes"])  # sqrt(.75 * 1)
+    0.866...
+    >>> g_mean_score([0, 0, 0, 1], [0, 0, 0, 0])
+    0.0
+    """
+    recalls = _recalls(y_true, y_pred)[1]
+    # In logarithms: a product over a thousand classes underflows.
+    return float(np.exp(np.log(recalls).mean())) if recalls.all() else 0.0
+
+
+def minority_recall_score(y_true: ArrayLike, y_pred: ArrayLike, *, minority: Any = None) -> float:
+    """Share of the rarest class that is found.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        True and predicted classes, of any type.
+    minority : label, default=None
+        The class that counts as rare. By default the least frequent one in `y_true`; where several are
+        equally rare, their recalls are averaged.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from dsna.metrics import minority_recall_score
+    >>> minority_recall_score([0, 0, 0, 0, 1, 1], [0, 0, 0, 1, 1, 0])
+    0.5
+    >>> minority_recall_score([0, 0, 0, 0, 1, 1], [0, 0, 0, 1, 1, 0], minority=0)
+    0.75
+    """
+    classes, recalls, counts = _recalls(y_true, y_pred)
+    return float(recalls[_rarest(classes, counts, minority)].mean())
+
+
+def minority_precision_score(
+    y_true: ArrayLike, y_pred: ArrayLike, *, minority: Any = None, zero_division: float = 0.0
+) -> float:
+    """Share of the rows predicted to be of the rarest class that are.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        True and predicted classes, of any type.
+    minority : label, default=None
+        The class that counts as rare. By default the least frequent one in `y_true`; where several are
+        equally rare, their precisions are averaged.
+    zero_division : float, default=0.0
+        The precision of a class that is never predicted.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from dsna.metrics import minority_precision_score
+    >>> minority_precision_score([0, 0, 0, 0, 1, 1], [0, 0, 0, 1, 1, 1])  # two of three
+    0.666...
+    """
+    classes, _, counts = _recalls(y_true, y_pred)
+    truth, predicted = np.asarray(y_true), np.asarray(y_pred)
+    found = []
+    for label in classes[_rarest(classes, counts, minority)]:
+        named = predicted == label
+        found.append(np.mean(truth[named] == label) if named.any() else zero_division)
+    return float(np.mean(found))
+
+
+def expected_calibration_error(
+    y_true: ArrayLike, y_proba: ArrayLike, *, labels: ArrayLike | None = None, bins: int = 10
+) -> float:
+    """How far probabilities are from how often the class came true.
+
+    For each class, rows are sorted by its probability and cut into bins of equal mass (equal probabilities stay
+    together); the error is the mean over rows of |mean probability - share of the class| of their bin, and the mean
+    over classes of that.  Every class counts alike, so that the rare ones are not lost.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True classes, of any type.
+    y_proba : array-like of shape (n_samples, n_classes) or (n_samples,)
+        Probability of each class in sorted order, or of the second of two classes.
+    labels : array-like of shape (n_classes,), default=None
+        The classes of the columns, where `y_true` may lack some; None: the sorted classes of `y_true`.
+    bins : int, default=10
+        Bins for each class, at most.
+
+    Returns
+    -------
+    float
+        Between 0 (calibrated) and 1.
+
+    Examples
+    --------
+    >>> from dsna.metrics import expected_calibration_error
+    >>> expected_calibration_error([0, 0, 0, 1], [0.25, 0.25, 0.25, 0.25])
+    0.0
+    >>> expected_calibration_error([0, 0, 0, 1], [[0.5, 0.5]] * 4)
+    0.25
+    """
+    truth, proba = np.asarray(y_true), np.asarray(y_proba, dtype=np.float64)
+    classes = np.unique(truth) if labels is None else np.asarray(labels)
+    if proba.ndim == 1:
+        proba = np.stack([1.0 - proba, proba], axis=1)
+    if not len(truth) or proba.shape != (len(truth), len(classes)):
+        raise ValueError(
+            f"y_proba has shape {np.shape(y_proba)}; {len(truth)} rows of the classes {classes.tolist()} need one "
+            "column for each class. Name the classes of the columns with labels= where y_true lacks some."
+        )
+    if bins < 1 or bins != int(bins):
+        raise ValueError(f"bins must be a positive whole number; got {bins!r}.")
+    errors = []
+    for label, column in zip(classes, proba.T, strict=True):
+        mean, share, size = equal_mass(column, (truth == label).astype(np.float64), int(bins))
+        errors.append(np.average(np.abs(mean - share), weights=size))
+    return float(np.mean(errors))
+
+
+def equal_mass(
+    proba: NDArray[np.float64], truth: NDArray[np.float64], bins: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Mean probability, share of the class and number of rows of each bin; equal probabilities stay together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean, share, size = equal_mass(np.array([0.1, 0.3, 0.8, 0.8]), np.array([0.0, 0.0, 1.0, 1.0]), 2)
+    >>> mean, share, size
+    (array([0.2, 0.8]), array([0., 1.]), array([2, 2]))
+    """
+    order = np.argsort(proba, kind="stable")
+    sorted_proba = proba[order]
+    starts = np.arange(bins) * len(proba) // bins
+    cuts = np.unique(np.searchsorted(sorted_proba, sorted_proba[starts]))
+    size = np.diff(np.r_[cuts, len(proba)])
+    return np.add.reduceat(sorted_proba, cuts) / size, np.add.reduceat(truth[order], cuts) / size, size
+
+
+def _rarest(classes: NDArray[Any], counts: NDArray[np.int64], minority: Any) -> NDArray[np.bool_]:
+    rare = counts == counts.min() if minority is None else classes == minority
+    if not rare.any():
+        raise ValueError(f"minority={minority!r} is not among the classes of y_true, which are {classes.tolist()}.")
+    return np.asarray(rare)
+
+
+def _recalls(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64]]:
+    """Classes of `y_true`, the recall of each and the number of its rows."""
+    truth, predicted = np.asarray(y_true), np.asarray(y_pred)
+    if truth.ndim != 1 or truth.shape != predicted.shape:
+        raise ValueError(
+            "y_true and y_pred must be one-dimensional and equally long; "
+            f"got shapes {truth.shape} and {predicted.shape}."
+        )
+    if not len(truth):
+        raise ValueError("y_true is empty: a score needs at least one row.")
+    classes, code, counts = np.unique(truth, return_inverse=True, return_counts=True)
+    found = np.bincount(code, weights=truth == predicted, minlength=len(classes))
+    return classes, found / counts, counts

@@ -1,0 +1,81 @@
+"""Scores of prediction intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .labels import Density, as_columns, rare_rows
+
+__all__ = ["interval_coverage_score", "rare_label_coverage_score"]
+
+
+def interval_coverage_score(y_true: ArrayLike, intervals: ArrayLike) -> float:
+    """Share of the labels that lie in their intervals.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        True labels.
+    intervals : array-like of shape (n_samples, 2) or (n_samples, n_outputs, 2)
+        Lower and upper bounds, as ``DSNARegressor.predict_interval`` gives them; bounds count as inside.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, to be compared with the coverage that was asked for.
+
+    Examples
+    --------
+    >>> from dsna.metrics import interval_coverage_score
+    >>> interval_coverage_score([1.0, 2.0, 3.0, 9.0], [[0, 2], [1, 3], [2, 4], [3, 5]])
+    0.75
+    """
+    return float(_inside(y_true, intervals)[1].mean())
+
+
+def rare_label_coverage_score(
+    y_true: ArrayLike,
+    intervals: ArrayLike,
+    *,
+    y_train: ArrayLike | None = None,
+    density: Density | None = None,
+    share: float = 0.1,
+) -> float:
+    """Share of the rows of the rarest labels that lie in their intervals.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        True labels.
+    intervals : array-like of shape (n_samples, 2) or (n_samples, n_outputs, 2)
+        Lower and upper bounds.
+    y_train, density, share
+        Which rows are rare, as in :func:`rare_label_mae_score`.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from dsna.metrics import rare_label_coverage_score
+    >>> y_train = [20] * 6 + [30] * 5 + [70]
+    >>> rare_label_coverage_score([20, 20, 30, 70], [[19, 21], [19, 21], [29, 31], [40, 60]], y_train=y_train)
+    0.0
+    """
+    truth, inside = _inside(y_true, intervals)
+    return float(inside[rare_rows(truth, y_train, density, share)].mean())
+
+
+def _inside(y_true: ArrayLike, intervals: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    truth = as_columns(y_true, "y_true")
+    bounds = np.asarray(intervals, dtype=np.float64)
+    if bounds.shape != (*np.shape(y_true), 2) or np.isnan(bounds).any():
+        raise ValueError(
+            f"intervals must hold two bounds, not NaN, for each label: shape {(*np.shape(y_true), 2)}; "
+            f"got {bounds.shape}."
+        )
+    bounds = bounds.reshape(*truth.shape, 2)
+    return truth, (bounds[..., 0] <= truth) & (truth <= bounds[..., 1])

@@ -1,0 +1,235 @@
+"""`dsna benchmark`: resuming, failures, messages, reports."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from dsna import __version__
+from dsna.commands import app
+from dsna.experiments.tabular import methods, running
+from dsna.experiments.tabular.results import COLUMNS, KEY, ResultsWriter, load_results
+from tests import small_tables
+
+FEW = ["--methods", "kNN,HistGB", "--folds", "2"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    small_tables.write(tables, "sick", "classification", rare=8)
+    small_tables.write(tables, "price", "regression")
+    return tables
+
+
+@pytest.fixture
+def benchmark(folder, tmp_path):
+    """Runs the command on the folder; the result file is out.csv."""
+
+    def run(*arguments, out=tmp_path / "out.csv", where=folder):
+        return CliRunner().invoke(app, ["benchmark", str(where), "--out", str(out), *map(str, arguments)])
+
+    return run
+
+
+def counted(monkeypatch, stop_after=None):
+    """The keys that are run; an interruption after some of them."""
+    seen, real = [], running.run
+
+    def run(job):
+        if len(seen) == stop_after:
+            raise KeyboardInterrupt
+        seen.append(job.key)
+        return real(job)
+
+    monkeypatch.setattr(running, "run", run)
+    return seen
+
+
+def scores(path):
+    times = ["fit_seconds", "predict_seconds"]
+    return load_results(path).drop(columns=times).sort_values(list(KEY)).reset_index(drop=True)
+
+
+def test_results_are_tidy_and_not_computed_twice(benchmark, tmp_path, monkeypatch):
+    seen = counted(monkeypatch)
+    first = benchmark(*FEW)
+    assert first.exit_code == 0, first.output
+    assert "classification: mean over 1 table\n" in first.output
+    assert len(seen) == 8
+    frame = pd.read_csv(tmp_path / "out.csv")
+    assert tuple(frame.columns) == COLUMNS
+    assert frame[frame["task"] == "regression"]["mae"].notna().all()
+    assert frame[frame["task"] == "classification"]["mae"].isna().all()
+    again = benchmark(*FEW)
+    assert len(seen) == 8
+    assert "8 of 8 results were in" in again.output
+    benchmark(*FEW, "--methods", "kNN", "--redo")
+    assert len(seen) == 16  # --methods adds up: both again
+    assert len(load_results(tmp_path / "out.csv")) == 8
+
+
+def test_interrupted_runs_go_on_and_end_as_if_nothing_had_been(benchmark, tmp_path, monkeypatch):
+    benchmark(*FEW, out=tmp_path / "whole.csv")
+    with monkeypatch.context() as patch:
+        counted(patch, stop_after=3)
+        stopped = benchmark(*FEW)
+    assert stopped.exit_code == 130
+    assert "goes on from there" in stopped.output
+    assert len(load_results(tmp_path / "out.csv")) == 3
+    seen = counted(monkeypatch)
+    assert benchmark(*FEW).exit_code == 0
+    assert len(seen) == 5
+    pd.testing.assert_frame_equal(scores(tmp_path / "out.csv"), scores(tmp_path / "whole.csv"))
+
+
+@pytest.mark.parametrize("cut", [1, 3, 40])
+def test_a_line_cut_off_is_run_again(benchmark, tmp_path, monkeypatch, cut):
+    benchmark(*FEW)
+    path, before = tmp_path / "out.csv", scores(tmp_path / "out.csv")
+    path.write_bytes(path.read_bytes()[:-cut])
+    seen = counted(monkeypatch)
+    assert benchmark(*FEW).exit_code == 0
+    assert len(seen) == 1
+    pd.testing.assert_frame_equal(scores(path), before)
+    assert len(path.read_text().splitlines()) == 9
+
+
+def test_a_header_cut_off_is_written_again(benchmark, tmp_path):
+    (tmp_path / "out.csv").write_text(",".join(COLUMNS)[:20])
+    assert benchmark(*FEW).exit_code == 0
+    assert len(load_results(tmp_path / "out.csv")) == 8
+
+
+def test_lines_of_two_writers_do_not_mix(tmp_path):
+    path = tmp_path / "out.csv"
+    row = {"task": "regression", "dataset": "a", "checksum": "0", "folds": 2, "seed": 0, "method": "RF"}
+    with ResultsWriter(path) as one, ResultsWriter(path) as two:
+        for fold in range(20):
+            (one if fold % 2 else two).add(row | {"fold": fold, "predict_seconds": 0.1})
+    assert load_results(path)["fold"].tolist() == list(range(20))
+
+
+def test_a_changed_table_is_run_again(benchmark, folder, monkeypatch):
+    benchmark(*FEW)
+    small_tables.write(folder, "price", "regression", seed=1)
+    seen = counted(monkeypatch)
+    assert benchmark(*FEW).exit_code == 0
+    assert {key[1] for key in seen} == {"price"}
+    assert len(seen) == 4
+
+
+def test_several_seeds_are_averaged(benchmark, tmp_path):
+    result = benchmark("--methods", "kNN", "--folds", "2", "--seed", "0", "--seed", "5", "--only", "price")
+    assert result.exit_code == 0, result.output
+    rows = load_results(tmp_path / "out.csv")
+    assert rows.groupby("seed").size().to_dict() == {0: 2, 5: 2}
+    assert f"{rows['mae'].mean():.3f}" in result.output
+
+
+def test_processes_make_no_difference(benchmark, tmp_path):
+    benchmark(*FEW)
+    benchmark(*FEW, "--jobs", "2", out=tmp_path / "two.csv")
+    pd.testing.assert_frame_equal(scores(tmp_path / "out.csv"), scores(tmp_path / "two.csv"))
+
+
+def test_a_failing_method_does_not_stop_the_others(benchmark, tmp_path, monkeypatch):
+    def broken(seed):
+        raise RuntimeError("no luck")
+
+    monkeypatch.setitem(methods.METHODS["regression"], "kNN", broken)
+    result = benchmark(*FEW, "--report", tmp_path / "report")
+    assert result.exit_code == 1
+    assert "kNN on price: RuntimeError: no luck (2 of 2 folds)" in result.output
+    assert len(load_results(tmp_path / "out.csv")) == 6
+    assert "no luck" in (tmp_path / "report" / "benchmark.md").read_text()
+
+
+def test_a_peer_that_is_not_installed_names_the_remedy(benchmark, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    result = benchmark("--methods", "LightGBM,kNN", "--folds", "2", "--only", "price")
+    assert result.exit_code == 1
+    assert "pip install 'dsna[cli,bench,report]'" in result.output
+
+
+@pytest.mark.parametrize("module", ["typer", "pandas"])
+def test_an_extra_that_is_missing_names_the_remedy(module, tmp_path):
+    code = f"import sys; sys.modules[{module!r}] = None; sys.argv[1:] = ['benchmark', {str(tmp_path)!r}]"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}; from dsna.cli import main; main()"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert f"needs {module}, which is not installed. Remedy: pip install 'dsna[cli,bench,report]'" in done.stderr
+
+
+def test_input_that_cannot_be_used_ends_the_command_before_anything_is_run(benchmark, folder, tmp_path, monkeypatch):
+    seen = counted(monkeypatch)
+    (tmp_path / "notes.csv").write_text("some,notes\n")
+    cases = {
+        "is not a folder": {"where": tmp_path / "missing"},
+        "not a result file": {"out": tmp_path / "notes.csv"},
+        "there is no folder": {"out": tmp_path / "missing" / "out.csv"},
+    }
+    for problem, where in cases.items():
+        result = benchmark(*FEW, **where)
+        assert (result.exit_code, problem in result.output) == (2, True), result.output
+    options = {
+        "no method nonsense": ["--methods", "nonsense"],
+        "no table x": ["--only", "x"],
+        "no column": ["--target", "z"],
+    }
+    options["meant for the tasks"] = ["--methods", "SVR", "--only", "sick"]
+    for problem, given in options.items():
+        result = benchmark(*given)
+        assert (result.exit_code, problem in result.output) == (2, True), result.output
+    for text, problem in (
+        ("", "not a CSV"),
+        ("a,y\n1,\n2,3\n", "missing values"),
+        ("a,y\n1,1\n2,1\n", "labels are equal"),
+    ):
+        (folder / "bad.csv").write_text(text)
+        result = benchmark(*FEW)
+        assert (result.exit_code, problem in result.output, "bad.csv" in result.output) == (2, True, True)
+    assert not seen
+    assert (tmp_path / "notes.csv").read_text() == "some,notes\n"
+
+
+def test_quick_takes_few_small_tables(benchmark, folder, tmp_path):
+    for k in range(4):
+        small_tables.write(folder, f"more{k}", "regression", n=600, seed=k)
+    result = benchmark("--quick", "--methods", "kNN")
+    assert result.exit_code == 0, result.output
+    rows = load_results(tmp_path / "out.csv")
+    assert set(rows["folds"]) == {2}
+    assert rows.groupby("task")["dataset"].nunique().to_dict() == {"classification": 1, "regression": 3}
+    assert rows[rows["dataset"].str.startswith("more")]["checksum"].str.endswith("-400").all()
+
+
+def test_ablation_is_run_and_reported_stage_by_stage(benchmark, tmp_path):
+    small = ["--max-rows", "40", "--only", "price", "--methods", "RF", "--folds", "2"]
+    result = benchmark("--ablation", *small, "--report", tmp_path / "report")
+    assert result.exit_code == 0, result.output
+    table = pd.read_csv(tmp_path / "report" / "benchmark_regression_ablation.csv", index_col="method")
+    assert list(table.index) == methods.ablation_rows("regression")
+    assert np.isfinite(table["gain mae"].iloc[1:]).all()
+
+
+def test_result_file_in_the_folder_is_no_table(benchmark, folder):
+    for _ in range(2):
+        result = benchmark(*FEW, "--only", "price", out=folder / "results.csv")
+        assert result.exit_code == 0, result.output
+
+
+def test_version_and_help():
+    run = CliRunner()
+    assert run.invoke(app, ["--version"]).output == f"dsna {__version__}\n"
+    text = run.invoke(app, ["benchmark", "--help"]).output
+    assert "--quick" in text
+    assert "For example" in text

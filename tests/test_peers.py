@@ -1,0 +1,117 @@
+"""Every method of the benchmark runs, follows its seed, and learns from training rows only."""
+
+import numpy as np
+import pytest
+
+from dsna.datasets import TableError
+from dsna.experiments.tabular import running
+from dsna.experiments.tabular.ablation import ablation
+from dsna.experiments.tabular.folds import split
+from dsna.experiments.tabular.methods import METHODS, ablation_rows, choose_methods, maker
+from dsna.experiments.tabular.running import Job, run
+from dsna.experiments.tabular.scores import METRICS, TIMES
+from tests import small_tables
+
+TASKS = tuple(METHODS)
+EVERY = [(task, name) for task in TASKS for name in METHODS[task]]
+SCALED = [("classification", name) for name in ("Logistic", "LinearSVC", "SVC-RBF", "kNN")]
+SCALED += [("regression", name) for name in ("SVR", "kNN")]
+
+
+def job(task, method, seed=0, **params):
+    table = small_tables.table(task, **params)
+    train, test = split(table, 2, 0)[0]
+    return Job(table, 2, seed, 0, method, train, test)
+
+
+@pytest.mark.parametrize("task, method", EVERY, ids=lambda value: value)
+def test_method_runs_on_a_tiny_table_with_three_rare_rows(task, method):
+    row = run(job(task, method, n=50))
+    assert "error" not in row, row["error"]
+    missing = set(METRICS[task]) - set(row)
+    allowed = {"brier", "ece"} if task == "classification" else {"coverage", "rare_coverage"}
+    assert missing <= allowed
+    assert all(np.isfinite(row[name]) for name in row if name in METRICS[task])
+    assert all(row[name] >= 0 for name in TIMES)
+
+
+@pytest.mark.parametrize("method", ["SMOTE+RF", "SVC-RBF", "LinearSVC", "LightGBM", "CS-RF+DSNA"])
+def test_three_classes_one_of_them_absent_from_training(method):
+    table = small_tables.table("classification", n=60, rare=8)
+    table.y[-1] = 2
+    row = run(Job(table, 2, 0, 0, method, np.arange(0, 59), np.arange(30, 60)))
+    assert "error" not in row, row["error"]
+    assert 0 <= row["auc"] <= 1
+
+
+@pytest.mark.parametrize(
+    "task, method", [(t, m) for t in TASKS for m in ("RF", "kNN", "LightGBM", "CS-RF")] + [("regression", "SMOGN+RF")]
+)
+def test_equal_seeds_give_equal_scores(task, method):
+    first, again = (run(job(task, method)) for _ in range(2))
+    assert {k: v for k, v in first.items() if k not in TIMES} == {k: v for k, v in again.items() if k not in TIMES}
+
+
+@pytest.mark.parametrize("task, method", EVERY, ids=lambda value: value)
+def test_methods_are_seeded_and_use_one_thread(task, method):
+    model = maker(task, method)(7)
+    params = model.get_params()
+    assert all(value == 7 for name, value in params.items() if name.split("__")[-1] == "random_state")
+    assert all(value in (None, 1) for name, value in params.items() if name.split("__")[-1] == "n_jobs")
+
+
+@pytest.mark.parametrize("task, method", SCALED, ids=lambda value: value)
+def test_standardisation_knows_training_rows_only(task, method):
+    work = job(task, method)
+    X, y = work.table.X[work.train], work.table.y[work.train]
+    model = maker(task, method)(0).fit(X, y)
+    pipeline = getattr(model, "regressor_", model)
+    np.testing.assert_allclose(pipeline.named_steps["standardscaler"].mean_, X.mean(axis=0))
+    if method == "SVR":
+        np.testing.assert_allclose(model.transformer_.mean_, y.mean())
+
+
+def test_fit_sees_training_rows_and_predict_test_rows(monkeypatch):
+    work, seen = job("regression", "RF"), {}
+
+    class Spy:
+        def fit(self, X, y):
+            seen["fit"] = X, y
+            return self
+
+        def predict(self, X):
+            seen["predict"] = X
+            return np.zeros(len(X))
+
+    monkeypatch.setattr(running, "maker", lambda task, method: lambda seed: Spy())
+    assert "error" not in run(work)
+    np.testing.assert_array_equal(seen["fit"][0], work.table.X[work.train])
+    np.testing.assert_array_equal(seen["fit"][1], work.table.y[work.train])
+    np.testing.assert_array_equal(seen["predict"], work.table.X[work.test])
+
+
+def test_methods_are_chosen_by_name():
+    assert choose_methods("regression", ["rf", "LightGBM"]) == ["RF", "LightGBM"]
+    assert choose_methods("regression", ["WRF"]) == []
+    assert choose_methods("regression") == list(METHODS["regression"])
+    assert len(choose_methods("regression", quick=True)) == 6
+    with pytest.raises(TableError, match="no method Forest; there are RF"):
+        choose_methods("regression", ["Forest"])
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_ablation_ends_at_the_default(task):
+    stages = ablation(task)
+    assert ablation_rows(task) == ["RF", "CS-RF", *stages, "CS-RF+DSNA"]
+    last, default = stages["+ balance"](0).get_params(), maker(task, "CS-RF+DSNA")(0).get_params()
+    differing = {name for name in default if default[name] != last[name]}
+    assert differing <= {"n_clusters", "max_iter"}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_neighbourhood_mean_weighs_all_rows_alike(task):
+    table = small_tables.table(task, n=80, rare=20)
+    model = ablation(task)["+ neighbourhood mean"](0).set_params(n_estimators=10).fit(table.X, table.y)
+    frame = model.explain(table.X[:3]).frame()
+    for _, rows in frame.groupby("query"):
+        np.testing.assert_allclose(rows["coefficient"], 1 / len(rows), atol=1e-6)
