@@ -13,7 +13,8 @@ from dsna import DSNAClassifier, DSNARegressor
 
 DSNA = {"classification": DSNAClassifier, "regression": DSNARegressor}
 RF = {"classification": RandomForestClassifier, "regression": RandomForestRegressor}
-N_TREES = 4
+# Enough for full neighbourhoods at every size: a query of a few trees finds more rows as leaves grow.
+N_TREES = 20
 N_QUERIES = 2000
 
 

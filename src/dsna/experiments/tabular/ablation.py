@@ -3,7 +3,7 @@
 Rows of the table, and how each is expressed (what a row sets stays for those below):
 
 1. RF: scikit-learn's RandomForest.
-2. CS-RF: our forest alone.
+2. CS-RF: our forest alone; for classes at balance 0, as all rows before the balance.
 3. + neighbourhood mean: DSNA with equal coefficients, as a prior that is equal (``proximity_weights=False``,
    ``bandwidth=1e6``, ``radius=None``) and cannot be left (``gamma=1e3``, ``lam=0``).  No forest vote (``blend=0``), no
    balance, no label feedback, one cluster, Euclidean space.
@@ -20,6 +20,7 @@ Rows of the table, and how each is expressed (what a row sets stays for those be
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from .peers import Maker
@@ -40,7 +41,7 @@ _SPARSE = ("lam", "gamma", "bandwidth", "radius")
 
 
 def ablation(task: str) -> dict[str, Maker]:
-    """The stages that are methods of their own (3 to 10), in order.
+    """The stages from our forest on (2 to 10), in order.
 
     Parameters
     ----------
@@ -54,13 +55,16 @@ def ablation(task: str) -> dict[str, Maker]:
     --------
     >>> stages = ablation("regression")
     >>> list(stages)[:2]
-    ['+ neighbourhood mean', '+ sparse coefficients']
+    ['CS-RF alone', '+ neighbourhood mean']
     >>> stages["+ metric"](0).metric
     'forest'
     """
     import dsna
 
-    estimator = dsna.DSNAClassifier if task == "classification" else dsna.DSNARegressor
+    estimator: Any = dsna.DSNAClassifier
+    forest: Any = partial(dsna.CostSensitiveForestClassifier, balance=0.0)
+    if task == "regression":
+        estimator, forest = dsna.DSNARegressor, dsna.CostSensitiveForestRegressor
     usual = estimator().get_params(deep=False)
     changes: dict[str, dict[str, Any]] = {
         "+ neighbourhood mean": _MEAN | ({} if task == "classification" else {"decision": "mean"}),
@@ -72,7 +76,7 @@ def ablation(task: str) -> dict[str, Maker]:
         "+ forest's vote": {"blend": "auto", "decision": "auto"},
         "+ balance": {"balance": None},
     }
-    stages: dict[str, Maker] = {}
+    stages: dict[str, Maker] = {"CS-RF alone": lambda seed: forest(random_state=seed)}
     params: dict[str, Any] = {}
     for name, change in changes.items():
         params = params | change

@@ -67,7 +67,7 @@ def ablation_rows(task: str) -> list[str]:
     >>> ablation_rows("classification")[0], ablation_rows("classification")[-1]
     ('RF', 'CS-RF+DSNA')
     """
-    return ["RF", "CS-RF", *ablation(task), DEFAULT]
+    return ["RF", *ablation(task), DEFAULT]
 
 
 def choose_methods(task: str, asked: Sequence[str] = (), quick: bool = False) -> list[str]:
