@@ -145,7 +145,8 @@ def training(report: Report, quick: bool) -> None:
             predicted = values[:, 0] * y[:n].std() + y[:n].mean()
         name, score = SCORE[kind]
         report.note(
-            f"nodes per tree: {(len(forest.trees_.child) + forest.trees_.n_leaves) / n_trees:.0f} and {np.mean([len(t.nodes) for t in peer]):.0f}; "
+            f"nodes per tree: {(len(forest.trees_.child) + forest.trees_.n_leaves) / n_trees:.0f} and "
+            f"{np.mean([len(t.nodes) for t in peer]):.0f}; "
             f"{name}: {score(y[n:], forest.predict(X[n:])):.3f} and {score(y[n:], predicted):.3f}"
         )
 
