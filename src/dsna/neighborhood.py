@@ -77,10 +77,7 @@ def leaf_neighbors(
     max_neighbors : most rows to keep of each neighbourhood; None keeps all.
     """
     leaves = (leaf_value, trees.omits, trees.leaf_ptr, trees.leaf_rows, row_block, row_weight, rarity, Z)
-    tasks = [
-        (X[part], Q[part], block[part], max_neighbors, trees.nodes, leaves)
-        for part in chunks(len(X), _CHUNK)
-    ]
+    tasks = [(X[part], Q[part], block[part], max_neighbors, trees.nodes, leaves) for part in chunks(len(X), _CHUNK)]
     return Neighborhoods.join([Neighborhoods(*found) for found in in_parallel(_gather_some, tasks, n_jobs)])
 
 
