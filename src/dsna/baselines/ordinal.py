@@ -1,12 +1,13 @@
-"""Ordinal regression by support vector machines: how many thresholds does a row exceed?
+"""Ordinal regression by support vector machines that count the thresholds which a row exceeds.
 
 Labels are ordered values v_1 < ... < v_K. For each threshold k a binary classifier answers "is the label above v_k?";
-the prediction is the value reached by counting the answers yes. :class:`REDSVM` learns one direction with K - 1 offsets,
-:class:`OHRank` one kernel machine for each threshold.
+the prediction is the value reached by counting the answers yes. :class:`REDSVM` learns one direction with K - 1
+offsets, :class:`OHRank` one kernel machine for each threshold.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 _KERNELS = ("rbf", "linear")
 
 
-class _Ordinal(RegressorMixin, BaseEstimator):
+class _Ordinal(RegressorMixin, BaseEstimator, ABC):
     """Labels to ranks and back."""
 
     def _check_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -36,20 +37,16 @@ class _Ordinal(RegressorMixin, BaseEstimator):
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         used = weight > 0
         X, y, weight = X[used], y[used], weight[used]
-        self.values_, rank = np.unique(y, return_inverse=True)
+        self.values_, rank = np.unique(y.astype(np.float64), return_inverse=True)
         variance = float(np.average((X - np.average(X, axis=0, weights=weight)) ** 2, axis=0, weights=weight).mean())
         scale = 1 / (X.shape[1] * variance) if variance > 0 else 1.0
         self._gamma = scale if isinstance(self.gamma, str) else float(self.gamma)
         return X, rank, weight
 
-    def _check_rows(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False)
-
     def _kernel_parameters(self) -> dict[str, Any]:
         return {"gamma": self._gamma} if self.kernel == "rbf" else {}
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def margins(self, X: Any) -> np.ndarray:
         """How clearly each row exceeds each threshold.
 
         Parameters
@@ -61,7 +58,12 @@ class _Ordinal(RegressorMixin, BaseEstimator):
         array of shape (n, K - 1)
             Positive where the label is taken to be above ``values_[k]``.
         """
-        raise NotImplementedError
+        check_is_fitted(self)
+        return self._decide(validate_data(self, X, dtype=np.float64, reset=False))
+
+    @abstractmethod
+    def _decide(self, X: np.ndarray) -> np.ndarray:
+        """What ``margins`` returns, of checked rows."""
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels of rows: the value reached by counting the thresholds that a row exceeds.
@@ -74,7 +76,8 @@ class _Ordinal(RegressorMixin, BaseEstimator):
         -------
         array of shape (n,)
         """
-        return self.values_[(self.decision_function(X) > 0).sum(axis=1)]
+        count = (self.margins(X) > 0).sum(axis=1)
+        return self.values_[count]
 
 
 class REDSVM(_Ordinal):
@@ -97,7 +100,7 @@ class REDSVM(_Ordinal):
         Kernel of the machine.
     gamma : float or "scale", default="scale"
         Of the kernel exp(-gamma |x - x'|^2); "scale" is 1 over the number of columns times their mean variance.
-    n_landmarks : int, default=500
+    n_components : int, default=500
         Rows on which the Nystroem features stand, at most.
     max_iter : int, default=1000
         Steps of the solver (L-BFGS), at most.
@@ -130,7 +133,7 @@ class REDSVM(_Ordinal):
         *,
         kernel: str = "rbf",
         gamma: float | str = "scale",
-        n_landmarks: int = 500,
+        n_components: int = 500,
         max_iter: int = 1000,
         tol: float = 1e-6,
         random_state: Any = None,
@@ -138,7 +141,7 @@ class REDSVM(_Ordinal):
         self.C = C
         self.kernel = kernel
         self.gamma = gamma
-        self.n_landmarks = n_landmarks
+        self.n_components = n_components
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -163,7 +166,7 @@ class REDSVM(_Ordinal):
         if self.kernel == "rbf":
             self._map = Nystroem(
                 "rbf",
-                n_components=min(int(self.n_landmarks), len(X)),
+                n_components=min(int(self.n_components), len(X)),
                 random_state=self.random_state,
                 **self._kernel_parameters(),
             ).fit(X)
@@ -186,19 +189,7 @@ class REDSVM(_Ordinal):
         self.n_iter_ = int(found.nit)
         return self
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """How clearly each row exceeds each threshold.
-
-        Parameters
-        ----------
-        X : array of shape (n, n_features)
-
-        Returns
-        -------
-        array of shape (n, K - 1)
-            Positive where the label is taken to be above ``values_[k]``.
-        """
-        X = self._check_rows(X)
+    def _decide(self, X: np.ndarray) -> np.ndarray:
         features = X if self._map is None else self._map.transform(X)
         return (features @ self.coef_)[:, None] + self.intercept_
 
@@ -296,19 +287,7 @@ class OHRank(_Ordinal):
         away = np.abs(label - threshold)
         return weight * away / np.average(away, weights=weight)
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """How clearly each row exceeds each threshold.
-
-        Parameters
-        ----------
-        X : array of shape (n, n_features)
-
-        Returns
-        -------
-        array of shape (n, K - 1)
-            Positive where the label is taken to be above ``values_[k]``.
-        """
-        X = self._check_rows(X)
+    def _decide(self, X: np.ndarray) -> np.ndarray:
         product = pairwise_kernels(X, self._rows, metric=self.kernel, **self._kernel_parameters())
         return product @ self.dual_coef_.T + self.intercept_
 

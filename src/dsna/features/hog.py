@@ -111,7 +111,7 @@ class HOG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"orientations={bins!r} must be a whole number of at least 1.")
         for name in ("size", "pixels_per_cell", "cells_per_block"):
             pair: Any = getattr(self, name)
-            if np.shape(pair) != (2,) or not all(isinstance(side, Integral) and side >= 1 for side in pair):
+            if np.shape(pair) != (2,) or not all(isinstance(side, Integral) and int(side) >= 1 for side in pair):
                 raise ValueError(f"{name}={pair!r} must be a pair of whole numbers of at least 1.")
         block = np.array(self.cells_per_block)
         places = np.array(self.size) // np.array(self.pixels_per_cell) - block + 1

@@ -8,6 +8,8 @@ from scipy.spatial.distance import cdist
 
 _ROUNDS = 20
 _SETTLED = 1e-7
+# Root mean square distance, in radii, between a symmetric mean face and its mirror image, at most.
+_LOPSIDED = 0.2
 
 
 def unit(points: np.ndarray) -> np.ndarray:
@@ -52,7 +54,8 @@ def mirror_pairs(mean: np.ndarray) -> np.ndarray:
     """
     reflected = align(mean * [-1.0, 1.0], mean)
     pairs = linear_sum_assignment(cdist(mean, reflected, "sqeuclidean"))[1]
-    if not np.array_equal(pairs[pairs], np.arange(len(pairs))):
+    off = np.sqrt(((mean - reflected[pairs]) ** 2).sum(axis=1).mean())
+    if off > _LOPSIDED or not np.array_equal(pairs[pairs], np.arange(len(pairs))):
         raise ValueError(
             "The landmarks do not pair off between the left and the right of the mean face; use symmetric=False."
         )
