@@ -29,7 +29,7 @@ class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int or float in (0, 1), default=0.95
+    n_components : int or float in (0, 1), default=0.9
         Number of parameters, or the share of the weighted variance of shape and texture that they explain together.
     radius : float, default=32
         Root mean square distance of the landmarks from their centre in the mean-shape frame, in pixels. Larger
@@ -77,7 +77,7 @@ class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_components: int | float = 0.95,
+        n_components: int | float = 0.9,
         *,
         radius: float = 32,
         texture: str = "both",
