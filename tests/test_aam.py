@@ -59,8 +59,10 @@ def test_mean_shape_does_not_depend_on_pose():
     assert_allclose(align(mean_shape(moved), mean_shape(shapes)), mean_shape(shapes), atol=1e-6)
 
 
-def test_landmarks_pair_off_across_the_axis():
-    noisy = unit(turned(LANDMARKS + np.random.default_rng(0).normal(0, 1, LANDMARKS.shape), 0.05, 1.0, 0))
+@pytest.mark.parametrize("stretch", [0.7, 1.0, 1.5])
+def test_landmarks_pair_off_across_the_axis(stretch):
+    face = LANDMARKS * [stretch, 1]
+    noisy = unit(turned(face + np.random.default_rng(0).normal(0, 1, face.shape), 0.05, 1.0, 0))
     pairs = mirror_pairs(noisy)
     assert_allclose(LANDMARKS[pairs] * [-1, 1], LANDMARKS)
     symmetric = upright_symmetric(noisy, pairs)

@@ -17,7 +17,9 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..validation import check_weights
 
 _KERNELS = ("rbf", "linear")
 
@@ -34,7 +36,7 @@ class _Ordinal(RegressorMixin, BaseEstimator, ABC):
         if isinstance(self.gamma, str) and self.gamma != "scale":
             raise ValueError(f"gamma={self.gamma!r} is unknown: use 'scale' or a positive number.")
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = check_weights(sample_weight, X)
         used = weight > 0
         X, y, weight = X[used], y[used], weight[used]
         self.values_, rank = np.unique(y.astype(np.float64), return_inverse=True)

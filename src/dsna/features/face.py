@@ -16,7 +16,7 @@ _LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 _MARGIN = 0.5
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Face:
     """A picture of a face and the places of its landmarks.
 
@@ -33,11 +33,10 @@ class Face:
     >>> import numpy as np
     >>> from dsna.features import Face
     >>> face = Face(np.zeros((400, 300, 3)), [[50, 100], [250, 100], [150, 300]])
-    >>> face.image.shape, round(face.radius, 1)
-    ((400, 300), 124.7)
-    >>> small = face.shrunk(30)
-    >>> small.image.shape, round(small.radius, 1)
-    ((78, 72), 30.0)
+    >>> face, round(face.radius, 1)
+    (Face(300 x 400 pixels, 3 landmarks), 124.7)
+    >>> face.shrunk(30), round(face.shrunk(30).radius, 1)
+    (Face(72 x 78 pixels, 3 landmarks), 30.0)
     """
 
     image: NDArray[np.float32]
@@ -53,6 +52,10 @@ class Face:
         object.__setattr__(self, "points", place)
         if self.radius == 0:
             raise ValueError("All landmarks of the face are at the same place; check how its points were read.")
+
+    def __repr__(self) -> str:
+        height, width = self.image.shape
+        return f"Face({width} x {height} pixels, {len(self.points)} landmarks)"
 
     @property
     def radius(self) -> float:
@@ -79,9 +82,16 @@ class Face:
         high = np.clip(np.ceil(self.points.max(axis=0) + 0.5 + _MARGIN * self.radius), low + 1, size)
         pixels = np.maximum(((high - low) / step).astype(int), 1)
         high = np.minimum(low + pixels * step, size)
-        picture = import_extra("PIL.Image", "vision").fromarray(self.image)
-        resized = picture.resize(tuple(pixels.tolist()), resample=2, box=(*low.tolist(), *high.tolist()))
-        return Face(np.asarray(resized), (self.points + 0.5 - low) * pixels / (high - low) - 0.5)
+        image = resized(self.image, (pixels[0], pixels[1]), (*low.tolist(), *high.tolist()))
+        return Face(image, (self.points + 0.5 - low) * pixels / (high - low) - 0.5)
+
+
+def resized(
+    image: NDArray[np.float32], size: tuple[int, int], crop: tuple[float, ...] | None = None
+) -> NDArray[np.float32]:
+    """Grey levels, or the part inside ``crop`` (left, top, right, bottom), at ``size`` (width, height), not aliased."""
+    pillow = import_extra("PIL.Image", "vision")
+    return np.asarray(pillow.fromarray(image).resize(size, pillow.Resampling.BILINEAR, crop))
 
 
 def grey(image: ArrayLike) -> NDArray[np.float32]:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 
 from ..extras import import_extra
-from .face import grey
+from .face import grey, resized
 
 
 class HOG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -91,11 +91,10 @@ class HOG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         length = self._length()
         hog = import_extra("skimage.feature", "vision").hog
-        picture = import_extra("PIL.Image", "vision")
-        size = (int(self.size[1]), int(self.size[0]))
+        height, width = map(int, self.size)
         rows = [
             hog(
-                np.asarray(picture.fromarray(grey(image)).resize(size, resample=2)),
+                resized(grey(image), (width, height)),
                 orientations=self.orientations,
                 pixels_per_cell=tuple(self.pixels_per_cell),
                 cells_per_block=tuple(self.cells_per_block),

@@ -7,6 +7,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 _ROUNDS = 20
+_PAIRINGS = 3
 _SETTLED = 1e-7
 # Root mean square distance, in radii, between a symmetric mean face and its mirror image, at most.
 _LOPSIDED = 0.2
@@ -45,15 +46,18 @@ def mean_shape(points: np.ndarray) -> np.ndarray:
 
 
 def mirror_pairs(mean: np.ndarray) -> np.ndarray:
-    """For each landmark the number of the one that it becomes in a mirror; found on the mean shape.
+    """For each landmark the number of the one that it becomes in a mirror; found on an upright unit shape.
 
     Raises
     ------
     ValueError
         If the landmarks do not pair off, as those of a profile.
     """
-    reflected = align(mean * [-1.0, 1.0], mean)
-    pairs = linear_sum_assignment(cdist(mean, reflected, "sqeuclidean"))[1]
+    reflected = mean * [-1.0, 1.0]
+    # The head may be tilted: pair, turn the mirror image onto the face, and pair again.
+    for _ in range(_PAIRINGS):
+        pairs = linear_sum_assignment(cdist(mean, reflected, "sqeuclidean"))[1]
+        reflected[pairs] = align(reflected[pairs], mean)
     off = np.sqrt(((mean - reflected[pairs]) ** 2).sum(axis=1).mean())
     if off > _LOPSIDED or not np.array_equal(pairs[pairs], np.arange(len(pairs))):
         raise ValueError(
