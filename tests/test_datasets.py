@@ -134,7 +134,7 @@ def test_pointing04(tmp_path):
     crop = pictures.crop(1, margin=2.0)
     assert crop.shape == (8, 8)
     assert_array_equal(crop[0], crop[1])
-    assert HOG(size=(16, 16)).fit_transform(pictures.crops()).shape[0] == 2
+    assert HOG(size=(32, 32)).fit_transform(pictures.crops()).shape[0] == 2
     wrong = "\n".join(pictures.problems)
     for part in ("person02100+0+0.jpg: damaged head box", "person01100-60+0.jpg: no head box", "me.jpg: the name"):
         assert part in wrong

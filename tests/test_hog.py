@@ -24,15 +24,15 @@ def test_images_of_different_sizes_and_colours():
     stripes = np.tile(np.repeat([0.0, 200.0], 10), (100, 5))
     wide = np.repeat(np.repeat(stripes, 2, axis=0), 2, axis=1)
     colour = np.repeat(stripes[:, :, None], 3, axis=2)
-    model = HOG(size=(32, 32)).fit()
+    model = HOG().fit()
     rows = model.transform([stripes, wide, colour])
-    assert rows.shape == (3, model.n_features_out_) == (3, 324)
+    assert rows.shape == (3, model.n_features_out_) == (3, 900)
     assert_allclose(rows[1], rows[0], atol=0.1)
     assert_allclose(rows[2], rows[0], atol=1e-4)
 
 
 def test_conventions():
-    model = HOG(size=(32, 32), orientations=6)
+    model = HOG(orientations=6)
     assert clone(model).get_params() == model.get_params()
     images = RNG.uniform(size=(2, 32, 32))
     assert_array_equal(model.transform(images), model.fit(images).transform(images))

@@ -20,11 +20,11 @@ class HOG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    size : pair of int, default=(64, 64)
+    size : pair of int, default=(96, 96)
         Height and width to which every image is resized.
     orientations : int, default=9
         Number of bins of the gradient's direction.
-    pixels_per_cell, cells_per_block : pair of int, default=(8, 8) and (2, 2)
+    pixels_per_cell, cells_per_block : pair of int, default=(16, 16) and (2, 2)
         Height and width of a cell, in which directions are counted, and of a block, in which counts are normalised.
 
     Attributes
@@ -37,16 +37,16 @@ class HOG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     >>> import numpy as np
     >>> from dsna.features import HOG
     >>> small, large = np.random.default_rng(0).uniform(size=(40, 40)), np.zeros((90, 120, 3))
-    >>> HOG(size=(32, 32)).fit_transform([small, large]).shape
-    (2, 324)
+    >>> HOG().fit_transform([small, large]).shape
+    (2, 900)
     """
 
     def __init__(
         self,
-        size: tuple[int, int] = (64, 64),
+        size: tuple[int, int] = (96, 96),
         *,
         orientations: int = 9,
-        pixels_per_cell: tuple[int, int] = (8, 8),
+        pixels_per_cell: tuple[int, int] = (16, 16),
         cells_per_block: tuple[int, int] = (2, 2),
     ) -> None:
         self.size = size
