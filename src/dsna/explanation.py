@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from .decision import decide
+from .extras import import_extra
 
 _SHOWN_QUERIES = 5
 _SHOWN_CLASSES = 15
@@ -281,10 +281,7 @@ class Explanation:
 
 def _optional(name: str) -> Any:
     """A module of the extra ``report``."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise ImportError(f"This needs {name.split('.')[0]}: run `pip install dsna[report]`.") from error
+    return import_extra(name, "report")
 
 
 def _label_columns(label: np.ndarray) -> dict[str, np.ndarray]:

@@ -2,12 +2,23 @@
 
 Class priors divided out of a forest's probabilities; rows weighted by how rare their labels are; rows resampled before
 fitting: SMOTE for classes (needs imbalanced-learn), oversampling and SMOGN for labels; fits that fail by chance tried
-again.
+again; ordered labels by counting thresholds (RED-SVM, OHRank).
 """
 
+from .ordinal import REDSVM, OHRank
 from .resampling import Resampled, oversample_rare, smote
 from .restarting import Restarted
 from .smogn import smogn
 from .weighting import DensityWeighted, PriorCorrectedForest
 
-__all__ = ["DensityWeighted", "PriorCorrectedForest", "Resampled", "Restarted", "oversample_rare", "smogn", "smote"]
+__all__ = [
+    "REDSVM",
+    "DensityWeighted",
+    "OHRank",
+    "PriorCorrectedForest",
+    "Resampled",
+    "Restarted",
+    "oversample_rare",
+    "smogn",
+    "smote",
+]

@@ -59,7 +59,9 @@ def smote(X: np.ndarray, y: np.ndarray, random: np.random.RandomState) -> tuple[
 
     Parameters
     ----------
-    X, y : arrays of shape (n, n_features) and (n,)
+    X : array of shape (n, n_features)
+    y : array of shape (n,) or (n, n_outputs)
+        Classes, or labels on a grid such as ages or angles, each of which is taken as a class.
     random : RandomState instance
 
     Returns
@@ -78,14 +80,16 @@ def smote(X: np.ndarray, y: np.ndarray, random: np.random.RandomState) -> tuple[
     """
     from imblearn.over_sampling import SMOTE, RandomOverSampler
 
-    classes, counts = np.unique(y, return_counts=True)
-    for label, count in zip(classes, counts, strict=True):
+    labels, code, counts = np.unique(y, return_inverse=True, return_counts=True, axis=None if y.ndim == 1 else 0)
+    code = code.ravel()
+    # One class at a time: SMOTE takes one k for all, and the rarest would set it.
+    for c, count in enumerate(counts):
         if count < counts.max():
-            how = {"sampling_strategy": {label: counts.max()}, "random_state": random.randint(2**31 - 1)}
+            how = {"sampling_strategy": {c: counts.max()}, "random_state": random.randint(2**31 - 1)}
             few = RandomOverSampler(**how)
             sampler = few if count == 1 else SMOTE(k_neighbors=min(_SMOTE_NEIGHBORS, count - 1), **how)
-            X, y = sampler.fit_resample(X, y)
-    return X, y
+            X, code = sampler.fit_resample(X, code)
+    return X, labels[code]
 
 
 def oversample_rare(

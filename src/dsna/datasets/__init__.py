@@ -1,5 +1,20 @@
-"""Readers of data as its owners store it."""
+"""Readers of tables and picture collections as their owners store them; nothing is downloaded or copied."""
 
+from .fgnet import load_fgnet
+from .morph import load_morph
+from .pictures import PictureSet
+from .pointing04 import load_pointing04
 from .tables import Table, TableError, find_tables, read_table
+from .utkface import load_utkface
 
-__all__ = ["Table", "TableError", "find_tables", "read_table"]
+__all__ = [
+    "PictureSet",
+    "Table",
+    "TableError",
+    "find_tables",
+    "load_fgnet",
+    "load_morph",
+    "load_pointing04",
+    "load_utkface",
+    "read_table",
+]

@@ -1,0 +1,14 @@
+"""Modules that only some users need, imported when they are needed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+def import_extra(name: str, extra: str) -> Any:
+    """Import the module ``name``, which the optional dependencies ``extra`` install."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError(f"This needs {name.split('.')[0]}: run `pip install dsna[{extra}]`.") from error

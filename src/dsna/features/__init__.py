@@ -1,0 +1,7 @@
+"""From pictures to rows of numbers: active appearance models of faces, oriented gradients of crops."""
+
+from .aam import AAM
+from .face import Face
+from .hog import HOG
+
+__all__ = ["AAM", "HOG", "Face"]
