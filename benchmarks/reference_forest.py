@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
-from dsna.growing import draw_sizes
+from dsna.growing import draw_sizes, leaf_rows
 from dsna.targets import Targets
 
 _CUTS = 15
@@ -36,6 +36,7 @@ class ReferenceTree:
     def fit(self, X: np.ndarray, targets: Targets) -> ReferenceTree:
         """Grow on scaled rows."""
         self.X, self.targets = X, targets
+        self.least = leaf_rows(self.setting, targets.n_classes)
         self.sizes = draw_sizes(self.setting.max_features, self.setting.n_draws, X.shape[1])
         self.nodes: list[tuple[Any, ...]] = []
         stack = [(np.argsort(targets.rank, kind="stable"), 0, -1)]
@@ -44,12 +45,12 @@ class ReferenceTree:
             if parent >= 0:
                 self.nodes[parent] = (*self.nodes[parent], len(self.nodes))
             split = None
-            if depth < self.setting.max_depth and len(rows) >= 2 * self.setting.min_samples_leaf:
+            if depth < self.setting.max_depth and len(rows) >= 2 * self.least:
                 split = self._split(rows)
             if split is not None:
                 features, weights, threshold = split
                 below = X[np.ix_(rows, features)] @ weights < threshold
-                if min(below.sum(), (~below).sum()) >= self.setting.min_samples_leaf:
+                if min(below.sum(), (~below).sum()) >= self.least:
                     stack.append((rows[~below], depth + 1, len(self.nodes)))
                     stack.append((rows[below], depth + 1, -1))
                     self.nodes.append((features, weights, threshold))
@@ -150,7 +151,7 @@ class ReferenceTree:
         at = [int(np.searchsorted(ordered, 0.0))]
         if self.setting.threshold == "gain":
             at += [k for k in np.arange(1, _CUTS + 1) * m // (_CUTS + 1) if k > 0 and ordered[k] > ordered[k - 1]]
-        least = 1 if m == self.setting.max_split_samples else self.setting.min_samples_leaf
+        least = 1 if m == self.setting.max_split_samples else self.least
         best, cut = -1.0, 0.0
         for place, k in enumerate(at):
             if not least <= k <= m - least:

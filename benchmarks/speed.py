@@ -25,6 +25,7 @@ from sklearn.metrics import balanced_accuracy_score, r2_score
 from synthetic import KINDS, table
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
+from dsna.growing import leaf_rows
 from dsna.targets import Targets, class_targets, label_targets
 
 DSNA = {"classification": DSNAClassifier, "regression": DSNARegressor}
@@ -173,7 +174,10 @@ def forests(report: Report, quick: bool) -> None:
     for kind in KINDS:
         X, y = table(kind, n)
         ours = {"CS-RF": CSRF[kind], "DSNA": DSNA[kind]}
-        size = {name: CSRF[kind]().get_params()[name] for name in ("max_depth", "min_samples_leaf")}
+        size = {
+            "max_depth": CSRF[kind]().max_depth,
+            "min_samples_leaf": leaf_rows(CSRF[kind](), kind == "classification"),
+        }
         common = {"n_estimators": n_trees, "random_state": 0, "n_jobs": 2, **size}
         theirs, peer = seconds(RF[kind](**common).fit, X, y)
         for name, estimator in ours.items():

@@ -32,7 +32,7 @@ class _CostSensitiveForest(BaseEstimator):
         n_estimators: int = 100,
         *,
         max_depth: int | None = 20,
-        min_samples_leaf: int = 2,
+        min_samples_leaf: int | None = None,
         max_features: Any = "auto",
         n_draws: int = 10,
         C: float = 10.0,

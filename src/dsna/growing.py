@@ -40,6 +40,13 @@ def draw_sizes(max_features: Any, n_draws: int, n_features: int) -> np.ndarray:
     return np.full(1 if size == n_features else n_draws, size, dtype=np.int64)
 
 
+def leaf_rows(setting: Any, n_classes: int) -> int:
+    """Rows that each side of a split must hold; by default more for classes, whose leaves are read as shares."""
+    if setting.min_samples_leaf is not None:
+        return int(setting.min_samples_leaf)
+    return 4 if n_classes else 2
+
+
 def grow_forest(
     X: np.ndarray,
     targets: Targets,
@@ -62,7 +69,7 @@ def grow_forest(
         targets.n_classes,
         int(targets.code.max()) + 1,
         int(setting.max_depth) if setting.max_depth is not None else 10_000,
-        int(setting.min_samples_leaf),
+        leaf_rows(setting, targets.n_classes),
         int(setting.max_split_samples),
         int(setting.split_groups == "features"),
         int(setting.threshold == "gain"),

@@ -13,8 +13,8 @@ GROWTH = """\
         Trees.
     max_depth : int or None, default=20
         Depth at which a tree stops growing.
-    min_samples_leaf : int, default=2
-        Rows that each side of a split must hold.
+    min_samples_leaf : int or None, default=None
+        Rows that each side of a split must hold; None stands for 4 in classification and 2 in regression.
     max_features : {"auto", "sqrt"}, int, float or None, default="auto"
         Features that a node's linear split combines: a number, a share of all, None for all, "sqrt"; "auto" lets
         single features, pairs and sets of sqrt(n_features) compete for the largest gain.
@@ -122,7 +122,7 @@ _WHOLE = {
     "n_estimators": 1, "min_samples_leaf": 1, "n_draws": 1, "max_split_samples": 10, "metric_rounds": 0,
     "n_clusters": 1, "max_iter": 0, "max_depth": 1, "max_neighbors": 1, "verbose": 0,
 }  # fmt: skip
-_NONE_ALLOWED = ("max_depth", "max_neighbors", "max_iter", "hull_energy", "radius", "balance")
+_NONE_ALLOWED = ("max_depth", "min_samples_leaf", "max_neighbors", "max_iter", "hull_energy", "radius", "balance")
 _AT_LEAST_ZERO = ("lam", "gamma", "tau", "overlap", "ridge", "svr_epsilon")
 _POSITIVE = ("C", "bandwidth", "temperature", "tol")
 _FLAGS = ("bootstrap", "proximity_weights", "sum_to_one", "oob_score")
