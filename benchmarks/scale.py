@@ -31,7 +31,10 @@ def growth(report: Report, quick: bool) -> None:
         Q, fits, peers, asks = X[sizes[-1] :], [], [], []
         for n in sizes:
             model = DSNA[kind](n_estimators=N_TREES, random_state=0, n_jobs=2)
-            common = {"max_depth": model.max_depth, "min_samples_leaf": leaf_rows(model, kind == "classification")}
+            common = {
+                "max_depth": model.max_depth,
+                "min_samples_leaf": leaf_rows(model, 4 if kind == "classification" else 0),
+            }
             repeats = 3 if n <= 30_000 else 1
             fits.append(processor_seconds(model.fit, X[:n], y[:n], repeats=repeats)[0])
             peer = RF[kind](N_TREES, random_state=0, n_jobs=2, **common)
@@ -95,7 +98,10 @@ def memory(report: Report, quick: bool) -> None:
             megabytes(X.nbytes),
             (rest - nodes) / X.nbytes,
         )
-        common = {"max_depth": model.max_depth, "min_samples_leaf": leaf_rows(model, kind == "classification")}
+        common = {
+            "max_depth": model.max_depth,
+            "min_samples_leaf": leaf_rows(model, 4 if kind == "classification" else 0),
+        }
         peer = RF[kind](n_trees, random_state=0, n_jobs=2, **common).fit(X, y)
         states = [tree.tree_.__getstate__() for tree in peer.estimators_]
         theirs = sum(state["nodes"].nbytes + state["values"].nbytes for state in states)

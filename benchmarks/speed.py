@@ -176,7 +176,7 @@ def forests(report: Report, quick: bool) -> None:
         ours = {"CS-RF": CSRF[kind], "DSNA": DSNA[kind]}
         size = {
             "max_depth": CSRF[kind]().max_depth,
-            "min_samples_leaf": leaf_rows(CSRF[kind](), kind == "classification"),
+            "min_samples_leaf": leaf_rows(CSRF[kind](), 4 if kind == "classification" else 0),
         }
         common = {"n_estimators": n_trees, "random_state": 0, "n_jobs": 2, **size}
         theirs, peer = seconds(RF[kind](**common).fit, X, y)

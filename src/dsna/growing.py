@@ -40,11 +40,9 @@ def draw_sizes(max_features: Any, n_draws: int, n_features: int) -> np.ndarray:
     return np.full(1 if size == n_features else n_draws, size, dtype=np.int64)
 
 
-def leaf_rows(setting: Any, n_classes: int) -> int:
-    """Rows that each side of a split must hold; by default more for classes, whose leaves are read as shares."""
-    if setting.min_samples_leaf is not None:
-        return int(setting.min_samples_leaf)
-    return 4 if n_classes else 2
+def leaf_rows(setting: Any, rarest: int) -> int:
+    """Rows that each side of a split must hold; by default 2 to 4, as the rarest class has (0 for labels)."""
+    return int(np.clip(rarest, 2, 4) if setting.min_samples_leaf is None else setting.min_samples_leaf)
 
 
 def grow_forest(
@@ -69,7 +67,7 @@ def grow_forest(
         targets.n_classes,
         int(targets.code.max()) + 1,
         int(setting.max_depth) if setting.max_depth is not None else 10_000,
-        leaf_rows(setting, targets.n_classes),
+        leaf_rows(setting, targets.rarest),
         int(setting.max_split_samples),
         int(setting.split_groups == "features"),
         int(setting.threshold == "gain"),

@@ -14,7 +14,8 @@ GROWTH = """\
     max_depth : int or None, default=20
         Depth at which a tree stops growing.
     min_samples_leaf : int or None, default=None
-        Rows that each side of a split must hold; None stands for 4 in classification and 2 in regression.
+        Rows that each side of a split must hold; None stands for 2 in regression, and in classification
+        for the rows of the rarest class, within 2 and 4.
     max_features : {"auto", "sqrt"}, int, float or None, default="auto"
         Features that a node's linear split combines: a number, a share of all, None for all, "sqrt"; "auto" lets
         single features, pairs and sets of sqrt(n_features) compete for the largest gain.

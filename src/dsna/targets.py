@@ -42,6 +42,12 @@ class Targets:
         self.density = density
 
     @property
+    def rarest(self) -> int:
+        """Rows of the rarest class; 0 in regression."""
+        counts = np.bincount(self.code)
+        return int(counts[counts > 0].min()) if self.n_classes else 0
+
+    @property
     def rank(self) -> np.ndarray:
         """(n,) numbers that order the rows by label."""
         if self.n_classes:
