@@ -15,7 +15,7 @@ from dsna.growing import leaf_rows
 DSNA = {"classification": DSNAClassifier, "regression": DSNARegressor}
 RF = {"classification": RandomForestClassifier, "regression": RandomForestRegressor}
 # Enough for full neighbourhoods at every size: a query of a few trees finds more rows as leaves grow.
-N_TREES = 20
+N_TREES = 50
 N_QUERIES = 2000
 
 
