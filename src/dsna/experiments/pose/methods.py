@@ -1,0 +1,130 @@
+"""Who competes on heads; methods that share a fitted model are answered by one fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+
+from ...baselines import REDSVM, KMeansForestRegressor, Resampled, smote
+from ...presets import FACES
+from ...regression import DSNARegressor
+from ..age.kernel_machines import FittingWidth
+from ..age.methods import Answers, Family, as_affine_hull, forest_mean
+from ..sweeps import settings
+
+#: Our setting on heads, chosen on other folds than those of the tables.
+POSE: dict[str, Any] = {**FACES, "n_estimators": 20, "gamma": 0.01, "decision": "grid", "balance": 0.0}
+#: Values of the sweeps, each parameter on its own, and the default of those that POSE leaves alone.
+SWEPT: dict[str, tuple[int, ...]] = {
+    "n_estimators": (5, 10, 20, 40),
+    "max_depth": (3, 5, 10, 20),
+    "min_samples_leaf": (2, 5, 10, 20),
+}
+CHOSEN = {"n_estimators": POSE["n_estimators"], "max_depth": 20, "min_samples_leaf": 2}
+FULL = "CS-RF+DSNA"
+SINGLE = "CS-RF+DSNA, angle by angle"
+BALANCED = "CS-RF+DSNA, angle by angle, balanced"
+OURS = ("CS-RF", "CS-RF+AH", FULL, SINGLE, BALANCED)
+
+
+class AngleByAngle(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+    """A model of its own for each output.
+
+    Parameters
+    ----------
+    estimator : regressor
+
+    Attributes
+    ----------
+    estimators_ : list of fitted regressors
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> X = np.arange(12.0)[:, None]
+    >>> AngleByAngle(Ridge()).fit(X, np.hstack([X, -X])).predict(X[:2]).shape
+    (2, 2)
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: Any, **params: Any) -> Self:
+        """Fit a copy of the estimator on each column of the labels."""
+        self.estimators_ = [clone(self.estimator).fit(X, column, **params) for column in np.asarray(y).T]
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n, n_outputs) labels."""
+        return np.column_stack([model.predict(X) for model in self.estimators_])
+
+
+def _alone(name: str, make: Callable[[int], Any]) -> Family:
+    return Family((name,), make, lambda model, X: {name: model.predict(X)})
+
+
+def _forest(seed: int) -> Any:
+    from sklearn.ensemble import RandomForestRegressor
+
+    return RandomForestRegressor(100, max_features=1 / 3, random_state=seed)
+
+
+def _ridge(seed: int) -> Any:
+    from sklearn.kernel_ridge import KernelRidge
+
+    grid = {"alpha": [0.001, 0.003, 0.01]}
+    return FittingWidth(KernelRidge(kernel="rbf"), (0.5, 1.0, 2.0), grid, centred=True)
+
+
+def _stages(model: Any, X: np.ndarray) -> Answers:
+    return {"CS-RF": forest_mean(model, X), "CS-RF+AH": as_affine_hull(model).predict(X), FULL: model.predict(X)}
+
+
+def _singles(model: Any, X: np.ndarray) -> Answers:
+    """The default balance, which one fit finds, and none: it changes nothing else of the fit."""
+    plain = copy(model)
+    plain.estimators_ = [copy(one).set_params(balance=0.0) for one in model.estimators_]
+    return {SINGLE: plain.predict(X), BALANCED: model.predict(X)}
+
+
+def _ours(**params: Any) -> Callable[[int], Any]:
+    return lambda seed: DSNARegressor(**{**POSE, **params}, random_state=seed)
+
+
+_TABLE = (
+    _alone("RF", _forest),
+    _alone("RF+SMOTE", lambda seed: AngleByAngle(Resampled(_forest(seed), smote, random_state=seed))),
+    _alone("RED-SVM", lambda seed: AngleByAngle(FittingWidth(REDSVM(C=10.0, random_state=seed)))),
+    _alone("kernel ridge", _ridge),
+    _alone("KRF, two means", lambda seed: KMeansForestRegressor(random_state=seed)),
+    Family(("CS-RF", "CS-RF+AH", FULL), _ours(), _stages),
+    Family((SINGLE, BALANCED), lambda seed: AngleByAngle(_ours(balance=None)(seed)), _singles),
+)
+_GAP = Family(
+    ("CS-RF, mean", "CS-RF+DSNA, mean"),
+    _ours(decision="mean"),
+    lambda model, X: {"CS-RF, mean": forest_mean(model, X), "CS-RF+DSNA, mean": model.predict(X)},
+)
+_SWEEPS = tuple(_alone(f"{FULL}, {name}", _ours(**params)) for name, params in settings(SWEPT))
+TABLE_METHODS = tuple(name for family in _TABLE for name in family.names)
+#: Methods of the experiment with pictures removed, and of the one with gaps.
+REMOVAL_METHODS = ("RF", "kernel ridge", "KRF, two means", "CS-RF", "CS-RF+AH", FULL)
+GAP_METHODS = ("RF", "kernel ridge", *_GAP.names)
+SWEEP_METHODS = tuple(family.names[0] for family in _SWEEPS)
+_BY_NAME = {name: family for family in (*_TABLE, _GAP, *_SWEEPS) for name in family.names}
+
+
+def pose_families(methods: Iterable[str]) -> list[Family]:
+    """The families that answer methods, each once, in the order of the methods.
+
+    Examples
+    --------
+    >>> [family.names for family in pose_families(["CS-RF", "RF", "CS-RF+DSNA"])]
+    [('CS-RF', 'CS-RF+AH', 'CS-RF+DSNA'), ('RF',)]
+    """
+    return list({family.names: family for family in map(_BY_NAME.__getitem__, methods)}.values())
