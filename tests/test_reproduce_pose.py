@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dsna.experiments.age.methods import FULL
 from dsna.experiments.age.protocols import Split
 from dsna.experiments.age.rows import CropRows
 from dsna.experiments.pose.heads import COMPONENTS, PoseError, gradients, read_heads
-from dsna.experiments.pose.methods import FULL, TABLE_METHODS, pose_families
+from dsna.experiments.pose.methods import TABLE_METHODS, pose_families
 from dsna.experiments.pose.plan import experiments
 from dsna.experiments.pose.protocols import GAPS, pose_folds, thinned
 from dsna.experiments.pose.scores import pose_table

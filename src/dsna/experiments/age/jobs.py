@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -41,12 +42,14 @@ class Job:
     ----------
     filed : tuple of str
         What results are filed under, but for the method.
-    labels : array of shape (n,)
+    labels : array of shape (n,) or (n, n_outputs)
     groups : array of shape (n,) or None
     rows : Rows
     split : Split
     methods : tuple of str
     quick : bool
+    families : callable, default=families_of
+        From names of methods to the families that answer them.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class Job:
     split: Split
     methods: tuple[str, ...]
     quick: bool
+    families: Callable[[Iterable[str]], list[Family]] = families_of
 
     def __call__(self) -> list[Row]:
         """Results of all methods, on one thread; of those that fail, an ``error``."""
@@ -78,7 +82,9 @@ class Job:
                 seconds = time.perf_counter() - start
             except Exception as error:  # no method can run; the other splits may
                 return [self._failed(method, error) for method in self.methods]
-            return [row for family in families_of(self.methods) for row in self._answers(family, train, test, seconds)]
+            return [
+                row for family in self.families(self.methods) for row in self._answers(family, train, test, seconds)
+            ]
 
     def _answers(self, family: Family, train: np.ndarray, test: np.ndarray, seconds: float) -> list[Row]:
         wanted = [method for method in family.names if method in self.methods]
@@ -118,7 +124,7 @@ class Job:
 
 
 def _joined(labels: np.ndarray) -> str:
-    return " ".join(f"{label:.4g}" for label in labels)
+    return " ".join(f"{label:.4g}" for label in labels.ravel())
 
 
 def parsed(text: str) -> np.ndarray:

@@ -53,7 +53,7 @@ class FittingWidth(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, groups: Any = None) -> FittingWidth:
         """Set the width, choose among several settings, and fit; rows of one group stay together in the folds."""
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-        self.offset_ = float(y.mean()) if self.centred else 0.0
+        self.offset_ = y.mean(axis=0) if self.centred else 0.0
         # Twice the total variance is the mean squared distance between two rows.
         gammas = [width / (2 * X.var(axis=0).sum()) for width in self.widths]
         grid = {"gamma": gammas, **(self.grid or {})}

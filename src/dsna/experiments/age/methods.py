@@ -52,11 +52,25 @@ class Family:
     answer: Callable[[Any, np.ndarray], Answers]
 
 
-def _single(name: str, make: Callable[[int], Any]) -> Family:
+def single(name: str, make: Callable[[int], Any]) -> Family:
+    """A method that shares its fit with no other.
+
+    Examples
+    --------
+    >>> single("RF", random_forest).names
+    ('RF',)
+    """
     return Family((name,), make, lambda model, X: {name: model.predict(X)})
 
 
-def _forest(seed: int) -> Any:
+def random_forest(seed: int) -> Any:
+    """The forest to compare with.
+
+    Examples
+    --------
+    >>> random_forest(3).random_state
+    3
+    """
     from sklearn.ensemble import RandomForestRegressor
 
     # A third of the features is Breiman's advice for labels; on faces it is as good as all of them, and faster.
@@ -67,7 +81,7 @@ def _resampled(sampler: str) -> Callable[[int], Any]:
     def make(seed: int) -> Any:
         from ... import baselines
 
-        return baselines.Resampled(_forest(seed), getattr(baselines, sampler), random_state=seed)
+        return baselines.Resampled(random_forest(seed), getattr(baselines, sampler), random_state=seed)
 
     return make
 
@@ -108,7 +122,7 @@ def forest_mean(model: Any, X: np.ndarray) -> np.ndarray:
 
     Returns
     -------
-    array of shape (n,)
+    array of shape (n,) or (n, n_outputs)
 
     Examples
     --------
@@ -120,7 +134,7 @@ def forest_mean(model: Any, X: np.ndarray) -> np.ndarray:
     (3,)
     """
     near, _ = model._answer(np.asarray(X, dtype=np.float64))
-    return near.vote[:, 0]
+    return near.vote[:, 0] if model.n_outputs_ == 1 else near.vote
 
 
 def as_affine_hull(model: Any) -> Any:
@@ -163,19 +177,19 @@ _RIDGE: dict[str, Any] = {
 _SVR: dict[str, Any] = {"epsilon": 1.0, "widths": (0.2, 0.4, 0.8), "grid": {"C": [30.0, 100.0]}}
 #: Beside ours.
 PEERS: tuple[Family, ...] = (
-    _single("RF", _forest),
-    _single("RF+SMOTE", _resampled("smote")),
-    _single("RF+SMOGN", _resampled("smogn")),
-    _single("RED-SVM", _machine("dsna.baselines", "REDSVM", seeded=True, C=10.0, widths=(0.2,))),
-    _single("OHRank", _machine("dsna.baselines", "OHRank", C=30.0)),
-    _single("SVR", _machine("sklearn.svm", "SVR", **_SVR)),
-    _single("kernel ridge", _machine("sklearn.kernel_ridge", "KernelRidge", **_RIDGE)),
-    _single("LightGBM", _boosted),
+    single("RF", random_forest),
+    single("RF+SMOTE", _resampled("smote")),
+    single("RF+SMOGN", _resampled("smogn")),
+    single("RED-SVM", _machine("dsna.baselines", "REDSVM", seeded=True, C=10.0, widths=(0.2,))),
+    single("OHRank", _machine("dsna.baselines", "OHRank", C=30.0)),
+    single("SVR", _machine("sklearn.svm", "SVR", **_SVR)),
+    single("kernel ridge", _machine("sklearn.kernel_ridge", "KernelRidge", **_RIDGE)),
+    single("LightGBM", _boosted),
 )
 #: All methods of the tables.
 FAMILIES: tuple[Family, ...] = (
     *PEERS,
-    _single("DSNA, paper's form", _dsna(**{**PAPER, "scaling": FACES["scaling"]})),
+    single("DSNA, paper's form", _dsna(**{**PAPER, "scaling": FACES["scaling"]})),
     Family(("CS-RF", "CS-RF+AH", FULL, BALANCED), _dsna(**FACES), _ours),
 )
 _GAP = Family(
@@ -186,7 +200,7 @@ _GAP = Family(
 #: Methods of the extrapolation experiment.
 GAP_METHODS = ("RF", "kernel ridge", *_GAP.names)
 _SWEEP = tuple(
-    _single(f"{FULL}, {name}", _dsna(**{**FACES, "balance": 0.0, **params})) for name, params in settings(SWEPT)
+    single(f"{FULL}, {name}", _dsna(**{**FACES, "balance": 0.0, **params})) for name, params in settings(SWEPT)
 )
 SWEEP_METHODS = tuple(family.names[0] for family in _SWEEP)
 TABLE_METHODS = tuple(name for family in FAMILIES for name in family.names)

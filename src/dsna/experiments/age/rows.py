@@ -69,6 +69,8 @@ class CropRows:
     ----------
     gradients : array of shape (n, n_features)
         Histograms of all crops, which look at one crop at a time.
+    components : int, default=200
+        Less where there are fewer rows or columns.
 
     Examples
     --------
@@ -80,11 +82,12 @@ class CropRows:
     """
 
     gradients: np.ndarray
+    components: int = COMPONENTS
 
     def of(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the training and of the test crops."""
         train, test = self.gradients[split.train], self.gradients[split.test]
-        most = min(COMPONENTS, *train.shape)
+        most = min(self.components, *train.shape)
         components = PCA(most, random_state=0).fit(train)
         return components.transform(train).astype(np.float64), components.transform(test).astype(np.float64)
 

@@ -13,9 +13,8 @@ from ...datasets import PictureSet, load_pointing04
 from ...features import HOG
 from ..pages import write_atomically
 
-#: Size of the crop in head boxes, and side of a cell in pixels of a 96 x 96 crop: the face alone and with its outline,
-#: finely and coarsely.
-VIEWS = ((1.3, 8), (1.6, 12), (1.3, 16), (1.0, 12))
+#: Sizes of the crops in head boxes: the face alone, and with its outline.
+MARGINS = (1.0, 1.3, 1.6)
 COMPONENTS = 100
 
 
@@ -84,7 +83,7 @@ def checksum(heads: PictureSet) -> str:
 
 
 def gradients(heads: PictureSet, cache: Path) -> np.ndarray:
-    """Oriented gradients of all views of all heads; each view has the same energy, whatever its number of cells.
+    """Oriented gradients of all heads, in crops of several sizes.
 
     Parameters
     ----------
@@ -100,21 +99,16 @@ def gradients(heads: PictureSet, cache: Path) -> np.ndarray:
     --------
     See :func:`dsna.experiments.pose.reproduction.reproduce`.
     """
-    name = f"{checksum(heads)} {VIEWS}"
+    hog = HOG()
+    name = f"{checksum(heads)} {hog} {MARGINS}"
     try:
         with np.load(cache) as kept:
             if str(kept["name"]) == name:
                 return kept["rows"]
     except (OSError, KeyError, ValueError, zipfile.BadZipFile):
         pass  # nothing there yet, or nothing whole
-    rows = np.hstack([_view(heads, margin, cell) for margin, cell in VIEWS])
+    rows = np.hstack([hog.transform(heads.crops(margin)) for margin in MARGINS]).astype(np.float32)
     stream = io.BytesIO()
     np.savez(stream, name=np.array(name), rows=rows)
     write_atomically(cache, stream.getvalue())
     return rows
-
-
-def _view(heads: PictureSet, margin: float, cell: int) -> np.ndarray:
-    hog = HOG(pixels_per_cell=(cell, cell))
-    blocks = (hog.size[0] // cell - 1) * (hog.size[1] // cell - 1)
-    return (hog.transform(heads.crops(margin)) / np.sqrt(blocks)).astype(np.float32)

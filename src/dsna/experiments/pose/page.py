@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..age.methods import FULL
 from ..pages import markdown, png, write_atomically
 from ..sweeps import plot_sweeps
 from . import published
 from .figures import plot_pitch, plot_removal
-from .methods import CHOSEN, FULL, GAP_METHODS, OURS, REMOVAL_METHODS, SWEPT
+from .methods import CHOSEN, GAP_METHODS, OURS, REMOVAL_METHODS, SWEPT
 from .plan import Experiment
 from .protocols import GAPS
 from .scores import ANGLES, AVERAGE, RARE, SNAPPED, answers, by_pitch, pose_table

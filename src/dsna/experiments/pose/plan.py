@@ -17,7 +17,6 @@ from .methods import GAP_METHODS, REMOVAL_METHODS, SWEEP_METHODS, TABLE_METHODS,
 from .protocols import FOLDS, GAPS, SHARES, pose_folds, removals
 
 _NAME = "Pointing'04"
-_WHERE = 4  # parts of a key that say where, not which fold and method
 _QUICK_FOLDS = _SWEEP_FOLDS = 2
 
 
@@ -55,7 +54,8 @@ class Experiment:
 
     def results(self, filed: pd.DataFrame) -> pd.DataFrame:
         """Those of the filed results that belong here."""
-        return filed[(filed[list(LAYOUT.key[:_WHERE])] == self.filed).all(axis=1)]
+        matching = [filed[name] == value for name, value in zip(LAYOUT.key, self.filed, strict=False)]
+        return filed[np.logical_and.reduce(matching)]
 
 
 def experiments(heads: PictureSet, quick: bool = False) -> list[Experiment]:

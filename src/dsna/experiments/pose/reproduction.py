@@ -11,13 +11,13 @@ from typing import Any
 
 from ...datasets import PictureSet
 from ..age.jobs import LAYOUT
-from ..age.methods import QUICK_TREES, with_trees
+from ..age.methods import FULL, QUICK_TREES, with_trees
 from ..age.rows import CropRows
 from ..ledger import Ledger, load_ledger
 from ..pages import write_atomically
 from ..running import execute
 from .heads import COMPONENTS, PoseError, gradients, read_heads
-from .methods import FULL, pose_families
+from .methods import pose_families
 from .neighbours import plot_neighbours, rare_and_common
 from .page import READING, sections, write_plots
 from .plan import Experiment, experiments, jobs_of, left
