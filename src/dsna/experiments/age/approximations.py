@@ -63,6 +63,18 @@ def fit_split(rows: FaceRows, split: Split, ages: np.ndarray, groups: np.ndarray
     Returns
     -------
     FittedSplit
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from dsna.experiments.age.protocols import leave_one_person_out
+    >>> X, groups = np.random.default_rng(0).normal(size=(60, 2)), np.repeat(np.arange(6), 10)
+    >>> rows = SimpleNamespace(model=lambda split: (None, X[split.train], X[split.test]))
+    >>> ages = np.round(30 + 9 * X[:, 0])
+    >>> model = DSNARegressor(n_estimators=5, random_state=0)
+    >>> fitted = fit_split(rows, leave_one_person_out(groups)[0], ages, groups, model)
+    >>> fitted.truth.shape
+    (10,)
     """
     aam, train, test = rows.model(split)
     model.fit(train, ages[split.train], groups=groups[split.train])
@@ -79,6 +91,16 @@ def settling(fitted: FittedSplit) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     Returns
     -------
     mapping from methods to labels (n, steps) and numbers of steps (n,)
+
+    Examples
+    --------
+    >>> from dsna.experiments.age.protocols import Split
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> model = DSNARegressor(n_estimators=5, random_state=0).fit(X[:50], X[:50, 0])
+    >>> split = Split("folds", "0", np.arange(50), np.arange(50, 60))
+    >>> ways = settling(FittedSplit(split, X[:, 0], None, X[:50], X[50:], model))
+    >>> {name: steps.shape for name, (_, steps) in ways.items()}
+    {'CS-RF+AH': (10,), 'CS-RF+DSNA': (10,)}
     """
     ways = {}
     for name, base in (("CS-RF+AH", as_affine_hull(fitted.model)), ("CS-RF+DSNA", fitted.model)):
@@ -101,6 +123,22 @@ def plot_approximations(fitted: FittedSplit, rows: FaceRows, queries: Sequence[i
     Returns
     -------
     matplotlib Figure
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from dsna.experiments.age.protocols import Split
+    >>> from dsna.features import Face
+    >>> rng = np.random.default_rng(0)
+    >>> grid = np.array([[x, y] for y in (20, 50, 80) for x in (20, 50, 80)])
+    >>> faces = [Face(rng.uniform(0, 255, (100, 100)), grid + rng.normal(0, 3, (9, 2))) for _ in range(24)]
+    >>> aam = AAM(n_components=4, radius=16)
+    >>> train, ages = aam.fit_transform(faces[:20]), np.arange(24.0)
+    >>> model = DSNARegressor(n_estimators=5, random_state=0).fit(train, ages[:20])
+    >>> split = Split("folds", "0", np.arange(20), np.arange(20, 24))
+    >>> fitted = FittedSplit(split, ages, aam, train, aam.transform(faces[20:]), model)
+    >>> len(plot_approximations(fitted, SimpleNamespace(faces=faces), [0, 2]).axes)  # 6 neighbours and 3 more, twice
+    18
     """
     from matplotlib.figure import Figure
 

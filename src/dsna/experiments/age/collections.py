@@ -9,7 +9,8 @@ from pathlib import Path
 
 from ...datasets import PictureSet, load_fgnet, load_morph, load_utkface
 
-_READERS: dict[str, Callable[..., PictureSet]] = {"FG-NET": load_fgnet, "MORPH": load_morph, "UTKFace": load_utkface}
+#: How each collection is read.
+READERS: dict[str, Callable[..., PictureSet]] = {"FG-NET": load_fgnet, "MORPH": load_morph, "UTKFace": load_utkface}
 _FOLDERS = {"FG-NET": "fgnet", "MORPH": "morph", "UTKFace": "utkface"}
 _WHERE = (
     "Expected is a folder that holds fgnet/ (images/001A02.JPG, points/001a02.pts; free for research, "
@@ -100,6 +101,6 @@ def find_collections(folder: Path) -> list[Collection]:
     if not places:
         raise FacesError(f"{folder} holds no faces. {_WHERE}")
     try:
-        return [Collection(name, place, _READERS[name](place)) for name, place in places.items()]
+        return [Collection(name, place, READERS[name](place)) for name, place in places.items()]
     except FileNotFoundError as error:
         raise FacesError(str(error)) from error

@@ -111,8 +111,9 @@ class Job:
         ]
 
     def _fit(self, model: Any, train: np.ndarray) -> None:
-        known = self.groups is not None and "groups" in inspect.signature(model.fit).parameters
-        persons = {"groups": self.groups[self.split.train]} if known and self.groups is not None else {}
+        persons = {}
+        if self.groups is not None and "groups" in inspect.signature(model.fit).parameters:
+            persons["groups"] = self.groups[self.split.train]
         model.fit(train, self.labels[self.split.train], **persons)
 
     def _head(self, method: str) -> Row:

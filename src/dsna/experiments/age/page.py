@@ -12,8 +12,8 @@ import pandas as pd
 from ..pages import markdown, png, write_atomically
 from ..published import beside_published
 from ..sweeps import plot_sweeps
-from .figures import plot_ages, plot_decades, plot_embeddings, plot_settling
-from .methods import BALANCED, FULL, GAP_METHODS, OURS, PEERS, SWEEP_METHODS, SWEPT, TABLE_METHODS
+from .figures import plot_ages, plot_decades
+from .methods import BALANCED, CHOSEN, FULL, GAP_METHODS, OURS, PEERS, SWEPT, TABLE_METHODS
 from .plan import Experiment
 from .scores import OLD, decade_names, score, verdicts
 
@@ -46,6 +46,19 @@ def main_table(one: Experiment, filed: pd.DataFrame, quick: bool) -> pd.DataFram
     -------
     data frame
         See :func:`dsna.experiments.age.scores.score`; methods that have not answered all folds are missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from dsna.datasets import PictureSet
+    >>> from dsna.experiments.age.collections import Collection
+    >>> from dsna.experiments.age.jobs import LAYOUT
+    >>> from dsna.experiments.age.protocols import three_subsets
+    >>> faces = PictureSet([Path("1.jpg")] * 3, np.array([20.0, 30.0, 40.0]), points=[None] * 3)
+    >>> one = Experiment(Collection("UTKFace", Path("."), faces), three_subsets(3), ("RF",), pooled=False)
+    >>> main_table(one, pd.DataFrame(columns=LAYOUT.columns), quick=False).empty  # nothing has been run
+    True
     """
     old = OLD if one.pooled else _LARGE_OLD
     return score(one.results(filed, quick), TABLE_METHODS, one.folds, pooled=one.pooled, old=old)
@@ -63,6 +76,18 @@ def section(one: Experiment, table: pd.DataFrame) -> list[str]:
     -------
     list of str
         Paragraphs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from dsna.datasets import PictureSet
+    >>> from dsna.experiments.age.collections import Collection
+    >>> from dsna.experiments.age.protocols import three_subsets
+    >>> faces = PictureSet([Path("1.jpg")] * 3, np.array([20.0, 30.0, 40.0]), points=[None] * 3)
+    >>> one = Experiment(Collection("UTKFace", Path("."), faces), three_subsets(3), ("RF",), pooled=False)
+    >>> section(one, pd.DataFrame())
+    ['## UTKFace, S1, S2, S3: 3 pictures, 2 folds', 'No method has answered all folds yet.']
     """
     n = len(one.collection.pictures)
     parts = [f"## {one.collection.name}, {one.protocol}: {n} pictures, {len(one.folds)} folds"]
@@ -107,6 +132,11 @@ def gap_section(gaps: Sequence[Experiment], filed: pd.DataFrame, quick: bool) ->
     -------
     list of str
         Paragraphs.
+
+    Examples
+    --------
+    >>> gap_section([], pd.DataFrame(), quick=False)
+    []
     """
     parts = ["## Ages that training lacks"]
     for one in gaps:
@@ -155,27 +185,25 @@ def write_figures(
     Returns
     -------
     list of str
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from matplotlib.figure import Figure
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_figures(Path(folder), {}, None, {"some_plot.png": Figure()})
+    ['![some plot](some_plot.png)']
     """
     ages = {name: one.collection.pictures.labels for name, (one, _) in tables.items()}
-    figures: dict[str, Any] = {"ages.png": plot_ages(ages), **drawn}
+    figures: dict[str, Any] = {"ages.png": plot_ages(ages)} if ages else {}
+    figures.update(drawn)
     for name, (one, table) in tables.items():
         if not table.empty:
             file = f"decades_{name.lower().replace('-', '')}.png"
             figures[file] = plot_decades(table, _SHOWN, one.collection.pictures.labels)
     if sweep is not None and not sweep[1].empty:
         errors = {name.removeprefix(f"{FULL}, "): float(mae) for name, mae in sweep[1]["MAE"].items()}
-        chosen = {"n_estimators": 10, "max_depth": 20, "min_samples_leaf": 2}
-        figures["sweeps.png"] = plot_sweeps(SWEPT, errors, chosen, "mean absolute error, years")
+        figures["sweeps.png"] = plot_sweeps(SWEPT, errors, CHOSEN, "mean absolute error, years")
     for name, figure in figures.items():
         write_atomically(folder / name, png(figure))
     return [f"![{name.removesuffix('.png').replace('_', ' ')}]({name})" for name in figures]
-
-
-def sweep_scores(one: Experiment, filed: pd.DataFrame, quick: bool) -> pd.DataFrame:
-    """Errors of the settings of the sweeps that have answered all folds."""
-    return score(one.results(filed, quick), SWEEP_METHODS, one.folds)
-
-
-def plots_of(rows: np.ndarray, ages: np.ndarray, ways: Mapping[str, Any], truth: np.ndarray) -> dict[str, Any]:
-    """Embedding and convergence plots by file name."""
-    return {"embedding.png": plot_embeddings(rows, ages), "convergence.png": plot_settling(ways, truth)}

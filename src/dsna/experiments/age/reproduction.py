@@ -17,12 +17,14 @@ from ..pages import write_atomically
 from ..running import execute
 from .approximations import fit_split, plot_approximations, settling
 from .collections import FacesError, find_collections
+from .figures import plot_embeddings, plot_settling
 from .jobs import LAYOUT
-from .methods import QUICK_TREES, family_of, with_trees
-from .page import READING, gap_section, main_table, plots_of, section, sweep_scores, write_figures
+from .methods import QUICK_TREES, SWEEP_METHODS, family_of, with_trees
+from .page import READING, gap_section, main_table, section, write_figures
 from .plan import Experiment, choose, experiments, jobs_of
 from .protocols import person_folds
 from .rows import FaceRows
+from .scores import score
 
 _PICTURED = 5
 
@@ -131,7 +133,9 @@ def _page(options: Options, everything: list[Experiment], filed: pd.DataFrame, s
         page += section(one, table)
     page += gap_section(kinds["gap"], filed, options.quick)
     say("\n\n".join(page[3:]))
-    sweep = next(((one, sweep_scores(one, filed, options.quick)) for one in kinds["sweep"]), None)
+    sweep = None
+    for one in kinds["sweep"]:
+        sweep = one, score(one.results(filed, options.quick), SWEEP_METHODS, one.folds)
     drawn: dict[str, Any] = {}
     faces = [one for one in everything if one.collection.name == "FG-NET"]
     if faces:
@@ -150,5 +154,8 @@ def _fitted_pictures(one: Experiment, quick: bool) -> dict[str, Any]:
         model = with_trees(model, QUICK_TREES)
     fitted = fit_split(rows, person_folds(groups)[0], pictures.labels, groups, model)
     oldest = np.argsort(-fitted.truth, kind="stable")[: 3 * _PICTURED : 3]
-    plots = plots_of(fitted.train, pictures.labels[fitted.split.train], settling(fitted), fitted.truth)
-    return {**plots, "approximations.png": plot_approximations(fitted, rows, oldest.tolist())}
+    return {
+        "embedding.png": plot_embeddings(fitted.train, pictures.labels[fitted.split.train]),
+        "convergence.png": plot_settling(settling(fitted), fitted.truth),
+        "approximations.png": plot_approximations(fitted, rows, oldest.tolist()),
+    }

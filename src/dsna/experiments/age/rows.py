@@ -9,21 +9,19 @@ from pathlib import Path
 import numpy as np
 from sklearn.decomposition import PCA
 
-from ...datasets import load_fgnet, load_morph, load_utkface
 from ...features import AAM, HOG, Face
-from .collections import Collection
+from .collections import READERS, Collection
 from .protocols import Split
 
 RADIUS = 32
 COMPONENTS = 200
-_READERS = {"FG-NET": load_fgnet, "MORPH": load_morph, "UTKFace": load_utkface}
 _CELL = (12, 12)
 
 
 @lru_cache(maxsize=1)
 def _faces(name: str, folder: Path) -> list[Face]:
     """Faces of a collection, read once in each process."""
-    return _READERS[name](folder).faces(RADIUS)
+    return READERS[name](folder).faces(RADIUS)
 
 
 @dataclass(frozen=True)
