@@ -13,7 +13,7 @@ from ..age.jobs import LAYOUT, Job
 from ..age.protocols import Split, person_folds
 from ..age.rows import CropRows
 from .heads import COMPONENTS, PoseError, checksum
-from .methods import GAP_METHODS, REMOVAL_METHODS, SWEEP_METHODS, TABLE_METHODS, pose_families
+from .methods import GAP_METHODS, PERSON_METHODS, REMOVAL_METHODS, SWEEP_METHODS, TABLE_METHODS, pose_families
 from .protocols import FOLDS, GAPS, SHARES, pose_folds, removals
 
 _NAME = "Pointing'04"
@@ -89,7 +89,7 @@ def experiments(heads: PictureSet, quick: bool = False) -> list[Experiment]:
     few = 4 if quick else 1
     planned = [
         ("table", folds, TABLE_METHODS),
-        ("persons", person_folds(persons, count), TABLE_METHODS),
+        ("persons", person_folds(persons, count), PERSON_METHODS),
         *(("gap", gap.cut(folds, labels), GAP_METHODS) for gap in GAPS if gap.inside(labels).any()),
         *(("removal", some, REMOVAL_METHODS) for some in removals(folds, labels[:, 0], SHARES[::few])),
         ("sweep", folds[:_SWEEP_FOLDS], SWEEP_METHODS[::few]),
