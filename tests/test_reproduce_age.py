@@ -13,12 +13,15 @@ from typer.testing import CliRunner
 from dsna import FACES, CostSensitiveForestRegressor, DSNARegressor
 from dsna.commands import app
 from dsna.datasets import load_fgnet
-from dsna.experiments.age import jobs, methods
-from dsna.experiments.age.jobs import LAYOUT, Job, parsed
-from dsna.experiments.age.protocols import GAPS, leave_one_person_out, person_folds, three_subsets, with_gap
+from dsna.experiments import jobs
+from dsna.experiments.age import methods
+from dsna.experiments.age.protocols import GAPS, leave_one_person_out, three_subsets, with_gap
 from dsna.experiments.age.rows import FaceRows
+from dsna.experiments.families import Family, forest_mean, with_trees
+from dsna.experiments.jobs import LAYOUT, Job, parsed
 from dsna.experiments.ledger import load_ledger
 from dsna.experiments.published import COLUMN, PUBLISHED, beside_published
+from dsna.experiments.splits import person_folds
 from dsna.features import AAM
 from tests.face_folders import write_fgnet, write_utkface
 
@@ -109,7 +112,7 @@ def test_one_fit_answers_as_separate_fits_would():
     X = rng.normal(size=(90, 4))
     y = np.round(20 + 8 * X[:, 0] + rng.normal(size=90))
     family = methods.family_of("CS-RF")
-    model = methods.with_trees(family.make(0), 5).fit(X[:70], y[:70])
+    model = with_trees(family.make(0), 5).fit(X[:70], y[:70])
     answers = family.answer(model, X[70:])
     forest = {name: value for name, value in FACES.items() if name != "n_clusters"} | {"n_estimators": 5}
     seed = np.random.RandomState(0).randint(2**31 - 1)
@@ -124,7 +127,7 @@ def test_ten_trees_are_all_that_faces_have():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
     few, many = (DSNARegressor(**FACES | {"n_estimators": n}, random_state=0).fit(X, X[:, 0]) for n in (10, 20))
-    np.testing.assert_allclose(methods.forest_mean(few, X), methods.forest_mean(many, X))
+    np.testing.assert_allclose(forest_mean(few, X), forest_mean(many, X))
 
 
 def test_command_runs_resumes_and_writes_everything(age, tmp_path, monkeypatch):
@@ -171,7 +174,7 @@ def test_a_failing_method_is_told_and_the_rest_goes_on(age, tmp_path, monkeypatc
     def broken(seed):
         raise RuntimeError("no luck")
 
-    bad = methods.Family(("RF",), broken, lambda model, X: {})
+    bad = Family(("RF",), broken, lambda model, X: {})
     monkeypatch.setitem(methods._BY_NAME, "RF", bad)
     result = age("--quick", "--methods", "RF;LightGBM")
     assert result.exit_code == 1
@@ -240,7 +243,7 @@ def test_real_faces():
     rows = FaceRows("FG-NET", Path(folder) / "fgnet")
     filed = ("FG-NET", "00", "full", split.protocol, split.fold)
     wanted = ("RF", "CS-RF", "CS-RF+DSNA")
-    found = Job(filed, pictures.labels, pictures.groups, rows, split, wanted, False)()
+    found = Job(filed, pictures.labels, pictures.groups, rows, split, wanted, False, methods.families_of)()
     error = {row["method"]: row["mae"] for row in found}
     assert error["CS-RF+DSNA"] < error["CS-RF"] < error["RF"]
     assert jobs.LAYOUT.values[-1] in found[0]

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...features import AAM
 from ...regression import DSNARegressor
-from .methods import as_affine_hull, forest_mean
-from .protocols import Split
+from ..families import as_affine_hull, forest_mean
+from ..splits import Split
 from .rows import FaceRows
 
 _NEIGHBOURS = 6

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..families import FULL
 from ..pages import markdown, png, write_atomically
 from ..published import beside_published
 from ..sweeps import plot_sweeps
 from .figures import plot_ages, plot_decades
-from .methods import BALANCED, CHOSEN, FULL, GAP_METHODS, OURS, PEERS, SWEPT, TABLE_METHODS
+from .methods import BALANCED, CHOSEN, GAP_METHODS, OURS, PEERS, SWEPT, TABLE_METHODS
 from .plan import Experiment
 from .scores import OLD, decade_names, score, verdicts
 
@@ -53,7 +54,7 @@ def main_table(one: Experiment, filed: pd.DataFrame, quick: bool) -> pd.DataFram
     >>> from pathlib import Path
     >>> from dsna.datasets import PictureSet
     >>> from dsna.experiments.age.collections import Collection
-    >>> from dsna.experiments.age.jobs import LAYOUT
+    >>> from dsna.experiments.jobs import LAYOUT
     >>> from dsna.experiments.age.protocols import three_subsets
     >>> faces = PictureSet([Path("1.jpg")] * 3, np.array([20.0, 30.0, 40.0]), points=[None] * 3)
     >>> one = Experiment(Collection("UTKFace", Path("."), faces), three_subsets(3), ("RF",), pooled=False)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..jobs import LAYOUT, Job
+from ..splits import Split, person_folds
 from .collections import Collection, FacesError
-from .jobs import LAYOUT, Job
-from .methods import GAP_METHODS, LARGE_METHODS, SWEEP_METHODS, TABLE_METHODS
-from .protocols import GAPS, Split, leave_one_person_out, person_folds, three_subsets, with_gap
+from .methods import GAP_METHODS, LARGE_METHODS, SWEEP_METHODS, TABLE_METHODS, families_of
+from .protocols import GAPS, leave_one_person_out, three_subsets, with_gap
 from .rows import rows_of
 
 _WHERE = 4  # parts of a key that say where, not which fold and method
@@ -174,5 +175,5 @@ def jobs_of(experiments: Iterable[Experiment], quick: bool, done: Container[tupl
             if checksum not in rows:
                 rows[checksum] = rows_of(one.collection)
             filed = one.key(split, "", quick)[:-1]
-            jobs.append(Job(filed, pictures.labels, pictures.groups, rows[checksum], split, left, quick))
+            jobs.append(Job(filed, pictures.labels, pictures.groups, rows[checksum], split, left, quick, families_of))
     return jobs

@@ -12,17 +12,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..families import QUICK_TREES, with_trees
+from ..jobs import LAYOUT
 from ..ledger import Ledger, load_ledger
 from ..pages import write_atomically
 from ..running import execute
+from ..splits import person_folds
 from .approximations import fit_split, plot_approximations, settling
 from .collections import FacesError, find_collections
 from .figures import plot_embeddings, plot_settling
-from .jobs import LAYOUT
-from .methods import QUICK_TREES, SWEEP_METHODS, family_of, with_trees
+from .methods import SWEEP_METHODS, family_of
 from .page import READING, gap_section, main_table, section, write_figures
 from .plan import Experiment, choose, experiments, jobs_of
-from .protocols import person_folds
 from .rows import FaceRows
 from .scores import score
 

@@ -7,14 +7,13 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from sklearn.decomposition import PCA
 
 from ...features import AAM, HOG, Face
+from ..crops import CropRows
+from ..splits import Split
 from .collections import READERS, Collection
-from .protocols import Split
 
 RADIUS = 32
-COMPONENTS = 200
 _CELL = (12, 12)
 
 
@@ -57,37 +56,6 @@ class FaceRows:
         model = AAM(radius=RADIUS)
         train = model.fit_transform([self.faces[i] for i in split.train])
         return model, train, model.transform([self.faces[i] for i in split.test])
-
-
-@dataclass(frozen=True)
-class CropRows:
-    """Principal components of oriented gradients, by the gradients of the training crops alone.
-
-    Parameters
-    ----------
-    gradients : array of shape (n, n_features)
-        Histograms of all crops, which look at one crop at a time.
-    components : int, default=200
-        Less where there are fewer rows or columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dsna.experiments.age.protocols import three_subsets
-    >>> rows = CropRows(np.random.default_rng(0).normal(size=(30, 6)).astype(np.float32))
-    >>> [part.shape for part in rows.of(three_subsets(30)[0])]
-    [(10, 6), (20, 6)]
-    """
-
-    gradients: np.ndarray
-    components: int = COMPONENTS
-
-    def of(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of the training and of the test crops."""
-        train, test = self.gradients[split.train], self.gradients[split.test]
-        most = min(self.components, *train.shape)
-        components = PCA(most, random_state=0).fit(train)
-        return components.transform(train).astype(np.float64), components.transform(test).astype(np.float64)
 
 
 def rows_of(collection: Collection) -> FaceRows | CropRows:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from .jobs import parsed
+from ..jobs import parsed
 
 OLD = 40
 _WIDTH = 10

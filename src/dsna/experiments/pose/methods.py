@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clon
 from ...baselines import REDSVM, KMeansForestRegressor, Resampled, smote
 from ...presets import FACES, PAPER
 from ...regression import DSNARegressor
-from ..age.jobs import fit_apart
-from ..age.kernel_machines import FittingWidth
-from ..age.methods import FULL, Answers, Family, as_affine_hull, forest_mean, random_forest, single
+from ..families import FULL, Answers, Family, as_affine_hull, forest_mean, grouped, random_forest, single
+from ..jobs import fit_apart
+from ..kernel_machines import FittingWidth
 from ..sweeps import settings
 
 
@@ -27,7 +27,8 @@ def pitch_share(labels: np.ndarray) -> np.ndarray:
     >>> pitch_share(np.array([[0.0, 15.0], [0.0, 30.0], [0.0, 45.0], [90.0, 0.0]]))
     array([0.75, 0.75, 0.75, 0.25])
     """
-    _, at, counts = np.unique(labels[:, 0], return_inverse=True, return_counts=True)
+    pitch = labels.reshape(len(labels), -1)[:, 0]
+    _, at, counts = np.unique(pitch, return_inverse=True, return_counts=True)
     return counts[at] / len(labels)
 
 
@@ -153,4 +154,4 @@ def pose_families(methods: Iterable[str]) -> list[Family]:
     >>> [family.names for family in pose_families(["CS-RF", "RF", "CS-RF+DSNA"])]
     [('CS-RF', 'CS-RF+AH', 'CS-RF+DSNA', 'CS-RF+DSNA, balanced'), ('RF',)]
     """
-    return list({family.names: family for family in map(_BY_NAME.__getitem__, methods)}.values())
+    return grouped(map(_BY_NAME.__getitem__, methods))

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...datasets import PictureSet
 from ...regression import DSNARegressor
-from ..age.methods import forest_mean
-from ..age.protocols import Split
+from ..families import forest_mean
+from ..splits import Split
 
 _SHOWN = 7
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..age.methods import FULL
+from ..families import FULL
 from ..pages import markdown, png, write_atomically
 from ..sweeps import plot_sweeps
 from . import published

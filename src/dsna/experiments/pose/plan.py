@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import PictureSet
-from ..age.jobs import LAYOUT, Job
-from ..age.protocols import Split, person_folds
-from ..age.rows import CropRows
+from ..crops import CropRows
+from ..jobs import LAYOUT, Job
+from ..splits import Split, person_folds
 from .heads import COMPONENTS, PoseError, checksum
 from .methods import GAP_METHODS, PERSON_METHODS, REMOVAL_METHODS, SWEEP_METHODS, TABLE_METHODS, pose_families
 from .protocols import FOLDS, GAPS, SHARES, pose_folds, removals

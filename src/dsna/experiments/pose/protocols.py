@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 from sklearn.model_selection import StratifiedKFold
 
-from ..age.protocols import Split
+from ..splits import Split
 
 FOLDS = 5
 #: Shares of the training pictures that are removed.

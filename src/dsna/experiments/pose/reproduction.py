@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ...datasets import PictureSet
-from ..age.jobs import LAYOUT
-from ..age.methods import FULL, QUICK_TREES, with_trees
-from ..age.rows import CropRows
+from ..crops import CropRows
+from ..families import FULL, QUICK_TREES, with_trees
+from ..jobs import LAYOUT
 from ..ledger import Ledger, load_ledger
 from ..pages import write_atomically
 from ..running import execute

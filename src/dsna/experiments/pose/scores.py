@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.spatial import cKDTree
 
-from ..age.jobs import parsed
+from ..jobs import parsed
 
 #: Columns of the labels.
 ANGLES = ("pitch", "yaw")

@@ -12,11 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ...cli import VISION_REMEDY
-from ..ledger import Layout
-from ..running import Row, warm_up
-from .methods import QUICK_TREES, Family, families_of, with_trees
-from .protocols import Split
+from ..cli import VISION_REMEDY
+from .families import QUICK_TREES, Family, with_trees
+from .ledger import Layout
+from .running import Row, warm_up
+from .splits import Split
 
 #: Results of the task: what was asked, the true and the predicted labels, errors and times.
 LAYOUT = Layout(
@@ -48,17 +48,18 @@ class Job:
     split : Split
     methods : tuple of str
     quick : bool
-    families : callable, default=families_of
+    families : callable
         From names of methods to the families that answer them.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from dsna.experiments.age.methods import families_of
     >>> from dsna.experiments.age.protocols import three_subsets
-    >>> from dsna.experiments.age.rows import CropRows
+    >>> from dsna.experiments.crops import CropRows
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
     >>> filed = "UTKFace", "00", "quick", "S1, S2, S3", "S1"
-    >>> job = Job(filed, X[:, 0], None, CropRows(X), three_subsets(60)[0], ("RF",), True)
+    >>> job = Job(filed, X[:, 0], None, CropRows(X), three_subsets(60)[0], ("RF",), True, families_of)
     >>> [(row["method"], row["n"]) for row in job()]
     [('RF', 40)]
     """
@@ -70,7 +71,7 @@ class Job:
     split: Split
     methods: tuple[str, ...]
     quick: bool
-    families: Callable[[Iterable[str]], list[Family]] = families_of
+    families: Callable[[Iterable[str]], list[Family]]
 
     def __call__(self) -> list[Row]:
         """Results of all methods, on one thread; of those that fail, an ``error``."""
