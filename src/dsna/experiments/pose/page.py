@@ -14,7 +14,7 @@ from ..pages import markdown, png, write_atomically
 from ..sweeps import plot_sweeps
 from . import published
 from .figures import plot_pitch, plot_removal
-from .methods import CHOSEN, GAP_METHODS, OURS, REMOVAL_METHODS, SWEPT
+from .methods import CHOSEN, GAP_METHODS, OURS, REMOVAL_METHODS, SWEPT, TABLE_METHODS
 from .plan import Experiment
 from .protocols import GAPS
 from .scores import ANGLES, AVERAGE, RARE, SNAPPED, answers, by_pitch, pose_table
@@ -32,7 +32,7 @@ degrees. Published figures are quoted from Huang, Loy and Tang; their features a
 
 def table_section(one: Experiment, filed: pd.DataFrame, title: str) -> list[str]:
     """Errors of all methods under one protocol, as paragraphs; beside published ones where the protocol is theirs."""
-    table = pose_table(one.results(filed), one.methods, one.folds)
+    table = pose_table(one.results(filed), TABLE_METHODS, one.folds)
     parts = [f"## {title}"]
     if table.empty:
         return [*parts, "No method has answered all folds yet."]
@@ -45,7 +45,7 @@ def table_section(one: Experiment, filed: pd.DataFrame, title: str) -> list[str]
 
 def pitch_table(one: Experiment, filed: pd.DataFrame) -> pd.DataFrame:
     """Mean pitch error of each method (rows) at each pitch angle (columns)."""
-    found = {method: answers(one.results(filed), method, one.folds) for method in one.methods}
+    found = {method: answers(one.results(filed), method, one.folds) for method in TABLE_METHODS}
     rows = {method: by_pitch(*both) for method, both in found.items() if both is not None}
     return pd.DataFrame.from_dict(rows, orient="index")
 

@@ -13,7 +13,7 @@ from ..crops import CropRows
 from ..jobs import LAYOUT, Job
 from ..splits import Split, person_folds
 from .heads import COMPONENTS, PoseError, checksum
-from .methods import GAP_METHODS, PERSON_METHODS, REMOVAL_METHODS, SWEEP_METHODS, TABLE_METHODS, pose_families
+from .methods import FAST_METHODS, GAP_METHODS, PAPERS_FORM, REMOVAL_METHODS, SWEEP_METHODS, pose_families
 from .protocols import FOLDS, GAPS, SHARES, pose_folds, removals
 
 _NAME = "Pointing'04"
@@ -26,7 +26,7 @@ class Experiment:
 
     Parameters
     ----------
-    kind : {"table", "persons", "removal", "gap", "sweep"}
+    kind : {"table", "persons", "gap", "removal", "sweep", "paper"}
     splits : list of Split
         Of one protocol.
     methods : tuple of str
@@ -88,11 +88,12 @@ def experiments(heads: PictureSet, quick: bool = False) -> list[Experiment]:
     folds = pose_folds(labels, count)
     few = 4 if quick else 1
     planned = [
-        ("table", folds, TABLE_METHODS),
-        ("persons", person_folds(persons, count), PERSON_METHODS),
+        ("table", folds, FAST_METHODS),
+        ("persons", person_folds(persons, count), FAST_METHODS),
         *(("gap", gap.cut(folds, labels), GAP_METHODS) for gap in GAPS if gap.inside(labels).any()),
         *(("removal", some, REMOVAL_METHODS) for some in removals(folds, labels[:, 0], SHARES[::few])),
         ("sweep", folds[:_SWEEP_FOLDS], SWEEP_METHODS[::few]),
+        ("paper", folds, (PAPERS_FORM,)),
     ]
     head = (_NAME, checksum(heads), "quick" if quick else "full")
     return [Experiment(kind, splits, names, (*head, splits[0].protocol)) for kind, splits, names in planned]
