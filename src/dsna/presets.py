@@ -58,4 +58,5 @@ FACES: dict[str, Any] = {
     "max_features": None,
     "metric_rounds": 2,
     "n_clusters": 2,
+    "temperature": 0.02,
 }
