@@ -83,7 +83,7 @@ def checksum(heads: PictureSet) -> str:
 
 
 def gradients(heads: PictureSet, cache: Path) -> np.ndarray:
-    """Oriented gradients of all heads, in crops of several sizes.
+    r"""Oriented gradients of all heads, in crops of several sizes.
 
     Parameters
     ----------
@@ -97,7 +97,14 @@ def gradients(heads: PictureSet, cache: Path) -> np.ndarray:
 
     Examples
     --------
-    See :func:`dsna.experiments.pose.reproduction.reproduce`.
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name in ("person01100-90+0", "person02100+0+15"):
+    ...     Image.fromarray(np.zeros((72, 96), dtype=np.uint8)).save(folder / f"{name}.jpg")
+    ...     _ = (folder / f"{name}.txt").write_text("Face\n48\n36\n40\n40\n")
+    >>> gradients(read_heads(folder), folder / "gradients.npz").shape
+    (2, 2700)
     """
     hog = HOG()
     name = f"{checksum(heads)} {hog} {MARGINS}"

@@ -50,7 +50,18 @@ def plot_neighbours(
 
     Examples
     --------
-    See :func:`dsna.experiments.pose.reproduction.reproduce`, which writes it to ``neighbours.png``.
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from PIL import Image
+    >>> rng = np.random.default_rng(0)
+    >>> X, poses = rng.normal(size=(42, 3)), rng.choice([-15.0, 0.0, 15.0], (42, 2))
+    >>> path = Path(tempfile.mkdtemp()) / "head.jpg"
+    >>> Image.fromarray(np.zeros((72, 96), dtype=np.uint8)).save(path)
+    >>> heads = PictureSet([path] * 42, poses, boxes=np.tile([48.0, 36.0, 40.0, 40.0], (42, 1)))
+    >>> split = Split("folds", "0", np.arange(40), np.arange(40, 42))
+    >>> model = DSNARegressor(n_estimators=5, random_state=0).fit(X[:40], poses[:40])
+    >>> len(plot_neighbours(model, heads, split, X[40:], [0, 1]).axes)
+    16
     """
     from matplotlib.figure import Figure
 

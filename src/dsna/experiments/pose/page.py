@@ -30,7 +30,7 @@ moves the predictions of every method to the nearest pose, as CS-RF+DSNA does. "
 degrees. Published figures are quoted from Huang, Loy and Tang; their features are other ones."""
 
 
-def table_section(one: Experiment, filed: pd.DataFrame, title: str) -> list[str]:
+def _table_section(one: Experiment, filed: pd.DataFrame, title: str) -> list[str]:
     """Errors of all methods under one protocol, as paragraphs; beside published ones where the protocol is theirs."""
     table = pose_table(one.results(filed), TABLE_METHODS, one.folds)
     parts = [f"## {title}"]
@@ -43,14 +43,14 @@ def table_section(one: Experiment, filed: pd.DataFrame, title: str) -> list[str]
     return [*parts, markdown(table, best=_BEST, bold=OURS, digits=2)]
 
 
-def pitch_table(one: Experiment, filed: pd.DataFrame) -> pd.DataFrame:
+def _pitch_table(one: Experiment, filed: pd.DataFrame) -> pd.DataFrame:
     """Mean pitch error of each method (rows) at each pitch angle (columns)."""
     found = {method: answers(one.results(filed), method, one.folds) for method in TABLE_METHODS}
     rows = {method: by_pitch(*both) for method, both in found.items() if both is not None}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def removal_tables(steps: Sequence[Experiment], filed: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _removal_tables(steps: Sequence[Experiment], filed: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Mean over seeds of the pitch error, and its standard deviation: methods in rows, shares removed in columns."""
     mean: dict[str, dict[float, float]] = {}
     spread: dict[str, dict[float, float]] = {}
@@ -65,7 +65,7 @@ def removal_tables(steps: Sequence[Experiment], filed: pd.DataFrame) -> tuple[pd
     return pd.DataFrame.from_dict(mean, orient="index"), pd.DataFrame.from_dict(spread, orient="index")
 
 
-def gap_table(gaps: Sequence[Experiment], filed: pd.DataFrame) -> pd.DataFrame:
+def _gap_table(gaps: Sequence[Experiment], filed: pd.DataFrame) -> pd.DataFrame:
     """Error of each method (rows) in the angle that training lacked (columns), with the mean size of what it said."""
     rows: dict[str, dict[str, float]] = {}
     angles = {gap.name: gap.angles for gap in GAPS}
@@ -85,36 +85,62 @@ def gap_table(gaps: Sequence[Experiment], filed: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def sweep_errors(one: Experiment, filed: pd.DataFrame) -> dict[str, float]:
+def _sweep_errors(one: Experiment, filed: pd.DataFrame) -> dict[str, float]:
     """Average error of each setting of the sweeps."""
     table = pose_table(one.results(filed), one.methods, one.folds)
     return {} if table.empty else {name.removeprefix(f"{FULL}, "): v for name, v in table[AVERAGE].items()}
 
 
 def sections(everything: Sequence[Experiment], filed: pd.DataFrame) -> tuple[list[str], dict[str, Any]]:
-    """Paragraphs of the page, and plots by file name."""
+    """What the filed results say.
+
+    Parameters
+    ----------
+    everything : sequence of Experiment
+    filed : data frame
+        All filed results.
+
+    Returns
+    -------
+    list of str, dict
+        Paragraphs of the page, and plots by file name.
+
+    Examples
+    --------
+    >>> from dsna.experiments.jobs import LAYOUT
+    >>> from dsna.experiments.splits import Split
+    >>> def planned(kind, protocol):
+    ...     split = Split(protocol, "0", np.arange(0), np.arange(2))
+    ...     return Experiment(kind, [split], ("RF",), ("Pointing'04", "00", "full", protocol))
+    >>> both = planned("table", "5 folds"), planned("persons", "5 person folds")
+    >>> said = {"truth": "90 0 0 15", "predicted": "84 6 0 15", "fit_seconds": 1.0, "predict_seconds": 0.5}
+    >>> filed = pd.DataFrame([dict(zip(LAYOUT.key, one.key(one.splits[0], "RF"))) | said for one in both])
+    >>> page, plots = sections(both, filed)
+    >>> page[0], list(plots)
+    ('## 1 folds; persons are in all of them (Table 1, Table 3)', ['pitch.png', 'removal.png'])
+    """
     kinds = {kind: [one for one in everything if one.kind == kind] for kind in ("table", "persons", "gap", "removal")}
     main, persons = kinds["table"][0], kinds["persons"][0]
-    page = table_section(main, filed, f"{len(main.folds)} folds; persons are in all of them (Table 1, Table 3)")
-    page += table_section(persons, filed, f"{len(persons.folds)} folds that share no person")
+    page = _table_section(main, filed, f"{len(main.folds)} folds; persons are in all of them (Table 1, Table 3)")
+    page += _table_section(persons, filed, f"{len(persons.folds)} folds that share no person")
     plots: dict[str, Any] = {}
-    pitch = pitch_table(main, filed)
+    pitch = _pitch_table(main, filed)
     if not pitch.empty:
         page += ["## Pitch error at each pitch angle (Fig. 9a)", markdown(pitch, _angles(pitch), OURS, digits=1)]
         shown = [method for method in REMOVAL_METHODS if method in pitch.index]
         plots["pitch.png"] = plot_pitch({method: pitch.loc[method].to_dict() for method in shown})
-    mean, spread = removal_tables([main, *kinds["removal"]], filed)
+    mean, spread = _removal_tables([main, *kinds["removal"]], filed)
     if not mean.empty:
         page.append("## Pitch error as training pictures are removed toward a normal distribution of pitch (Fig. 9b)")
         page.append(f"Means over {len(main.folds)} seeds, each with a fold of its own; columns: share removed.")
         page.append(markdown(mean, _angles(mean), OURS, digits=2))
         plots["removal.png"] = plot_removal(mean, spread)
-    gaps = gap_table(kinds["gap"], filed)
+    gaps = _gap_table(kinds["gap"], filed)
     if not gaps.empty:
         best = {name: -1 for name in gaps if name.endswith("error")}
         page += ["## Angles that training lacks", markdown(gaps, best, OURS, digits=1)]
     for one in everything:
-        errors = sweep_errors(one, filed) if one.kind == "sweep" else {}
+        errors = _sweep_errors(one, filed) if one.kind == "sweep" else {}
         if errors:
             plots["sweeps.png"] = plot_sweeps(SWEPT, errors, CHOSEN, "average error, degrees")
             table = pd.DataFrame({AVERAGE: errors})
@@ -127,7 +153,15 @@ def _angles(table: pd.DataFrame) -> dict[str, int]:
 
 
 def write_plots(folder: Path, plots: dict[str, Any]) -> list[str]:
-    """Write plots; returns the lines that show them on the page."""
+    """Write plots; returns the lines that show them on the page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_plots(Path(folder), {"pitch.png": plot_pitch({"RF": {0.0: 3.0}})})
+    ['![pitch](pitch.png)']
+    """
     for name, figure in plots.items():
         write_atomically(folder / name, png(figure))
     return [f"![{name.removesuffix('.png')}]({name})" for name in plots]

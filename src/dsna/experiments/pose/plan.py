@@ -35,7 +35,9 @@ class Experiment:
 
     Examples
     --------
-    See :func:`experiments`.
+    >>> one = Experiment("table", [], ("RF",), ("Pointing'04", "00", "full", "5 folds"))
+    >>> one.key(Split("5 folds", "3", np.arange(4), np.arange(4, 6)), "RF")
+    ("Pointing'04", '00', 'full', '5 folds', '3', 'RF')
     """
 
     kind: str
@@ -137,7 +139,12 @@ def jobs_of(
 
     Examples
     --------
-    See :func:`dsna.experiments.pose.reproduction.reproduce`.
+    >>> from pathlib import Path
+    >>> heads = PictureSet([Path("1.jpg"), Path("2.jpg")], np.array([[0.0, 0.0], [0.0, 15.0]]))
+    >>> split = Split("2 folds", "0", np.array([0]), np.array([1]))
+    >>> one = Experiment("table", [split], ("RF",), ("Pointing'04", "00", "full", "2 folds"))
+    >>> [job.methods for job in jobs_of([one], set(), heads, np.eye(2), quick=True)]
+    [('RF',)]
     """
     where = CropRows(rows, COMPONENTS)
     return [
