@@ -80,7 +80,7 @@ def experiments(heads: PictureSet, quick: bool = False) -> list[Experiment]:
     >>> paths = [Path(f"{i}.jpg") for i in range(45)]
     >>> heads = PictureSet(paths, np.tile(poses, (5, 1)), np.repeat(list("abcde"), 9), boxes=np.ones((45, 4)))
     >>> [one.filed[-1] for one in experiments(heads)][:3]
-    ['5 folds', '5 person folds', 'no yaw of 45']
+    ['5 folds', '5 person folds', '10 % removed']
     """
     labels, persons = heads.labels, np.asarray(heads.groups)
     fewest = int(np.unique(labels, axis=0, return_counts=True)[1].max())
@@ -92,8 +92,8 @@ def experiments(heads: PictureSet, quick: bool = False) -> list[Experiment]:
     planned = [
         ("table", folds, FAST_METHODS),
         ("persons", person_folds(persons, count), FAST_METHODS),
-        *(("gap", gap.cut(folds, labels), GAP_METHODS) for gap in GAPS if gap.inside(labels).any()),
         *(("removal", some, REMOVAL_METHODS) for some in removals(folds, labels[:, 0], SHARES[::few])),
+        *(("gap", gap.cut(folds, labels), GAP_METHODS) for gap in GAPS if gap.inside(labels).any()),
         ("sweep", folds[:_SWEEP_FOLDS], SWEEP_METHODS[::few]),
         ("paper", folds, (PAPERS_FORM,)),
     ]
