@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 REMEDY = "pip install 'dsna[cli,bench,report]'"
+VISION_REMEDY = "pip install 'dsna[cli,bench,report,vision]'"
 
 
 def main() -> None:

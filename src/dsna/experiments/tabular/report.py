@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from ..pages import markdown, png, write_atomically
 from .critical_difference import plot_critical_difference
 from .methods import DEFAULT, OURS
 from .peers import PEERS
@@ -144,15 +142,15 @@ def _section(folder: Path, task: str, verdict: Verdict) -> list[str]:
     for name, frame in data.items():
         write_atomically(folder / name, frame.to_csv(float_format="%.6g", lineterminator="\n").encode())
     parts = [f"## {task.capitalize()}", f"Means over {_tables(compared)}" + _UNITS[task]]
-    parts.append(_markdown(verdict.summary, best=METRICS[task], bold=OURS[task]))
+    parts.append(markdown(verdict.summary, best=METRICS[task], bold=OURS[task]))
     if len(compared.datasets) > 1 and len(compared.methods) > 1:
         picture = f"benchmark_{task}.png"
         write_atomically(folder / picture, _picture(compared))
         parts.append(f"![Mean ranks and critical differences]({picture})")
     if len(verdict.pairs):
-        parts += [f"{DEFAULT} against each peer: tables won, tied and lost (p)", _markdown(_versus(verdict.pairs))]
+        parts += [f"{DEFAULT} against each peer: tables won, tied and lost (p)", markdown(_versus(verdict.pairs))]
     if verdict.ablation is not None:
-        parts += ["Ablation: each stage with its gain over the one before", _markdown(verdict.ablation)]
+        parts += ["Ablation: each stage with its gain over the one before", markdown(verdict.ablation)]
     links = ", ".join(f"[{name}]({name})" for name in data)
     return [*parts, *verdict.remarks, f"The figures as files: {links}"]
 
@@ -168,22 +166,6 @@ def _versus(frame: pd.DataFrame) -> pd.DataFrame:
     return wide.loc[frame["peer"].unique(), frame["metric"].unique()].rename_axis(columns=None)
 
 
-def _markdown(frame: pd.DataFrame, best: Mapping[str, int] | None = None, bold: Sequence[str] | Mapping = ()) -> str:
-    """A data frame as a Markdown table; the best value of each score in bold, and the names in `bold`."""
-    text = frame.map(lambda value: value if isinstance(value, str) else "" if pd.isna(value) else f"{value:.3f}")
-    for name, values in frame.items():
-        direction = -1 if str(name).startswith("rank ") else (best or {}).get(str(name), 0)
-        if direction:
-            first = text.loc[values.idxmax() if direction > 0 else values.idxmin(), name]
-            text[name] = [f"**{cell}**" if cell == first else cell for cell in text[name]]
-    lines = ["| " + " | ".join(["", *(str(name).replace("_", " ") for name in frame.columns)]) + " |"]
-    lines.append("|" + "---|" * (frame.shape[1] + 1))
-    for name, row in text.iterrows():
-        shown = f"**{name}**" if name in bold else str(name)
-        lines.append("| " + " | ".join([shown, *row]) + " |")
-    return "\n".join(lines)
-
-
 def _picture(compared: Comparison) -> bytes:
     """Critical-difference plots of all main scores, one below the other, as PNG."""
     from matplotlib.figure import Figure
@@ -195,29 +177,4 @@ def _picture(compared: Comparison) -> bytes:
         mean_ranks = ranks(scores, METRICS[compared.task][metric]).mean()
         plot_critical_difference(mean_ranks, len(scores), ax, bold=[DEFAULT])
         ax.set_title(f"mean rank by {metric.replace('_', ' ')}", fontsize=10)
-    target = io.BytesIO()
-    figure.savefig(target, format="png", dpi=120)
-    return target.getvalue()
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name, then rename it: readers see the old one or the new one, never a part.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_atomically(Path(folder) / "a.txt", b"whole")
-    ...     [path.name for path in Path(folder).iterdir()]
-    ['a.txt']
-    """
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    return png(figure)

@@ -1,21 +1,20 @@
-"""Running methods on folds: on several processes, with a progress bar; a failure is told and the rest goes on."""
+"""Methods on the folds of tables, each as a job whose failure is told while the rest goes on."""
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
-from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from ...datasets import Table
+from .. import running
 from .folds import split
 from .methods import maker
 from .results import KEY, ResultsWriter
@@ -86,8 +85,7 @@ def run(job: Job) -> dict[str, Any]:
         try:
             model = maker(table.task, job.method)(job.seed + job.fold)
             with threadpool_limits(1):
-                if type(model).__module__.startswith("dsna.") and "n_estimators" in model.get_params(deep=False):
-                    _warm_up(model, table)
+                running.warm_up(model, table.X.shape[1], table.task == "regression")
                 start = time.perf_counter()
                 model.fit(table.X[train], table.y[train])
                 fitted = time.perf_counter()
@@ -101,14 +99,6 @@ def run(job: Job) -> dict[str, Any]:
             return row | {"error": f"{error}; pip install 'dsna[cli,bench,report]'"}
         except Exception as error:  # any failure of one method must leave the others running
             return row | {"error": f"{type(error).__name__}: {error}"}
-
-
-def _warm_up(model: Any, table: Table) -> None:
-    """Load the compiled kernels into this process, so that the time of a fold holds none of it."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, table.X.shape[1]))
-    y = X[:, 0] if table.task == "regression" else np.arange(60) % 2
-    clone(model).set_params(n_estimators=2).fit(X, y).predict(X[:2])
 
 
 def execute(jobs: Sequence[Job], out: Path, n_jobs: int) -> list[str]:
@@ -135,30 +125,9 @@ def execute(jobs: Sequence[Job], out: Path, n_jobs: int) -> list[str]:
     ...     execute([], Path(folder) / "results.csv", n_jobs=1)
     []
     """
-    failures: list[str] = []
-    finished = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(joblib.delayed(run)(job) for job in jobs)
-    with ResultsWriter(out) as writer:
-        for row in progress(finished, len(jobs)):
-            if "error" in row:
-                failures.append(f"{row['method']} on {row['dataset']}: {row['error']}")
-            else:
-                writer.add(row)
-    return failures
+    work = [partial(_rows, run, job) for job in jobs]
+    return running.execute(work, len(jobs), ResultsWriter(out), n_jobs, lambda r: f"{r['method']} on {r['dataset']}")
 
 
-def progress(finished: Iterable[dict[str, Any]], total: int) -> Iterator[dict[str, Any]]:
-    """Pass results through under a progress bar on stderr; a log gets a line now and then.
-
-    Examples
-    --------
-    >>> list(progress([], 0))
-    []
-    """
-    from tqdm import tqdm
-
-    bar = tqdm(total=total, disable=not total, mininterval=0.1 if sys.stderr.isatty() else 15.0, unit="fit")
-    with bar:
-        for row in finished:
-            yield row
-            bar.set_postfix_str(f"{row['dataset']} {row['method']}", refresh=False)
-            bar.update()
+def _rows(run: Callable[[Job], dict[str, Any]], job: Job) -> list[dict[str, Any]]:
+    return [run(job)]

@@ -1,0 +1,1 @@
+"""``dsna reproduce age``: the paper's first task, ages from faces."""

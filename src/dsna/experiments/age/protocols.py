@@ -1,0 +1,131 @@
+"""Which faces are learned from and which are asked about; nobody is ever in both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..splits import Split
+
+
+def leave_one_person_out(groups: np.ndarray, at_most: int | None = None) -> list[Split]:
+    """Each person asked about by what is learned from all others.
+
+    Parameters
+    ----------
+    groups : array of shape (n,)
+        Person on each picture.
+    at_most : int or None, default=None
+        Ask about as many persons only, evenly chosen; everybody else is still learned from.
+
+    Returns
+    -------
+    list of Split
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [(s.fold, s.test.tolist()) for s in leave_one_person_out(np.array(["a", "b", "a"]))]
+    [('a', [0, 2]), ('b', [1])]
+    """
+    persons = np.unique(groups)
+    if at_most is not None and at_most < len(persons):
+        persons = persons[np.linspace(0, len(persons) - 1, at_most).astype(int)]
+    return [
+        Split("leave one person out", str(p), np.flatnonzero(groups != p), np.flatnonzero(groups == p)) for p in persons
+    ]
+
+
+def three_subsets(n: int, groups: np.ndarray | None = None, seed: int = 0) -> list[Split]:
+    """MORPH's protocol: disjoint thirds; learn from S1 and ask about S2 and S3, then from S2 about S1 and S3.
+
+    Parameters
+    ----------
+    n : int
+        Number of pictures.
+    groups : array of shape (n,) or None, default=None
+        Person on each picture, if known: a person is in one third only.
+    seed : int, default=0
+
+    Returns
+    -------
+    list of two Split
+        The protocol's error is the mean of theirs.
+
+    Examples
+    --------
+    >>> [(split.fold, len(split.train), len(split.test)) for split in three_subsets(9)]
+    [('S1', 3, 6), ('S2', 3, 6)]
+    """
+    _, person = np.unique(np.arange(n) if groups is None else groups, return_inverse=True)
+    shuffled = np.random.default_rng(seed).permutation(person.max() + 1)
+    part = (shuffled * 3 // len(shuffled))[person]
+    return [Split("S1, S2, S3", f"S{k + 1}", np.flatnonzero(part == k), np.flatnonzero(part != k)) for k in range(2)]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Ages that training lacks and that are asked about.
+
+    Parameters
+    ----------
+    lowest, highest : float
+        Both belong to the gap.
+
+    Examples
+    --------
+    >>> Gap(51, float("inf")).name, Gap(30, 39).name
+    ('no ages over 50', 'no ages 30 to 39')
+    """
+
+    lowest: float
+    highest: float
+
+    @property
+    def name(self) -> str:
+        """What training lacks, in words."""
+        if self.highest == float("inf"):
+            return f"no ages over {self.lowest - 1:g}"
+        return f"no ages {self.lowest:g} to {self.highest:g}"
+
+    def inside(self, ages: np.ndarray) -> np.ndarray:
+        """Mask of the ages in the gap."""
+        return (ages >= self.lowest) & (ages <= self.highest)
+
+
+#: What the extrapolation experiment leaves out, one after the other.
+GAPS = (Gap(51, float("inf")), Gap(30, 39))
+
+
+def with_gap(splits: Iterable[Split], ages: np.ndarray, gap: Gap) -> list[Split]:
+    """The same splits, with the ages of a gap gone from training and alone in the test rows.
+
+    Parameters
+    ----------
+    splits : iterable of Split
+    ages : array of shape (n,)
+    gap : Gap
+
+    Returns
+    -------
+    list of Split
+        Those whose test rows hold an age of the gap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> split = Split("folds", "0", np.array([0, 1]), np.array([2, 3]))
+    >>> [
+    ...     (s.protocol, s.train.tolist(), s.test.tolist())
+    ...     for s in with_gap([split], np.array([35, 8, 31, 7]), Gap(30, 39))
+    ... ]
+    [('no ages 30 to 39', [1], [2])]
+    """
+    inside = gap.inside(ages)
+    changed = (
+        replace(split, protocol=gap.name, train=split.train[~inside[split.train]], test=split.test[inside[split.test]])
+        for split in splits
+    )
+    return [split for split in changed if len(split.test) and len(split.train)]

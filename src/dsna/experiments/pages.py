@@ -1,0 +1,90 @@
+"""Pages and pictures on disk: Markdown tables, PNG files, each written whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+
+def markdown(
+    frame: pd.DataFrame, best: Mapping[str, int] | None = None, bold: Sequence[str] | Mapping = (), digits: int = 3
+) -> str:
+    """A data frame as a Markdown table.
+
+    Parameters
+    ----------
+    frame : data frame
+        The index gives the first column.
+    best : mapping from columns to 1 or -1, optional
+        Where the largest, or the smallest, value is set in bold; ranks are best when small.
+    bold : sequence of str, default=()
+        Rows whose names are set in bold.
+    digits : int, default=3
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(markdown(pd.DataFrame({"mae": [4.25, 3.9]}, index=["RF", "ours"]), best={"mae": -1}, digits=2))
+    |  | mae |
+    |---|---|
+    | RF | 4.25 |
+    | ours | **3.90** |
+    """
+    text = frame.map(lambda value: value if isinstance(value, str) else "" if pd.isna(value) else f"{value:.{digits}f}")
+    for name, values in frame.items():
+        direction = -1 if str(name).startswith("rank ") else (best or {}).get(str(name), 0)
+        if direction and values.notna().any():
+            first = text.loc[values.idxmax() if direction > 0 else values.idxmin(), name]
+            text[name] = [f"**{cell}**" if cell == first else cell for cell in text[name]]
+    lines = ["| " + " | ".join(["", *(str(name).replace("_", " ") for name in frame.columns)]) + " |"]
+    lines.append("|" + "---|" * (frame.shape[1] + 1))
+    for name, row in text.iterrows():
+        shown = f"**{name}**" if name in bold else str(name)
+        lines.append("| " + " | ".join([shown, *row]) + " |")
+    return "\n".join(lines)
+
+
+def png(figure: Any, dpi: int = 120) -> bytes:
+    """A matplotlib figure as the bytes of a PNG file.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> png(Figure())[1:4]
+    b'PNG'
+    """
+    target = io.BytesIO()
+    figure.savefig(target, format="png", dpi=dpi)
+    return target.getvalue()
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name, then rename it: readers see the old one or the new one, never a part.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_atomically(Path(folder) / "a.txt", b"whole")
+    ...     [path.name for path in Path(folder).iterdir()]
+    ['a.txt']
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

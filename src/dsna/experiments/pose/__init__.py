@@ -1,0 +1,1 @@
+"""``dsna reproduce pose``: head pose on Pointing'04, both angles."""

@@ -1,0 +1,64 @@
+"""Plots of errors; no head is shown here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+_OURS = {"CS-RF+DSNA": "crimson"}
+
+
+def plot_pitch(errors: Mapping[str, Mapping[float, float]]) -> Any:
+    """Mean absolute pitch error at each pitch angle, a line for each method (the paper's Fig. 9a).
+
+    Examples
+    --------
+    >>> len(plot_pitch({"RF": {-90.0: 20.0, 0.0: 3.0, 90.0: 18.0}}).axes[0].lines)
+    1
+    """
+    figure, ax = _axes()
+    for method, found in errors.items():
+        ax.plot(range(len(found)), list(found.values()), "o-", label=method, color=_OURS.get(method))
+        ax.set_xticks(range(len(found)), [f"{angle:+.0f}" for angle in found])
+    ax.set(xlabel="pitch, degrees", ylabel="mean absolute pitch error, degrees")
+    ax.legend(frameon=False)
+    return figure
+
+
+def plot_removal(errors: pd.DataFrame, spread: pd.DataFrame) -> Any:
+    """Pitch error as pictures are removed, a line for each method (Fig. 9b).
+
+    Parameters
+    ----------
+    errors, spread : data frames
+        Methods in rows, shares removed in columns: means over seeds, and standard deviations.
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Examples
+    --------
+    >>> errors = pd.DataFrame({0.1: [5.0], 0.2: [6.0]}, index=["RF"])
+    >>> len(plot_removal(errors, errors / 10).axes)
+    1
+    """
+    figure, ax = _axes()
+    for method in errors.index:
+        bars = {"yerr": spread.loc[method], "capsize": 2, "color": _OURS.get(method)}
+        ax.errorbar(100 * np.array(errors.columns, dtype=float), errors.loc[method], fmt="o-", label=method, **bars)
+    ax.set(xlabel="training pictures removed, %", ylabel="mean absolute pitch error, degrees")
+    ax.legend(frameon=False)
+    return figure
+
+
+def _axes() -> tuple[Any, Any]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 3.8), layout="constrained")
+    ax = figure.subplots()
+    ax.grid(alpha=0.3)
+    return figure, ax

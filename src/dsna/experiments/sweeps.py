@@ -1,0 +1,62 @@
+"""One parameter varied at a time, and the picture of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+Values = Mapping[str, Sequence[Any]]
+
+
+def settings(swept: Values) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Name and parameters of each setting of a sweep.
+
+    Examples
+    --------
+    >>> list(settings({"max_depth": (5, 10)}))
+    [('max_depth=5', {'max_depth': 5}), ('max_depth=10', {'max_depth': 10})]
+    """
+    for name, values in swept.items():
+        for value in values:
+            yield f"{name}={value}", {name: value}
+
+
+def plot_sweeps(swept: Values, errors: Mapping[str, float], chosen: Mapping[str, Any], ylabel: str) -> Any:
+    """A panel for each parameter: errors along its values, the chosen value in red.
+
+    Parameters
+    ----------
+    swept : mapping from parameters to values
+    errors : mapping from the names of settings to errors
+        Settings that are missing are left out.
+    chosen : mapping from parameters to the values marked
+    ylabel : str
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Examples
+    --------
+    >>> figure = plot_sweeps(
+    ...     {"max_depth": (5, 10)}, {"max_depth=5": 4.5, "max_depth=10": 4.2}, {"max_depth": 10}, "MAE"
+    ... )
+    >>> len(figure.axes)
+    1
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3.6 * len(swept), 3.2), layout="constrained")
+    panels = figure.subplots(1, len(swept), squeeze=False, sharey=True)[0]
+    for ax, (name, values) in zip(panels, swept.items(), strict=True):
+        there = [value for value in values if f"{name}={value}" in errors]
+        found = [errors[f"{name}={value}"] for value in there]
+        ax.plot(range(len(there)), found, "o-", color="0.3")
+        if chosen.get(name) in there:
+            at = there.index(chosen[name])
+            ax.plot(at, found[at], "o", color="crimson", markersize=9)
+        ax.set_xticks(range(len(there)), [str(value) for value in there])
+        ax.set_xlabel(name.replace("_", " "))
+        ax.grid(alpha=0.3)
+    panels[0].set_ylabel(ylabel)
+    return figure

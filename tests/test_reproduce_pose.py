@@ -1,0 +1,179 @@
+"""`dsna reproduce pose` on drawn heads; on the real collection where DSNA_DATA names it."""
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dsna.experiments.crops import CropRows
+from dsna.experiments.families import FULL
+from dsna.experiments.pose.heads import COMPONENTS, gradients, read_heads
+from dsna.experiments.pose.methods import TABLE_METHODS, pose_families
+from dsna.experiments.pose.plan import experiments
+from dsna.experiments.pose.protocols import GAPS, pose_folds, thinned
+from dsna.experiments.pose.scores import pose_table
+from dsna.experiments.splits import Split
+from tests.head_folders import write_pointing04
+
+pytest.importorskip("typer")
+pytest.importorskip("PIL")
+pytest.importorskip("skimage")
+
+
+def ask(*options):
+    from typer.testing import CliRunner
+
+    from dsna.commands import app
+
+    return CliRunner().invoke(app, ["reproduce", "pose", *map(str, options)])
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("heads")
+    write_pointing04(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def finished(data, tmp_path_factory):
+    out = tmp_path_factory.mktemp("pose")
+    return out, ask("--data", data, "--out", out, "--quick")
+
+
+def test_page_and_plots_are_written(finished):
+    out, run = finished
+    assert run.exit_code == 0, run.output
+    page = (out / "pose.md").read_text()
+    for method in TABLE_METHODS:
+        assert f"{method} |" in page or f"{method}** |" in page
+    assert "KRF, published (not run here)" in page
+    for title in ("Table 1, Table 3", "share no person", "Fig. 9a", "Fig. 9b", "training lacks", "Fig. 6"):
+        assert title in page
+    for name in ("pitch.png", "removal.png", "sweeps.png", "neighbours.png"):
+        assert (out / name).read_bytes().startswith(b"\x89PNG")
+        assert f"({name})" in page
+    assert not [path for path in out.iterdir() if path.name.startswith(".")]
+
+
+def test_a_finished_run_is_not_run_again(finished, data):
+    out, _ = finished
+    before = (out / "results.csv").read_bytes()
+    again = ask("--data", data, "--out", out, "--quick")
+    done, planned = re.search(r"(\d+) of (\d+) results", again.output).groups()
+    assert done == planned
+    assert (out / "results.csv").read_bytes() == before
+
+
+def test_every_picture_is_asked_about_once_under_both_protocols(finished, data):
+    filed = pd.read_csv(finished[0] / "results.csv", dtype={"fold": str})
+    for protocol in ("2 folds", "2 person folds"):
+        mine = filed[(filed["protocol"] == protocol) & (filed["method"] == FULL)]
+        assert mine["n"].sum() == len(read_heads(data))
+
+
+@pytest.mark.parametrize(
+    "write, said",
+    [
+        (None, "is not a folder"),
+        (lambda folder: folder.mkdir(), "Person01/person01100-90+0.jpg and .txt are expected"),
+        (lambda folder: write_pointing04(folder, persons=1), "at least two are needed"),
+        (lambda folder: write_pointing04(folder, persons=2), "too few for 5 folds; add persons"),
+    ],
+)
+def test_unusable_folders_are_told(write, said, tmp_path):
+    if write:
+        write(tmp_path / "heads")
+    run = ask("--data", tmp_path / "heads", "--out", tmp_path / "out")
+    assert run.exit_code == 2
+    assert said in " ".join(run.output.split())
+
+
+def test_a_file_in_the_place_of_the_output_folder_is_told(data, tmp_path):
+    (tmp_path / "out").write_text("mine")
+    run = ask("--data", data, "--out", tmp_path / "out", "--quick")
+    assert run.exit_code == 2
+    assert "name another" in run.output
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_gradients_are_kept_and_damaged_ones_are_made_again(data, tmp_path):
+    heads = read_heads(data).subset(np.arange(6))
+    kept = tmp_path / "gradients.npz"
+    rows = gradients(heads, kept)
+    stamp = kept.stat().st_mtime_ns
+    np.testing.assert_array_equal(gradients(heads, kept), rows)
+    assert kept.stat().st_mtime_ns == stamp
+    kept.write_bytes(b"PK damaged")
+    np.testing.assert_array_equal(gradients(heads, kept), rows)
+    assert len(gradients(heads.subset(np.arange(3)), kept)) == 3
+
+
+def test_folds_hold_the_same_poses_and_person_folds_no_person_twice(data):
+    heads = read_heads(data)
+    planned = {one.kind: one for one in experiments(heads, quick=True)}
+    for split in planned["table"].splits:
+        counts = np.unique(heads.labels[split.test], axis=0, return_counts=True)[1]
+        assert set(counts) == {2}
+    for split in planned["persons"].splits:
+        assert not set(heads.groups[split.train]) & set(heads.groups[split.test])
+
+
+@pytest.mark.parametrize("share", [0.1, 0.4, 0.6])
+def test_removal_meets_the_share_and_thins_out_extreme_angles(share):
+    angles = np.array([-90, -60, -30, -15, 0, 15, 30, 60, 90])
+    pitch = np.repeat(angles, [24, *[312] * 7, 24]).astype(float)
+    everyone = Split("5 folds", "0", np.arange(len(pitch)), np.arange(0))
+    few = thinned(everyone, pitch, share, seed=1)
+    assert len(few.train) == pytest.approx((1 - share) * len(pitch), abs=5)
+    left = np.array([(pitch[few.train] == angle).mean() for angle in angles])
+    counts = np.array([(pitch[few.train] == angle).sum() for angle in angles])
+    assert counts.min() >= 5
+    assert (np.diff(left[:5]) >= 0).all()
+    assert (np.diff(left[4:]) <= 0).all()
+    np.testing.assert_array_equal(few.train, thinned(everyone, pitch, share, seed=1).train)
+    assert len(np.setdiff1d(few.train, thinned(everyone, pitch, share, seed=2).train))
+
+
+def test_gaps_are_gone_from_training_and_alone_in_the_test():
+    labels = np.array([(pitch, yaw) for pitch in (-90, 0, 90) for yaw in (-90, -45, 0, 45)] * 5, dtype=float)
+    for gap in GAPS:
+        for split in gap.cut(pose_folds(labels), labels):
+            assert not gap.inside(labels[split.train]).any()
+            assert gap.inside(labels[split.test]).all()
+            assert len(split.test)
+
+
+def test_stages_of_one_fit_differ_and_single_angles_are_balanced():
+    rng = np.random.default_rng(0)
+    y = np.stack([rng.choice([-30.0, 0.0, 30.0], 90), rng.choice([-15.0, 0.0, 15.0], 90)], axis=1)
+    X = np.hstack([y + rng.normal(0, 8, y.shape), rng.normal(size=(90, 2))])
+    for family in pose_families(TABLE_METHODS):
+        answers = family.answer(family.make(0).fit(X, y), X[:20])
+        assert set(answers) == set(family.names)
+        assert all(found.shape == (20, 2) for found in answers.values())
+        if FULL in answers:
+            assert not np.allclose(answers["CS-RF"], answers["CS-RF+AH"])
+            assert np.isin(answers[FULL], y).all()
+
+
+def test_real_heads_are_met_better_than_by_forest_and_kernel_ridge(tmp_path):
+    folder = Path(os.environ.get("DSNA_DATA", "")) / "pointing04"
+    if not os.environ.get("DSNA_DATA") or not folder.is_dir():
+        pytest.skip("DSNA_DATA is not set, or its folder holds no pointing04/")
+    heads = read_heads(folder)
+    some = heads.subset(np.isin(heads.groups, ["01", "02", "03", "04"]))
+    split = pose_folds(some.labels, 4)[0]
+    train, test = CropRows(gradients(some, tmp_path / "gradients.npz"), COMPONENTS).of(split)
+    rows = []
+    for family in pose_families(["RF", "kernel ridge", FULL]):
+        answers = family.answer(family.make(0).fit(train, some.labels[split.train]), test)
+        for method, found in answers.items():
+            said = {"truth": some.labels[split.test], "predicted": found}
+            texts = {name: " ".join(map(str, values.ravel())) for name, values in said.items()}
+            rows.append({"method": method, "fold": "0", "fit_seconds": 0.0, "predict_seconds": 0.0, **texts})
+    average = pose_table(pd.DataFrame(rows), TABLE_METHODS, ["0"])["average"]
+    assert average[FULL] < min(average["RF"], average["kernel ridge"], average["CS-RF"])
