@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,3 +90,28 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def close_page(path: Path, page: list[str], failures: Sequence[str], say: Callable[[str], None]) -> int:
+    """Write the page of a task, with what failed at its end and on stderr.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or 1 where something failed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     close_page(Path(folder) / "age.md", ["# Ages"], [], lambda text: None)
+    0
+    """
+    told = [f"{failure} ({count} times)" for failure, count in Counter(failures).items()]
+    if told:
+        page = [*page, "## Failures", "\n".join(f"- {line}" for line in told)]
+    write_atomically(path, ("\n\n".join(page) + "\n").encode())
+    say(f"Page: {path}")
+    for line in told:
+        print(f"failed: {line}", file=sys.stderr)
+    return 1 if told else 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ import pandas as pd
 from ..families import QUICK_TREES, with_trees
 from ..jobs import LAYOUT
 from ..ledger import Ledger, load_ledger
-from ..pages import write_atomically
+from ..pages import close_page
 from ..running import execute
 from ..splits import person_folds
 from .approximations import fit_split, plot_approximations, settling
@@ -109,15 +108,7 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
     say(f"{total - left} of {total} results are in {options.results} already.")
     failures = execute(jobs, left, Ledger(options.results, LAYOUT), options.jobs, _named)
     page = _page(options, everything, load_ledger(options.results, LAYOUT), say)
-    told = [f"{failure} ({count} times)" for failure, count in Counter(failures).items()]
-    if told:
-        page += ["## Failures", "\n".join(f"- {line}" for line in told)]
-    path = options.out / "age.md"
-    write_atomically(path, ("\n\n".join(page) + "\n").encode())
-    say(f"Page: {path}")
-    for line in told:
-        print(f"failed: {line}", file=sys.stderr)
-    return 1 if failures else 0
+    return close_page(options.out / "age.md", page, failures, say)
 
 
 def _named(row: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -108,12 +109,10 @@ def gradients(heads: PictureSet, cache: Path) -> np.ndarray:
     """
     hog = HOG()
     name = f"{checksum(heads)} {hog} {MARGINS}"
-    try:
-        with np.load(cache) as kept:
-            if str(kept["name"]) == name:
-                return kept["rows"]
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile):
-        pass  # nothing there yet, or nothing whole
+    # A file that is missing, or not whole, is made anew.
+    with suppress(OSError, KeyError, ValueError, zipfile.BadZipFile), np.load(cache) as kept:
+        if str(kept["name"]) == name:
+            return kept["rows"]
     rows = np.hstack([hog.transform(heads.crops(margin)) for margin in MARGINS]).astype(np.float32)
     stream = io.BytesIO()
     np.savez(stream, name=np.array(name), rows=rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from ..crops import CropRows
 from ..families import FULL, QUICK_TREES, with_trees
 from ..jobs import LAYOUT
 from ..ledger import Ledger, load_ledger
-from ..pages import write_atomically
+from ..pages import close_page
 from ..running import execute
 from .heads import COMPONENTS, PoseError, gradients, read_heads
 from .methods import pose_families
@@ -100,18 +99,10 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
     page, plots = sections(everything, load_ledger(options.results, LAYOUT))
     say("\n\n".join(page))
     plots["neighbours.png"] = _neighbours(heads, everything[0], CropRows(rows, COMPONENTS), options.quick)
-    told = [f"{failure} ({count} times)" for failure, count in Counter(failures).items()]
     page += ["## Plots", *write_plots(options.out, plots)]
-    if told:
-        page += ["## Failures", "\n".join(f"- {line}" for line in told)]
     command = f"dsna reproduce pose --data DIR{' --quick' if options.quick else ''}"
     page = ["# Head pose", f"Written by `{command}`.", READING, *page]
-    path = options.out / "pose.md"
-    write_atomically(path, ("\n\n".join(page) + "\n").encode())
-    say(f"Page: {path}")
-    for line in told:
-        print(f"failed: {line}", file=sys.stderr)
-    return 1 if failures else 0
+    return close_page(options.out / "pose.md", page, failures, say)
 
 
 def _named(row: Mapping[str, Any]) -> str:
