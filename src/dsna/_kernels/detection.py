@@ -1,0 +1,133 @@
+"""Detection: patches sent down structured trees, and masks cast as votes into an edge map."""
+
+import numpy as np
+
+from .jit import kernel
+from .patches import AREA, SIDE, feature, outline
+
+MAX_SEGMENTS = 16  # a mask of more is not sharpened
+
+
+@kernel
+def route_patches(channels, places, trees, first, second, low, step, nodes, leaves):
+    """Leaf that each patch reaches in each of its trees.
+
+    Parameters
+    ----------
+    channels : flat channels of one photo.
+    places : (n,) where patches start in it.
+    trees : (n, T) trees to ask for each patch.
+    first, second, low, step : how features are looked up.
+    nodes : (root, child, ptr, features, weights, threshold) of all trees, one after another.
+    leaves : (n, T) filled.
+    """
+    root, child, ptr, features, weights, threshold = nodes
+    for i in range(places.shape[0]):
+        for t in range(trees.shape[1]):
+            node = root[trees[i, t]]
+            while child[node] >= 0:
+                score = 0.0
+                for k in range(ptr[node], ptr[node + 1]):
+                    f = features[k]
+                    value = (feature(channels, places[i], first[f], second[f]) - low[f]) / step[f]
+                    score += weights[k] * np.float64(np.uint8(min(max(value, 0.0), 255.0)))
+                node = child[node] + (1 if score >= threshold[node] else 0)
+            leaves[i, t] = -1 - child[node]
+
+
+@kernel
+def _sharpen(photo, y, x, passes, mask, colours, sizes):
+    """Give pixels at a boundary to the neighbouring segment of closest mean colour, ``passes`` times."""
+    height, width, depth = photo.shape
+    n = 0
+    for p in range(AREA):
+        n = max(n, mask[p] + 1)
+    if n > MAX_SEGMENTS:
+        return
+    colours[:n] = 0.0
+    sizes[:n] = 0.0
+    top = max(0, -y)
+    bottom = min(SIDE, height - y)
+    left = max(0, -x)
+    right = min(SIDE, width - x)
+    for a in range(top, bottom):
+        for b in range(left, right):
+            s = mask[a * SIDE + b]
+            sizes[s] += 1.0
+            for c in range(depth):
+                colours[s, c] += photo[y + a, x + b, c]
+    for s in range(n):
+        for c in range(depth):
+            colours[s, c] /= max(sizes[s], 1.0)
+    was = np.empty(AREA, np.uint8)
+    for _ in range(passes):
+        was[:] = mask
+        for a in range(top, bottom):
+            for b in range(left, right):
+                p = a * SIDE + b
+                own = was[p]
+                best = own
+                least = -1.0
+                for side in range(4):
+                    if side == 0:
+                        if a == 0:
+                            continue
+                        s = was[p - SIDE]
+                    elif side == 1:
+                        if a == SIDE - 1:
+                            continue
+                        s = was[p + SIDE]
+                    elif side == 2:
+                        if b == 0:
+                            continue
+                        s = was[p - 1]
+                    else:
+                        if b == SIDE - 1:
+                            continue
+                        s = was[p + 1]
+                    if s == best or s == own or sizes[s] == 0.0:
+                        continue
+                    if least < 0.0:
+                        least = 0.0
+                        for c in range(depth):
+                            least += (photo[y + a, x + b, c] - colours[own, c]) ** 2
+                    away = 0.0
+                    for c in range(depth):
+                        away += (photo[y + a, x + b, c] - colours[s, c]) ** 2
+                    if away < least:
+                        least = away
+                        best = s
+                mask[p] = best
+
+
+@kernel
+def cast_votes(photo, corners, ballots, weights, ptr, masks, segments, passes, edges):
+    """Add the outlines of masks to an edge map.
+
+    Parameters
+    ----------
+    photo : (H, W, 3) float32 colours by which outlines are sharpened.
+    corners : (n, 2) upper left corner (y, x) of each patch's mask in the photo; may lie outside.
+    ballots, weights, ptr : patch i votes for the masks ``ballots[ptr[i] : ptr[i + 1]]`` with these weights.
+    masks, segments : (m, AREA) masks; how many segments each has.
+    passes : sharpening passes.
+    edges : (H, W) float32, added to.
+    """
+    height, width = edges.shape
+    mask = np.empty(AREA, np.uint8)
+    edge = np.empty(AREA, np.uint8)
+    colours = np.empty((MAX_SEGMENTS, photo.shape[2]))
+    sizes = np.empty(MAX_SEGMENTS)
+    for i in range(corners.shape[0]):
+        y, x = corners[i]
+        for k in range(ptr[i], ptr[i + 1]):
+            if segments[ballots[k]] < 2:
+                continue
+            mask[:] = masks[ballots[k]]
+            if passes > 0:
+                _sharpen(photo, y, x, passes, mask, colours, sizes)
+            outline(mask, edge)
+            for a in range(max(0, -y), min(SIDE, height - y)):
+                for b in range(max(0, -x), min(SIDE, width - x)):
+                    if edge[a * SIDE + b]:
+                        edges[y + a, x + b] += weights[k]

@@ -1,0 +1,147 @@
+"""The structured forest: trees grown on patches, whose leaves are masks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..trees import in_parallel
+from .patches import N_FEATURES, Channels, feature_places
+from .sampling import Album
+
+_QUARTER = 4
+_RANGE_PATCHES, _OUTSIDE = 4000, 0.005
+
+
+@dataclass
+class StructuredForest:
+    """Trees one after another; leaves are numbered through all of them.
+
+    Parameters
+    ----------
+    root : array of shape (n_trees,), int64
+        First node of each tree.
+    child, ptr, features, weights, threshold : arrays
+        Nodes, as told in ``dsna._kernels.structured``.
+    low, step : arrays of shape (N_FEATURES,), float32
+        How features become bytes.
+    leaf_mask : array of shape (n_leaves,), int32
+        Mask of each leaf.
+    masks : array of shape (n_masks, 256), uint8
+    """
+
+    root: np.ndarray
+    child: np.ndarray
+    ptr: np.ndarray
+    features: np.ndarray
+    weights: np.ndarray
+    threshold: np.ndarray
+    low: np.ndarray
+    step: np.ndarray
+    leaf_mask: np.ndarray
+    masks: np.ndarray
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.root)
+
+    def route(self, channels: Channels, places: np.ndarray, trees: np.ndarray) -> np.ndarray:
+        """Leaves that patches reach.
+
+        Parameters
+        ----------
+        channels : Channels
+        places : array of shape (n,)
+            Where patches start in the channels.
+        trees : array of shape (n, n_asked), int64
+            Trees to ask for each patch.
+
+        Returns
+        -------
+        leaves : array of shape (n, n_asked), int32
+        """
+        from .._kernels.detection import route_patches
+
+        first, second = feature_places(channels.shape)
+        leaves = np.empty(trees.shape, dtype=np.int32)
+        nodes = (self.root, self.child, self.ptr, self.features, self.weights, self.threshold)
+        route_patches(channels.flat, places, trees, first, second, self.low, self.step, nodes, leaves)
+        return leaves
+
+
+def grow_forest(
+    album: Album,
+    n_trees: int,
+    n_patches: int,
+    growth: Any,
+    seed: int,
+    n_jobs: int | None = None,
+    progress: Callable[[Iterable], Iterable] = iter,
+) -> StructuredForest:
+    """Grow a forest, each tree on its own patches and on a random quarter of the features.
+
+    Parameters
+    ----------
+    album : Album
+    n_trees, n_patches : int
+        How many trees, of how many patches each.
+    growth : Growth
+    seed : int
+    n_jobs : int or None
+    progress : callable
+        Wraps the iterable of trees.
+
+    Returns
+    -------
+    StructuredForest
+    """
+    seeds = np.random.SeedSequence(seed).spawn(n_trees + 1)
+    low, step = _ranges(album, np.random.default_rng(seeds[-1]))
+    grown = in_parallel(_grow, [(album, n_patches, growth, one, low, step) for one in seeds[:-1]], n_jobs)
+    return _joined(grown, low, step)
+
+
+def _ranges(album: Album, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest value and width of a byte's step for each feature."""
+    values = album.features(album.draw(_RANGE_PATCHES, rng), np.arange(N_FEATURES))
+    low, high = np.quantile(values, [_OUTSIDE, 1 - _OUTSIDE], axis=0)
+    return low.astype(np.float32), (np.maximum(high - low, 1e-6) / 256).astype(np.float32)
+
+
+def _grow(album: Album, n_patches: int, growth: Any, seed: Any, low: np.ndarray, step: np.ndarray) -> tuple:
+    from .._kernels.structured import Growth, grow_structured
+
+    rng = np.random.default_rng(seed)
+    patches = album.draw(n_patches, rng)
+    which = np.sort(rng.choice(N_FEATURES, N_FEATURES // _QUARTER, replace=False))
+    bins = album.bins(patches, which, low, step)
+    child, ptr, features, weights, threshold, _, _, representative = grow_structured(
+        bins, patches.masks, Growth(*growth), np.uint64(rng.integers(2**63))
+    )
+    return child, ptr, which[features], weights, threshold, patches.masks[representative]
+
+
+def _joined(grown: list[tuple], low: np.ndarray, step: np.ndarray) -> StructuredForest:
+    children, ptrs, features, weights, thresholds, masks = zip(*grown, strict=True)
+    nodes = np.cumsum([0, *map(len, children)])
+    leaves = np.cumsum([0, *map(len, masks)])
+    entries = np.cumsum([0, *map(len, features)])
+    child = [np.where(one < 0, one - leaf, one + node) for one, node, leaf in zip(children, nodes, leaves, strict=False)]
+    ptr = [one[:-1] + entry for one, entry in zip(ptrs, entries, strict=False)]
+    kept, leaf_mask = np.unique(np.concatenate(masks), axis=0, return_inverse=True)
+    return StructuredForest(
+        root=nodes[:-1],
+        child=np.concatenate(child).astype(np.int32),
+        ptr=np.concatenate([*ptr, entries[-1:]]).astype(np.int64),
+        features=np.concatenate(features).astype(np.int32),
+        weights=np.concatenate(weights).astype(np.float32),
+        threshold=np.concatenate(thresholds).astype(np.float64),
+        low=low,
+        step=step,
+        leaf_mask=leaf_mask.ravel().astype(np.int32),
+        masks=kept,
+    )
