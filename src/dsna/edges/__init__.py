@@ -1,0 +1,1 @@
+"""Edges in photos: detection and its parts."""
