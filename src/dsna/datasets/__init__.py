@@ -1,5 +1,6 @@
 """Readers of tables and picture collections as their owners store them; nothing is downloaded or copied."""
 
+from .boundaries import BoundarySet, load_bsds500
 from .fgnet import load_fgnet
 from .morph import load_morph
 from .pictures import PictureSet
@@ -8,10 +9,12 @@ from .tables import Table, TableError, find_tables, read_table
 from .utkface import load_utkface
 
 __all__ = [
+    "BoundarySet",
     "PictureSet",
     "Table",
     "TableError",
     "find_tables",
+    "load_bsds500",
     "load_fgnet",
     "load_morph",
     "load_pointing04",

@@ -1,1 +1,6 @@
-"""Edges in photos: detection and its parts."""
+"""Boundaries in photos."""
+
+from .boundary_scores import BoundaryScores
+from .evaluation import evaluate, human_consistency
+
+__all__ = ["BoundaryScores", "evaluate", "human_consistency"]

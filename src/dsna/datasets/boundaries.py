@@ -1,0 +1,256 @@
+"""Photos and the boundaries that people drew in them: BSDS500, NYUD, or folders of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.io
+from numpy.typing import ArrayLike
+
+from ..extras import import_extra
+from .pictures import UnusableFile
+
+_PHOTOS = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".ppm")
+_SPLITS = ("train", "val", "test")
+_ORIENTATION = 0x0112  # EXIF tag; from 5 on, width and height change places
+
+
+@dataclass
+class BoundarySet:
+    """Photos on disk, and what each annotator drew in them.
+
+    ``subset(rows)`` gives some of them, ``len`` their number.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the photos, without ending.
+    paths : list of Path
+        File of each photo.
+    truths : list of lists of Path
+        Files that hold the ground truth of each photo.
+    problems : list of str
+        Files that were left out, and why.
+    size : (int, int) or None
+        Height and width to which photos and ground truth are reduced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from PIL import Image
+    >>> from dsna.datasets import load_boundaries
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for part in ("images", "truth"):
+    ...     (folder / part).mkdir()
+    ...     Image.fromarray(np.eye(48, dtype=np.uint8) * 255).save(folder / part / "diagonal.png")
+    >>> photos = load_boundaries(folder / "images", folder / "truth")
+    >>> len(photos), photos.names, photos.image(0).shape, photos.boundaries(0)[0].sum()
+    (1, ['diagonal'], (48, 48, 3), np.int64(48))
+    """
+
+    names: list[str]
+    paths: list[Path]
+    truths: list[list[Path]]
+    problems: list[str] = field(default_factory=list)
+    size: tuple[int, int] | None = None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"BoundarySet({len(self)} photos, {len(self.problems)} problems)"
+
+    def subset(self, rows: ArrayLike) -> BoundarySet:
+        """The photos of some rows, given by number or by a mask, in that order."""
+        chosen = np.arange(len(self))[np.asarray(rows)]
+        lists = ([each[i] for i in chosen] for each in (self.names, self.paths, self.truths))
+        return BoundarySet(*lists, list(self.problems), self.size)
+
+    def image(self, row: int) -> np.ndarray:
+        """Read a photo: (height, width, 3) colours, uint8."""
+        photo = _decoded(self.paths[row])
+        if self.size is None or photo.shape[:2] == self.size:
+            return photo
+        image = import_extra("PIL.Image", "vision")
+        return np.asarray(image.fromarray(photo).resize(self.size[::-1], image.Resampling.BICUBIC))
+
+    def segmentations(self, row: int) -> list[np.ndarray]:
+        """Each annotator's segments, (height, width) whole numbers; an empty list where only boundaries are known."""
+        return [_nearest(segments, self.size) for segments, _ in self._drawn(row) if segments is not None]
+
+    def boundaries(self, row: int) -> list[np.ndarray]:
+        """Each annotator's boundaries, (height, width) bool."""
+        return [_boundary(segments, lines, self.size) for segments, lines in self._drawn(row)]
+
+    def _drawn(self, row: int) -> list[tuple[np.ndarray | None, np.ndarray | None]]:
+        return [drawn for path in self.truths[row] for drawn in _read_truth(path)]
+
+
+def load_bsds500(folder: str | Path, split: str = "train", *, check: str = "header") -> BoundarySet:
+    """Read the Berkeley Segmentation Data Set: photos of 481 x 321 pixels, each segmented by about five persons.
+
+    Parameters
+    ----------
+    folder : path
+        Holds ``images/train/*.jpg`` and ``groundTruth/train/*.mat``, and likewise ``val`` and ``test``; the folder
+        above it (``BSDS500`` or ``BSR``, as unpacked) serves as well.
+    split : {"train", "val", "test"}, default="train"
+        200, 100 and 200 photos.
+    check : {"header", "full"}, default="header"
+        Look at the beginning of each photo, or decode all of it, to find damaged ones.
+
+    Returns
+    -------
+    BoundarySet
+        Photos without ground truth, and files that cannot be read, are left out and named in ``problems``.
+
+    Notes
+    -----
+    P. Arbelaez, M. Maire, C. Fowlkes and J. Malik, "Contour detection and hierarchical image segmentation", PAMI
+    2011. Had from https://www2.eecs.berkeley.edu/Research/Projects/CS/vision/grouping/resources.html for research
+    and education, not for passing on.
+
+    Examples
+    --------
+    >>> from dsna.datasets import load_bsds500
+    >>> load_bsds500("nowhere", "val")
+    Traceback (most recent call last):
+    FileNotFoundError: nowhere is not a folder; give the folder that holds images/ and groundTruth/.
+    """
+    if split not in _SPLITS:
+        raise ValueError(f"split={split!r} is unknown: use 'train', 'val' or 'test'.")
+    root = _root(folder, ("", "data", "BSDS500/data", "BSR/BSDS500/data"))
+    remedy = (
+        f"No photos with ground truth of the split {split!r} in {root}: images/{split}/*.jpg and "
+        f"groundTruth/{split}/*.mat are expected. BSDS500 is free for research: "
+        "https://www2.eecs.berkeley.edu/Research/Projects/CS/vision/grouping/resources.html"
+    )
+    truths = {path.stem: [path] for path in _files(root / "groundTruth" / split, (".mat",))}
+    return _collect(_files(root / "images" / split, _PHOTOS), truths, check=check, remedy=remedy)
+
+
+def _root(folder: str | Path, places: Iterable[str]) -> Path:
+    """The first of some places below a folder that holds ``images``."""
+    root = Path(folder)
+    if not root.is_dir():
+        raise FileNotFoundError(f"{root} is not a folder; give the folder that holds images/ and groundTruth/.")
+    return next((root / place for place in places if (root / place / "images").is_dir()), root)
+
+
+def _files(folder: Path, endings: tuple[str, ...]) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in endings)
+
+
+def _collect(
+    photos: Iterable[Path],
+    truths: dict[str, list[Path]],
+    *,
+    check: str,
+    remedy: str,
+    problems: Iterable[str] = (),
+    size: tuple[int, int] | None = None,
+) -> BoundarySet:
+    """Put photos and ground truth of the same name together; what cannot be used is named among the problems."""
+    if check not in ("header", "full"):
+        raise ValueError(f"check={check!r} is unknown: use 'header', or 'full' to decode every photo.")
+    look: Callable[[Path], tuple[int, ...]] = _measured if check == "header" else lambda path: _decoded(path).shape[:2]
+    found = BoundarySet([], [], [], list(problems), size)
+    for path in photos:
+        try:
+            if path.stem not in truths:
+                raise UnusableFile("no ground truth of this name")
+            shape = look(path)
+            for truth in truths[path.stem]:
+                _check_truth(truth, shape)
+        except UnusableFile as error:
+            found.problems.append(f"{path.name}: {error}")
+            continue
+        found.names.append(path.stem)
+        found.paths.append(path)
+        found.truths.append(truths[path.stem])
+    if not found.names:
+        wrong = f" Problems: {'; '.join(found.problems[:5])}." if found.problems else ""
+        raise FileNotFoundError(f"{remedy}{wrong}")
+    return found
+
+
+def _check_truth(path: Path, shape: tuple[int, ...]) -> None:
+    for segments, lines in _read_truth(path):
+        for drawn in (segments, lines):
+            if drawn is not None and drawn.shape != shape:
+                raise UnusableFile(
+                    f"the photo has {shape[0]} x {shape[1]} pixels, its ground truth {path.name} "
+                    f"{' x '.join(map(str, drawn.shape))}"
+                )
+
+
+def _measured(path: Path) -> tuple[int, ...]:
+    try:
+        with import_extra("PIL.Image", "vision").open(path) as picture:
+            width, height = picture.size
+            return (width, height) if picture.getexif().get(_ORIENTATION, 1) >= 5 else (height, width)
+    except (OSError, SyntaxError, ValueError) as error:
+        raise UnusableFile(f"not a readable picture ({error})") from error
+
+
+def _decoded(path: Path) -> np.ndarray:
+    try:
+        with import_extra("PIL.Image", "vision").open(path) as picture:
+            upright = import_extra("PIL.ImageOps", "vision").exif_transpose(picture)
+            return np.asarray(upright.convert("RGB"))
+    except (OSError, SyntaxError, ValueError) as error:
+        raise UnusableFile(f"{path.name} is damaged or gone ({error}); check='full' leaves such files out") from error
+
+
+def _read_truth(path: Path) -> list[tuple[np.ndarray | None, np.ndarray | None]]:
+    """Segments and boundaries of each annotator, None where the file does not say."""
+    if path.suffix.lower() != ".mat":
+        try:
+            with import_extra("PIL.Image", "vision").open(path) as picture:
+                lines = np.asarray(picture.convert("RGB") if picture.mode == "P" else picture)
+        except (OSError, SyntaxError, ValueError) as error:
+            raise UnusableFile(f"its ground truth {path.name} is damaged ({error})") from error
+        return [(None, lines if lines.ndim == 2 else lines[..., :3].any(axis=-1))]
+    try:
+        cells = scipy.io.loadmat(path)["groundTruth"].ravel()
+        drawn = [(_entry(cell, "Segmentation"), _entry(cell, "Boundaries")) for cell in cells]
+    except Exception as error:  # scipy raises many kinds on damaged files
+        reason = f"{type(error).__name__}: {error}"
+        raise UnusableFile(f"its ground truth {path.name} is not in the format of BSDS500 ({reason})") from error
+    if not drawn or any(segments is None and lines is None for segments, lines in drawn):
+        raise UnusableFile(f"its ground truth {path.name} holds neither Boundaries nor Segmentation")
+    return drawn
+
+
+def _entry(cell: Any, name: str) -> np.ndarray | None:
+    return np.asarray(cell[name].flat[0]) if name in cell.dtype.names else None
+
+
+def _nearest(drawn: np.ndarray, size: tuple[int, int] | None) -> np.ndarray:
+    """Every pixel of a smaller map takes the value in the middle of its place."""
+    if size is None or drawn.shape == size:
+        return drawn
+    rows, columns = (
+        ((np.arange(new) + 0.5) * old / new).astype(int) for new, old in zip(size, drawn.shape, strict=True)
+    )
+    return drawn[np.ix_(rows, columns)]
+
+
+def _boundary(segments: np.ndarray | None, lines: np.ndarray | None, size: tuple[int, int] | None) -> np.ndarray:
+    if lines is not None and (size is None or lines.shape == size):
+        return lines > 0
+    if segments is None:
+        raise UnusableFile("boundaries without segments cannot be reduced")
+    small = _nearest(segments, size)
+    found = np.zeros(small.shape, dtype=bool)
+    found[:, :-1] |= small[:, :-1] != small[:, 1:]
+    found[:-1] |= small[:-1] != small[1:]
+    return found
