@@ -10,87 +10,14 @@ pytest.importorskip("typer")
 pytest.importorskip("PIL")
 
 from PIL import Image
+from scipy.io import savemat
 
 import dsna.datasets
 import dsna.edges
 from dsna.edges.batch import Detection, EdgesError, plan
 from dsna.edges.photos import read_photo
 from tests.odd_pictures import bad_pictures, good_pictures, scene
-
-
-class Quick:
-    """Differences of neighbouring pixels; remembers what it was asked."""
-
-    def __init__(self, **parameters):
-        self.parameters = parameters
-        self.asked = []
-        self.n_jobs = None
-
-    def detect(self, photo, scales=(1.0,), method="dsna", suppress=True):
-        self.asked.append((scales, method, suppress, self.n_jobs))
-        if photo.shape[:2] == (13, 13):
-            raise RuntimeError("thirteen")
-        if photo.shape[:2] == (14, 14):
-            raise MemoryError
-        grey = photo.mean(axis=2) / 255
-        return np.abs(np.diff(grey, axis=1, append=grey[:, -1:])).astype(np.float32)
-
-    def fit(self, photos):
-        if self.parameters["n_patches"] == 101:
-            raise ValueError("101 patches are odd; use 100.")
-        self.photos = photos
-        return self
-
-    def save(self, path):
-        Path(path).write_bytes(b"model of %d trees" % self.parameters["n_trees"])
-
-
-class Annotated:
-    """What the commands use of a BoundarySet."""
-
-    def __init__(self, names=("pond", "tree"), problems=()):
-        self.names = list(names)
-        self.problems = list(problems)
-
-    def __len__(self):
-        return len(self.names)
-
-    def image(self, row):
-        return scene()
-
-
-class Scores:
-    ods, ois, ap, r50 = 0.71, 0.72, 0.73, 0.74
-
-    def __init__(self, names, problems):
-        self.table = [{"name": name, "f": 0.5, "threshold": 0.3} for name in names]
-        self.problems = problems
-
-    def __str__(self):
-        return "ODS 0.710   OIS 0.720   AP 0.730   R50 0.740"
-
-    def plot(self):
-        from matplotlib.figure import Figure
-
-        return Figure().subplots()
-
-
-def ask(*options):
-    from typer.testing import CliRunner
-
-    from dsna.commands import app
-
-    return CliRunner().invoke(app, ["edges", *map(str, options)])
-
-
-def told(run, code):
-    assert run.exit_code == code, run.output + repr(run.exception)
-    assert "Traceback" not in run.output
-    return run.stderr
-
-
-def files(folder):
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+from tests.quick_edges import Annotated, Quick, Scores, ask, files, told
 
 
 @pytest.fixture
@@ -380,3 +307,38 @@ def test_scores_that_cannot_be_had(collection, scored, maps, tmp_path):
 def test_a_model_that_is_not_there():
     with pytest.raises(EdgesError, match="no model file"):
         Detection("gone.dsna").prepared(1)
+
+
+def write_bsds500(folder, names, drawn):
+    """Photos of 24 x 32 pixels, each with what one person drew."""
+    for part in ("images", "groundTruth"):
+        (folder / part / "val").mkdir(parents=True)
+    for name in names:
+        Image.fromarray(scene()).save(folder / "images" / "val" / f"{name}.jpg")
+        cells = np.empty((1, 1), dtype=object)
+        cells[0, 0] = {"Boundaries": drawn.get(name, drawn["all"]), "Segmentation": drawn.get(name, drawn["all"])}
+        savemat(folder / "groundTruth" / "val" / f"{name}.mat", {"groundTruth": cells})
+
+
+def test_scores_of_files_that_are_and_are_not_as_they_should_be(tmp_path):
+    line = np.zeros((24, 32), dtype=np.uint8)
+    line[:, 15] = 1
+    write_bsds500(tmp_path, ["good", "cut", "lost", "large", "broken"], {"all": line, "cut": line[:20]})
+    (tmp_path / "images" / "val" / "broken.jpg").write_bytes(bad_pictures()["text.png"][0])
+    maps = tmp_path / "maps"
+    maps.mkdir()
+    Image.fromarray(line * 200).save(maps / "good.png")
+    Image.fromarray(np.kron(line, np.ones((2, 2), np.uint8)) * 200).save(maps / "large.png")
+    run = ask("evaluate", maps, "--data", tmp_path, "--out", tmp_path / "scores")
+    said = told(run, 1)
+    for part in (
+        "cut.jpg: the photo has 24 x 32 pixels, its ground truth cut.mat 20 x 32",
+        "broken.jpg: not a readable",
+    ):
+        assert f"left out: {part}" in said
+    for part in ("lost: lost.png is missing", "large: the map has 48 x 64 pixels, the ground truth 24 x 32"):
+        assert f"left out: {part}" in said
+    assert "1 photo   ODS 1.000" in run.stdout
+    assert [row["name"] for row in csv.DictReader((tmp_path / "scores" / "photos.csv").open())] == ["good"]
+    (maps / "good.png").unlink()
+    assert "No photo could be scored" in told(ask("evaluate", maps, "--data", tmp_path), 2)
