@@ -6,6 +6,7 @@ import sys
 
 REMEDY = "pip install 'dsna[cli,bench,report]'"
 VISION_REMEDY = "pip install 'dsna[cli,bench,report,vision]'"
+EDGES_REMEDY = "pip install 'dsna[cli,report,vision]'"
 
 
 def main() -> None:

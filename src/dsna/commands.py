@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,9 +10,13 @@ from typing import Annotated
 import typer
 
 from .cli import REMEDY, VISION_REMEDY
+from .edge_commands import edges
+from .telling import told
+
+_RESUMED = "What is finished is in {}; the same command goes on from there."
 
 app = typer.Typer(
-    help="Imbalanced classification and regression: compare methods on your own tables.",
+    help="Imbalanced classification and regression: compare methods on your own tables; find edges in photos.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -21,6 +24,7 @@ app = typer.Typer(
 )
 reproduce = typer.Typer(help="The experiments of the paper, on data of your own.", no_args_is_help=True)
 app.add_typer(reproduce, name="reproduce")
+app.add_typer(edges, name="edges")
 
 
 class Task(StrEnum):
@@ -44,7 +48,7 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
     ] = False,
 ) -> None:
-    """Imbalanced classification and regression: compare methods on your own tables."""
+    """Imbalanced classification and regression: compare methods on your own tables; find edges in photos."""
 
 
 def _names(values: Iterable[str] | None, between: str = ",") -> tuple[str, ...]:
@@ -95,7 +99,7 @@ def benchmark(
 
     - `dsna benchmark tables --task regression --target price --ablation`
     """
-    with _told("benchmark", REMEDY, out):
+    with told("benchmark", REMEDY, _RESUMED.format(out)):
         from .experiments.tabular.benchmark import Options
         from .experiments.tabular.benchmark import benchmark as run
 
@@ -150,7 +154,7 @@ def age(
 
     - `dsna reproduce age --data faces --methods "CS-RF;CS-RF+DSNA"` : these first
     """
-    with _told("reproduce age", VISION_REMEDY, out):
+    with told("reproduce age", VISION_REMEDY, _RESUMED.format(out)):
         from .experiments.age.reproduction import Options
         from .experiments.age.reproduction import reproduce as run
 
@@ -182,32 +186,9 @@ def pose(
 
     - `dsna reproduce pose --data pointing04 --jobs 2` : everything
     """
-    with _told("reproduce pose", VISION_REMEDY, out):
+    with told("reproduce pose", VISION_REMEDY, _RESUMED.format(out)):
         from .experiments.pose.reproduction import Options
         from .experiments.pose.reproduction import reproduce as run
 
         code = run(Options(data, out, quick, jobs), say=typer.echo)
     raise typer.Exit(code)
-
-
-@contextmanager
-def _told(command: str, remedy: str, out: Path) -> Iterator[None]:
-    """End with a message and an exit code where input, an installed package or the user's patience is missing."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        _stop(command, f"this needs {error.name}, which is not installed. Remedy: {remedy}")
-    except ImportError as error:
-        _stop(command, f"{error} Remedy: {remedy}")
-    except ValueError as error:
-        if not type(error).__module__.startswith("dsna."):
-            raise
-        _stop(command, str(error))
-    except KeyboardInterrupt:
-        typer.echo(f"\nStopped. What is finished is in {out}; the same command goes on from there.", err=True)
-        raise typer.Exit(130) from None
-
-
-def _stop(command: str, message: str) -> None:
-    typer.echo(f"dsna {command}: {message}", err=True)
-    raise typer.Exit(2)

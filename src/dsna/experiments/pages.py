@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from ..files import write_atomically as write_atomically
 
 
 def markdown(
@@ -67,29 +67,6 @@ def png(figure: Any, dpi: int = 120) -> bytes:
     target = io.BytesIO()
     figure.savefig(target, format="png", dpi=dpi)
     return target.getvalue()
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name, then rename it: readers see the old one or the new one, never a part.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_atomically(Path(folder) / "a.txt", b"whole")
-    ...     [path.name for path in Path(folder).iterdir()]
-    ['a.txt']
-    """
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def close_page(path: Path, page: list[str], failures: Sequence[str], say: Callable[[str], None]) -> int:

@@ -1,0 +1,344 @@
+"""`dsna edges ...` with a detector that is quick: what is written where, what is said, exit codes."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("PIL")
+
+from PIL import Image
+from scipy.io import savemat
+
+import dsna.datasets
+import dsna.edges
+from dsna.edges.batch import Detection, EdgesError, plan
+from dsna.edges.photos import read_photo
+from tests.odd_pictures import bad_pictures, good_pictures, scene
+from tests.quick_edges import Annotated, Quick, Scores, ask, files, told
+
+
+@pytest.fixture
+def shipped(monkeypatch):
+    detector = Quick()
+    monkeypatch.setattr(dsna.edges, "pretrained", lambda: detector, raising=False)
+    return detector
+
+
+@pytest.fixture
+def photo(tmp_path):
+    path = tmp_path / "photo.png"
+    path.write_bytes(good_pictures()["colour.png"])
+    return path
+
+
+def test_help_teaches():
+    pages = {"": "dsna edges detect photo.jpg", "detect": "--invert", "train": "--patches", "evaluate": "--split"}
+    for command, part in pages.items():
+        run = ask(*command.split(), "--help")
+        assert run.exit_code == 0
+        assert part in run.output
+        assert "For example" in run.output
+
+
+def test_one_photo(shipped, photo, tmp_path):
+    run = ask("detect", photo, "-o", tmp_path / "edges.png")
+    assert told(run, 0) == ""
+    assert "edges.png" in run.stdout
+    expected = Quick().detect(scene())
+    np.testing.assert_allclose(read_photo(tmp_path / "edges.png")[..., 0] / 255, expected, atol=0.003)
+    assert files(tmp_path) == ["edges.png", "photo.png"]
+    assert shipped.asked == [((1.0,), "dsna", True, 1)]
+
+
+def test_options_reach_the_detector(shipped, photo, tmp_path):
+    options = ("--scales", "multi", "--method", "se", "--no-nms", "--invert", "--jobs", 2)
+    told(ask("detect", photo, "-o", tmp_path / "e.npy", *options), 0)
+    assert shipped.asked == [((0.5, 1.0, 2.0), "se", False, 2)]
+    np.testing.assert_allclose(np.load(tmp_path / "e.npy"), 1 - Quick().detect(scene()))
+
+
+def test_another_model(monkeypatch, photo, tmp_path):
+    seen = []
+    monkeypatch.setattr(dsna.edges, "load_detector", lambda path: seen.append(path) or Quick(), raising=False)
+    model = tmp_path / "mine.dsna"
+    said = told(ask("detect", photo, "-o", tmp_path / "e.png", "--model", model), 2)
+    assert "mine.dsna" in said
+    assert "dsna edges train" in said
+    model.write_bytes(b"")
+    told(ask("detect", photo, "-o", tmp_path / "e.png", "--model", model), 0)
+    assert seen == [model]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_folder_of_everything(shipped, tmp_path, jobs):
+    folder, out = tmp_path / "photos", tmp_path / "maps"
+    (folder / "sub").mkdir(parents=True)
+    for name, content in good_pictures().items():
+        (folder / "sub" / name).write_bytes(content)
+    for name, (content, _) in bad_pictures().items():
+        (folder / name).write_bytes(content)
+    (folder / "notes.txt").write_text("no photo")
+    for size in (13, 14):
+        Image.new("L", (size, size)).save(folder / f"size{size}.bmp")
+    run = ask("detect", folder, "-o", out, "--jobs", jobs)
+    said = told(run, 1)
+    for name, (_, part) in bad_pictures().items():
+        line = next(line for line in said.splitlines() if f"{name}:" in line and line.startswith("failed"))
+        assert part in line
+        assert "Remedy" in line
+    assert "size13.bmp: RuntimeError: thirteen" in said
+    assert "size14.bmp: not enough memory" in said
+    assert "note: " in said
+    assert "animated.gif: holds 3 frames" in said
+    assert f"{len(good_pictures())} of {len(good_pictures()) + len(bad_pictures()) + 2} maps" in run.stdout
+    alone = {f"sub/{Path(name).stem}.png" for name in ("grey.jpg", "palette.png", "pixel.png", "animated.gif")}
+    assert alone | {"sub/cmyk.jpg.png", "sub/cmyk.tif.png"} <= set(files(out))
+    assert len(files(out)) == len(good_pictures())
+    assert Image.open(out / "sub" / "pixel.png").size == (1, 1)
+    again = ask("detect", folder, "-o", folder / "maps")
+    assert len(files(folder / "maps")) == len(good_pictures())
+    assert told(ask("detect", folder, "-o", folder / "maps"), 1).count("failed") == again.stderr.count("failed")
+
+
+@pytest.mark.parametrize("name", [*bad_pictures(), "gone.jpg"])
+def test_nothing_is_left_of_a_photo_that_fails(shipped, tmp_path, name):
+    content = bad_pictures().get(name, (None, "no such file"))
+    if content[0] is not None:
+        (tmp_path / name).write_bytes(content[0])
+    said = told(ask("detect", tmp_path / name, "-o", tmp_path / "edges.png"), 2)
+    assert name in said
+    assert content[1] in said
+    assert not (tmp_path / "edges.png").exists()
+    told(ask("detect", tmp_path / name, "-o", tmp_path / "new"), 2)
+    assert not (tmp_path / "new").exists()
+
+
+def test_folders_without_photos(shipped, photo, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    said = told(ask("detect", empty, "-o", tmp_path / "maps"), 2)
+    assert "empty: no pictures" in said
+    assert "Remedy" in said
+    assert not (tmp_path / "maps").exists()
+    told(ask("detect", empty, photo, "-o", tmp_path / "maps"), 1)
+    assert files(tmp_path / "maps") == ["photo.png"]
+
+
+@pytest.mark.parametrize("out, said", [("edges.jpg", "use .png or .npy"), ("photo.png", "overwrite")])
+def test_places_that_one_map_cannot_go(shipped, photo, tmp_path, out, said):
+    before = photo.read_bytes()
+    assert said in told(ask("detect", photo, "-o", tmp_path / out), 2)
+    assert files(tmp_path) == ["photo.png"]
+    assert photo.read_bytes() == before
+    assert shipped.asked == []
+
+
+def test_places_that_several_maps_cannot_go(shipped, photo, tmp_path):
+    assert "several photos need a folder" in told(ask("detect", photo, photo, "-o", tmp_path / "e.png"), 2)
+    assert "several photos need a folder" in told(ask("detect", tmp_path, "-o", photo), 2)
+    assert "another folder" in told(ask("detect", tmp_path, "-o", tmp_path), 2)
+    assert files(tmp_path) == ["photo.png"]
+    told(ask("detect", photo, "-o", tmp_path), 2)  # the map would have the photo's name
+
+
+def test_a_folder_that_cannot_be_made(shipped, photo, tmp_path):
+    (tmp_path / "file").write_text("")
+    said = told(ask("detect", photo, "-o", tmp_path / "file" / "e.png"), 2)
+    assert "photo.png" in said
+
+
+def test_maps_of_the_same_name(tmp_path):
+    for part in ("x", "y"):
+        (tmp_path / part).mkdir()
+        (tmp_path / part / "a.jpg").write_bytes(b"")
+    jobs, problems = plan([tmp_path / "x" / "a.jpg", tmp_path / "y" / "a.jpg"], tmp_path / "maps")
+    assert len(jobs) == 1
+    assert "would overwrite that of" in problems[0]
+    jobs, problems = plan([tmp_path], tmp_path / "maps")
+    assert [job.map.relative_to(tmp_path / "maps").as_posix() for job in jobs] == ["x/a.png", "y/a.png"]
+    assert problems == []
+
+
+def test_interrupted(shipped, photo, tmp_path, monkeypatch):
+    def impatient(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shipped, "detect", impatient)
+    assert "finished are in" in told(ask("detect", photo, "-o", tmp_path / "e.png"), 130)
+    assert files(tmp_path) == ["photo.png"]
+
+
+def test_without_pillow(shipped, photo, tmp_path, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
+    assert "pip install 'dsna[cli,report,vision]'" in told(ask("detect", photo, "-o", tmp_path / "e.png"), 2)
+
+
+@pytest.fixture
+def collection(monkeypatch):
+    """The data that load_bsds500 finds; what it was asked."""
+    found, asked = Annotated(), []
+
+    def load(*place):
+        asked.append(place)
+        if not Path(place[0]).is_dir():
+            raise FileNotFoundError(f"{place[0]} is not a folder; give another.")
+        return found
+
+    monkeypatch.setattr(dsna.datasets, "load_bsds500", load, raising=False)
+    monkeypatch.setattr(dsna.datasets, "load_boundaries", load, raising=False)
+    return found, asked
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    made = []
+
+    def make(**parameters):
+        made.append(Quick(**parameters))
+        return made[-1]
+
+    monkeypatch.setattr(dsna.edges, "EdgeDetector", make, raising=False)
+    return made
+
+
+def test_training(collection, trained, tmp_path):
+    photos, asked = collection
+    out = tmp_path / "m.dsna"
+    run = ask("train", "--data", tmp_path, "-o", out, "--trees", 3, "--patches", 500, "--seed", 7, "--jobs", 2)
+    assert told(run, 0) == ""
+    assert "m.dsna" in run.stdout
+    assert "2 photos" in run.stdout
+    assert out.read_bytes() == b"model of 3 trees"
+    assert trained[0].photos is photos
+    expected = {"n_trees": 3, "n_patches": 500, "random_state": 7, "n_jobs": 2, "verbose": True}
+    assert trained[0].parameters == expected
+    told(ask("train", "--data", tmp_path, "--truth", tmp_path / "drawn", "-o", out), 0)
+    assert asked == [(tmp_path, "train"), (tmp_path, tmp_path / "drawn")]
+
+
+def test_training_with_photos_left_out(collection, trained, tmp_path):
+    collection[0].problems.append("hill.jpg: the photo has 4 x 4 pixels, its ground truth 5 x 5")
+    said = told(ask("train", "--data", tmp_path, "-o", tmp_path / "m.dsna"), 1)
+    assert "left out: hill.jpg: the photo has 4 x 4" in said
+    assert (tmp_path / "m.dsna").exists()
+
+
+def test_training_that_cannot_begin(collection, trained, tmp_path):
+    for out in (tmp_path, tmp_path / "nowhere" / "m.dsna"):
+        assert "cannot be written" in told(ask("train", "--data", tmp_path, "-o", out), 2)
+    out = tmp_path / "m.dsna"
+    assert "is not a folder" in told(ask("train", "--data", tmp_path / "nowhere", "-o", out), 2)
+    assert trained == []
+    assert "use 100" in told(ask("train", "--data", tmp_path, "-o", out, "--patches", 101), 2)
+    assert files(tmp_path) == []
+
+
+@pytest.fixture
+def scored(monkeypatch):
+    """What evaluate was given; what it found wrong."""
+    calls, problems = [], []
+
+    def evaluate(predictions, truth, *, n_jobs=None, progress=False, out=None):
+        if problems == ["all"]:
+            raise ValueError("No photo could be scored.")
+        if callable(predictions):
+            predictions = [predictions(row) for row in range(len(truth))]
+        calls.append((predictions, n_jobs, out))
+        return Scores(truth.names, problems)
+
+    monkeypatch.setattr(dsna.edges, "evaluate", evaluate, raising=False)
+    return calls, problems
+
+
+@pytest.fixture
+def maps(tmp_path):
+    folder = tmp_path / "maps"
+    folder.mkdir()
+    (folder / "pond.png").write_bytes(good_pictures()["grey.jpg"])
+    return folder
+
+
+def test_scores_of_a_folder(collection, scored, maps, tmp_path):
+    run = ask("evaluate", maps, "--data", tmp_path, "--split", "test", "--out", tmp_path / "scores", "--jobs", 2)
+    assert told(run, 0) == ""
+    assert "ODS 0.710   OIS 0.720   AP 0.730   R50 0.740" in run.stdout
+    assert scored[0] == [(maps, 2, tmp_path / "scores" / "counts")]
+    assert collection[1] == [(tmp_path, "test")]
+    assert files(tmp_path / "scores") == ["photos.csv", "pr.png", "scores.csv"]
+    (overall,) = csv.DictReader((tmp_path / "scores" / "scores.csv").open())
+    assert overall == {"photos": "2", "ods": "0.71", "ois": "0.72", "ap": "0.73", "r50": "0.74"}
+    assert [row["name"] for row in csv.DictReader((tmp_path / "scores" / "photos.csv").open())] == ["pond", "tree"]
+    assert (tmp_path / "scores" / "pr.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_scores_of_a_model(collection, scored, shipped, tmp_path):
+    told(ask("evaluate", "--model", "shipped", "--data", tmp_path, "--method", "se", "--scales", "multi"), 0)
+    assert [found.shape for found in scored[0][0][0]] == [(24, 32)] * 2
+    assert shipped.asked == [((0.5, 1.0, 2.0), "se", True, 1)] * 2
+    assert files(tmp_path) == []
+
+
+def test_scores_with_photos_left_out(collection, scored, maps, tmp_path):
+    scored[1].append("tree: the map has 3 x 3 pixels, the ground truth 24 x 32")
+    run = ask("evaluate", maps, "--data", tmp_path)
+    assert "left out: tree: the map has 3 x 3" in told(run, 1)
+    assert "ODS" in run.stdout
+
+
+def test_scores_that_cannot_be_had(collection, scored, maps, tmp_path):
+    data = ("--data", tmp_path)
+    assert "either a folder of maps or --model" in " ".join(told(ask("evaluate", *data), 2).split())
+    assert "either" in told(ask("evaluate", maps, "--model", "shipped", *data), 2)
+    assert "is not a folder" in told(ask("evaluate", tmp_path / "gone", *data), 2)
+    assert "is not a folder" in told(ask("evaluate", maps, "--data", tmp_path / "gone"), 2)
+    assert "is a file" in told(ask("evaluate", maps, *data, "--out", maps / "pond.png"), 2)
+    assert "pond.png and so on" in told(ask("evaluate", tmp_path, *data), 2)
+    scored[1].append("all")
+    out = tmp_path / "scores"
+    assert "No photo could be scored" in told(ask("evaluate", maps, *data, "--out", out), 2)
+    assert not out.exists()
+
+
+def test_a_model_that_is_not_there():
+    with pytest.raises(EdgesError, match="no model file"):
+        Detection("gone.dsna").prepared(1)
+
+
+def write_bsds500(folder, names, drawn):
+    """Photos of 24 x 32 pixels, each with what one person drew."""
+    for part in ("images", "groundTruth"):
+        (folder / part / "val").mkdir(parents=True)
+    for name in names:
+        Image.fromarray(scene()).save(folder / "images" / "val" / f"{name}.jpg")
+        cells = np.empty((1, 1), dtype=object)
+        cells[0, 0] = {"Boundaries": drawn.get(name, drawn["all"]), "Segmentation": drawn.get(name, drawn["all"])}
+        savemat(folder / "groundTruth" / "val" / f"{name}.mat", {"groundTruth": cells})
+
+
+def test_scores_of_files_that_are_and_are_not_as_they_should_be(tmp_path):
+    line = np.zeros((24, 32), dtype=np.uint8)
+    line[:, 15] = 1
+    write_bsds500(tmp_path, ["good", "cut", "lost", "large", "broken"], {"all": line, "cut": line[:20]})
+    (tmp_path / "images" / "val" / "broken.jpg").write_bytes(bad_pictures()["text.png"][0])
+    maps = tmp_path / "maps"
+    maps.mkdir()
+    Image.fromarray(line * 200).save(maps / "good.png")
+    Image.fromarray(np.kron(line, np.ones((2, 2), np.uint8)) * 200).save(maps / "large.png")
+    run = ask("evaluate", maps, "--data", tmp_path, "--out", tmp_path / "scores")
+    said = told(run, 1)
+    for part in (
+        "cut.jpg: the photo has 24 x 32 pixels, its ground truth cut.mat 20 x 32",
+        "broken.jpg: not a readable",
+    ):
+        assert f"left out: {part}" in said
+    for part in ("lost: lost.png is missing", "large: the map has 48 x 64 pixels, the ground truth 24 x 32"):
+        assert f"left out: {part}" in said
+    assert "1 photo   ODS 1.000" in run.stdout
+    assert [row["name"] for row in csv.DictReader((tmp_path / "scores" / "photos.csv").open())] == ["good"]
+    (maps / "good.png").unlink()
+    assert "No photo could be scored" in told(ask("evaluate", maps, "--data", tmp_path), 2)
