@@ -191,9 +191,9 @@ def rematch(gone, come, index, spots, steps, lengths, u, partner, v, owner, hits
     heap = np.empty(n, np.int64)
     place = np.empty(n, np.int64)
     settled = np.empty(n, np.int64)
-    for j in range(n):
-        distance[j] = _FAR
-        place[j] = -1
+    for column in range(n):
+        distance[column] = _FAR
+        place[column] = -1
     pairs, any_hit, n_free = np.int64(0), np.int64(0), np.int64(0)
     freed = np.empty(gone.size, np.int64)
     for p in gone:

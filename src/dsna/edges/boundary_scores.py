@@ -51,7 +51,7 @@ class BoundaryScores:
     >>> round(scores.ods, 3), round(scores.ods_threshold, 3), round(scores.ois, 3)
     (0.732, 0.518, 0.72)
     >>> print(scores)
-    1 photo   ODS 0.728 (P 0.79, R 0.69 at 0.52)   OIS 0.720   AP 0.231   R50 0.900
+    1 photo   ODS 0.732 (P 0.79, R 0.68 at 0.52)   OIS 0.720   AP 0.217   R50 0.900
     """
 
     names: list[str]
