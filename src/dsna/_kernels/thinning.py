@@ -6,7 +6,7 @@ from .jit import kernel
 
 
 def _removable():
-    """Whether a pixel goes, by half step (2) and by its neighbours (256: bit k is the neighbour at angle k * 45 deg)."""
+    """Whether a pixel goes, by half step (2) and neighbours (256: bit k is the one at k times 45 degrees)."""
     table = np.zeros((2, 256), np.uint8)
     for code in range(256):
         x = [bool(code >> k & 1) for k in range(8)]
@@ -56,9 +56,9 @@ def thin(mask):
             p = look[half, k]
             waits[half, p] = 0
             if flat[p]:
-                code = 0
+                code = np.int64(0)
                 for a in range(8):
-                    code |= np.int64(flat[p + around[a]]) << a
+                    code += np.int64(flat[p + around[a]]) << a
                 if _REMOVABLE[half, code]:
                     gone[n_gone] = p
                     n_gone += 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from numpy.typing import ArrayLike
 from ..extras import import_extra
 from .pictures import UnusableFile
 
-_PHOTOS = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".ppm")
+PHOTOS = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".ppm")
 _SPLITS = ("train", "val", "test")
 _ORIENTATION = 0x0112  # EXIF tag; from 5 on, width and height change places
+
+_Drawing = tuple[Any, Any]  # segments and boundaries, None where they are not known
 
 
 @dataclass
@@ -69,8 +72,13 @@ class BoundarySet:
     def subset(self, rows: ArrayLike) -> BoundarySet:
         """The photos of some rows, given by number or by a mask, in that order."""
         chosen = np.arange(len(self))[np.asarray(rows)]
-        lists = ([each[i] for i in chosen] for each in (self.names, self.paths, self.truths))
-        return BoundarySet(*lists, list(self.problems), self.size)
+        return BoundarySet(
+            [self.names[i] for i in chosen],
+            [self.paths[i] for i in chosen],
+            [self.truths[i] for i in chosen],
+            list(self.problems),
+            self.size,
+        )
 
     def image(self, row: int) -> np.ndarray:
         """Read a photo: (height, width, 3) colours, uint8."""
@@ -88,8 +96,49 @@ class BoundarySet:
         """Each annotator's boundaries, (height, width) bool."""
         return [_boundary(segments, lines, self.size) for segments, lines in self._drawn(row)]
 
-    def _drawn(self, row: int) -> list[tuple[np.ndarray | None, np.ndarray | None]]:
+    def _drawn(self, row: int) -> list[_Drawing]:
         return [drawn for path in self.truths[row] for drawn in _read_truth(path)]
+
+
+def load_boundaries(images: str | Path, truth: str | Path, *, check: str = "header") -> BoundarySet:
+    """Read any folder of photos with boundaries that people drew in them.
+
+    Parameters
+    ----------
+    images : path
+        Folder of photos.
+    truth : path
+        Folder that holds, for the photo ``pond.jpg``, one of these: ``pond.mat`` in the format of BSDS500;
+        ``pond.png``, as large as the photo, boundaries not zero; a folder ``pond`` of such files, one from each
+        annotator.
+    check : {"header", "full"}, default="header"
+        Look at the beginning of each photo, or decode all of it, to find damaged ones.
+
+    Returns
+    -------
+    BoundarySet
+        Photos without ground truth, ground truth without a photo, and files that cannot be read, are left out and
+        named in ``problems``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dsna.datasets import load_boundaries
+    >>> load_boundaries(tempfile.mkdtemp(), "nowhere")
+    Traceback (most recent call last):
+    FileNotFoundError: nowhere is not a folder; give the folder that holds the ground truth.
+    """
+    photos, drawn = Path(images), Path(truth)
+    for folder, what in ((photos, "photos"), (drawn, "ground truth")):
+        if not folder.is_dir():
+            raise FileNotFoundError(f"{folder} is not a folder; give the folder that holds the {what}.")
+    if photos.resolve() == drawn.resolve():
+        raise ValueError(f"{photos} cannot hold both photos and ground truth; put them into folders of their own.")
+    truths = {path.name: files_with(path, (".png",)) for path in drawn.iterdir() if path.is_dir()}
+    for ending in (".png", ".mat"):
+        truths.update({path.stem: [path] for path in files_with(drawn, (ending,))})
+    remedy = f"No photo in {photos} has ground truth in {drawn}: pond.jpg needs pond.mat, pond.png or pond/*.png."
+    return pair(files_with(photos, PHOTOS), truths, check=check, remedy=remedy)
 
 
 def load_bsds500(folder: str | Path, split: str = "train", *, check: str = "header") -> BoundarySet:
@@ -123,49 +172,60 @@ def load_bsds500(folder: str | Path, split: str = "train", *, check: str = "head
     Traceback (most recent call last):
     FileNotFoundError: nowhere is not a folder; give the folder that holds images/ and groundTruth/.
     """
-    if split not in _SPLITS:
-        raise ValueError(f"split={split!r} is unknown: use 'train', 'val' or 'test'.")
-    root = _root(folder, ("", "data", "BSDS500/data", "BSR/BSDS500/data"))
+    check_split(split)
+    root = photo_root(folder, ("", "data", "BSDS500/data", "BSR/BSDS500/data"))
     remedy = (
         f"No photos with ground truth of the split {split!r} in {root}: images/{split}/*.jpg and "
         f"groundTruth/{split}/*.mat are expected. BSDS500 is free for research: "
         "https://www2.eecs.berkeley.edu/Research/Projects/CS/vision/grouping/resources.html"
     )
-    truths = {path.stem: [path] for path in _files(root / "groundTruth" / split, (".mat",))}
-    return _collect(_files(root / "images" / split, _PHOTOS), truths, check=check, remedy=remedy)
+    truths = {path.stem: [path] for path in files_with(root / "groundTruth" / split, (".mat",))}
+    return pair(files_with(root / "images" / split, PHOTOS), truths, check=check, remedy=remedy)
 
 
-def _root(folder: str | Path, places: Iterable[str]) -> Path:
-    """The first of some places below a folder that holds ``images``."""
+def check_split(split: str) -> None:
+    """Refuse a split that no collection has."""
+    if split not in _SPLITS:
+        raise ValueError(f"split={split!r} is unknown: use 'train', 'val' or 'test'.")
+
+
+def photo_root(folder: str | Path, places: Iterable[str]) -> Path:
+    """The first of some places below a folder that holds photos."""
     root = Path(folder)
     if not root.is_dir():
         raise FileNotFoundError(f"{root} is not a folder; give the folder that holds images/ and groundTruth/.")
-    return next((root / place for place in places if (root / place / "images").is_dir()), root)
+    return next(
+        (root / place for place in places if any((root / place / name).is_dir() for name in ("images", "colorImage"))),
+        root,
+    )
 
 
-def _files(folder: Path, endings: tuple[str, ...]) -> list[Path]:
+def files_with(folder: Path, endings: tuple[str, ...]) -> list[Path]:
+    """Files in a folder whose names end so, in small or capital letters; none where there is no folder."""
     if not folder.is_dir():
         return []
     return sorted(path for path in folder.iterdir() if path.suffix.lower() in endings)
 
 
-def _collect(
+def pair(
     photos: Iterable[Path],
     truths: dict[str, list[Path]],
     *,
     check: str,
     remedy: str,
-    problems: Iterable[str] = (),
     size: tuple[int, int] | None = None,
 ) -> BoundarySet:
     """Put photos and ground truth of the same name together; what cannot be used is named among the problems."""
     if check not in ("header", "full"):
         raise ValueError(f"check={check!r} is unknown: use 'header', or 'full' to decode every photo.")
     look: Callable[[Path], tuple[int, ...]] = _measured if check == "header" else lambda path: _decoded(path).shape[:2]
-    found = BoundarySet([], [], [], list(problems), size)
+    found = BoundarySet([], [], [], [], size)
+    left = dict(truths)
     for path in photos:
         try:
-            if path.stem not in truths:
+            if path.stem in found.names:
+                raise UnusableFile("another photo has the same name")
+            if not left.pop(path.stem, None):
                 raise UnusableFile("no ground truth of this name")
             shape = look(path)
             for truth in truths[path.stem]:
@@ -176,6 +236,7 @@ def _collect(
         found.names.append(path.stem)
         found.paths.append(path)
         found.truths.append(truths[path.stem])
+    found.problems += [f"{name}: ground truth without a photo" for name in sorted(left)]
     if not found.names:
         wrong = f" Problems: {'; '.join(found.problems[:5])}." if found.problems else ""
         raise FileNotFoundError(f"{remedy}{wrong}")
@@ -192,33 +253,35 @@ def _check_truth(path: Path, shape: tuple[int, ...]) -> None:
                 )
 
 
-def _measured(path: Path) -> tuple[int, ...]:
+@contextmanager
+def _opened(path: Path, trouble: str) -> Iterator[Any]:
+    """A picture; what is wrong with it becomes an UnusableFile."""
+    image = import_extra("PIL.Image", "vision")
     try:
-        with import_extra("PIL.Image", "vision").open(path) as picture:
-            width, height = picture.size
-            return (width, height) if picture.getexif().get(_ORIENTATION, 1) >= 5 else (height, width)
-    except (OSError, SyntaxError, ValueError) as error:
-        raise UnusableFile(f"not a readable picture ({error})") from error
+        with image.open(path) as picture:
+            yield picture
+    except (OSError, SyntaxError, ValueError, image.DecompressionBombError) as error:
+        raise UnusableFile(f"{trouble} ({error})") from error
+
+
+def _measured(path: Path) -> tuple[int, ...]:
+    with _opened(path, "not a readable picture") as picture:
+        width, height = picture.size
+        return (width, height) if picture.getexif().get(_ORIENTATION, 1) >= 5 else (height, width)
 
 
 def _decoded(path: Path) -> np.ndarray:
-    try:
-        with import_extra("PIL.Image", "vision").open(path) as picture:
-            upright = import_extra("PIL.ImageOps", "vision").exif_transpose(picture)
-            return np.asarray(upright.convert("RGB"))
-    except (OSError, SyntaxError, ValueError) as error:
-        raise UnusableFile(f"{path.name} is damaged or gone ({error}); check='full' leaves such files out") from error
+    with _opened(path, f"{path.name} is damaged or gone; check='full' leaves such files out") as picture:
+        return np.asarray(import_extra("PIL.ImageOps", "vision").exif_transpose(picture).convert("RGB"))
 
 
-def _read_truth(path: Path) -> list[tuple[np.ndarray | None, np.ndarray | None]]:
+def _read_truth(path: Path) -> list[_Drawing]:
     """Segments and boundaries of each annotator, None where the file does not say."""
     if path.suffix.lower() != ".mat":
-        try:
-            with import_extra("PIL.Image", "vision").open(path) as picture:
-                lines = np.asarray(picture.convert("RGB") if picture.mode == "P" else picture)
-        except (OSError, SyntaxError, ValueError) as error:
-            raise UnusableFile(f"its ground truth {path.name} is damaged ({error})") from error
-        return [(None, lines if lines.ndim == 2 else lines[..., :3].any(axis=-1))]
+        with _opened(path, f"its ground truth {path.name} is damaged") as picture:
+            grey = picture.mode in ("1", "L", "I", "I;16", "F")
+            lines = np.asarray(picture if grey else picture.convert("RGB")) != 0
+        return [(None, lines if grey else lines.any(axis=2))]
     try:
         cells = scipy.io.loadmat(path)["groundTruth"].ravel()
         drawn = [(_entry(cell, "Segmentation"), _entry(cell, "Boundaries")) for cell in cells]
@@ -245,12 +308,24 @@ def _nearest(drawn: np.ndarray, size: tuple[int, int] | None) -> np.ndarray:
 
 
 def _boundary(segments: np.ndarray | None, lines: np.ndarray | None, size: tuple[int, int] | None) -> np.ndarray:
+    """Boundaries as drawn; where they are reduced, between reduced segments if these are known."""
     if lines is not None and (size is None or lines.shape == size):
         return lines > 0
     if segments is None:
-        raise UnusableFile("boundaries without segments cannot be reduced")
+        return _fewer_pixels(lines, size)
     small = _nearest(segments, size)
     found = np.zeros(small.shape, dtype=bool)
     found[:, :-1] |= small[:, :-1] != small[:, 1:]
     found[:-1] |= small[:-1] != small[1:]
     return found
+
+
+def _fewer_pixels(lines: Any, size: Any) -> np.ndarray:
+    """Lines of one pixel's width wherever the smaller pixels hold any."""
+    from .._kernels.thinning import thin
+
+    small = np.zeros((size[0] + 2, size[1] + 2), dtype=np.uint8)
+    rows, columns = (where * new // old for where, new, old in zip(np.nonzero(lines), size, lines.shape, strict=True))
+    small[1 + rows, 1 + columns] = 1
+    thin(small)
+    return small[1:-1, 1:-1] > 0

@@ -49,9 +49,9 @@ class BoundaryScores:
     >>> scores.precision, scores.recall
     (array([0.5, 0.9]), array([0.9, 0.6]))
     >>> round(scores.ods, 3), round(scores.ods_threshold, 3), round(scores.ois, 3)
-    (0.728, 0.515, 0.72)
+    (0.732, 0.518, 0.72)
     >>> print(scores)
-    1 photo   ODS 0.728 (P 0.79, R 0.69 at 0.52)   OIS 0.720   AP 0.231   R50 0.900
+    1 photo   ODS 0.732 (P 0.79, R 0.68 at 0.52)   OIS 0.720   AP 0.217   R50 0.900
     """
 
     names: list[str]
@@ -128,7 +128,7 @@ class BoundaryScores:
 
     @cached_property
     def table(self) -> list[dict[str, Any]]:
-        """For each photo: ``name``, best ``f``, the ``threshold`` of it, and ``f_at_ods``, F at the threshold of ODS."""
+        """For each photo: ``name``, best ``f``, its ``threshold``, and ``f_at_ods``, F at the threshold of ODS."""
         found = []
         for name, counts in zip(self.names, self.counts, strict=True):
             recall, precision = _rates(counts)
@@ -139,8 +139,9 @@ class BoundaryScores:
 
     def __str__(self) -> str:
         left_out = f"   {len(self.problems)} left out" if self.problems else ""
+        photos = "1 photo" if len(self.names) == 1 else f"{len(self.names)} photos"
         return (
-            f"{len(self.names)} photo{'s' if len(self.names) != 1 else ''}   ODS {self.ods:.3f} (P {self.ods_precision:.2f}, "
+            f"{photos}   ODS {self.ods:.3f} (P {self.ods_precision:.2f}, "
             f"R {self.ods_recall:.2f} at {self.ods_threshold:.2f})   OIS {self.ois:.3f}   AP {self.ap:.3f}   "
             f"R50 {self.r50:.3f}{left_out}"
         )

@@ -20,6 +20,7 @@ from ..extras import import_extra
 from .boundary_scores import BoundaryScores
 
 _COUNTING = 1  # goes up when the same maps would be counted otherwise, so that filed counts are not taken for new ones
+_UNIT = 1e6  # whole numbers stand for distances: ties are ties, and sums do not round
 
 Predictions = str | Path | Iterable[ArrayLike] | Callable[[int], ArrayLike]
 Truth = BoundarySet | Sequence[Sequence[ArrayLike]]
@@ -75,7 +76,7 @@ def evaluate(
     >>> import numpy as np
     >>> from dsna.edges import evaluate
     >>> drawn = np.eye(60, dtype=bool)
-    >>> print(evaluate([0.8 * drawn], [[drawn, drawn]]))
+    >>> print(evaluate([drawn], [[drawn, drawn]]))
     1 photo   ODS 1.000 (P 1.00, R 1.00 at 0.01)   OIS 1.000   AP 1.000   R50 1.000
     """
     levels = _levels(thresholds)
@@ -118,7 +119,7 @@ def human_consistency(
     >>> from dsna.edges import human_consistency
     >>> one, two = np.zeros((2, 60, 60), dtype=bool)
     >>> one[30, :40] = two[31, :20] = True
-    >>> found = human_consistency([[one, two]])
+    >>> found = human_consistency([[one, two]], max_distance=0.02)
     >>> round(found.ods_precision, 2), round(found.ods_recall, 2)
     (0.67, 0.67)
     """
@@ -150,11 +151,11 @@ def _scores(
     return BoundaryScores([name for name, _ in found], levels, np.stack([counts for _, counts in found]), problems)
 
 
-def _levels(thresholds: int | ArrayLike) -> np.ndarray:
+def _levels(thresholds: Any) -> np.ndarray:
     if np.ndim(thresholds) == 0:
-        n = int(thresholds)  # type: ignore[call-overload]
+        n = int(thresholds)
         if n < 1 or n != thresholds:
-            raise ValueError(f"thresholds={thresholds!r} must be a number of thresholds, at least 1, or an array.")
+            raise ValueError(f"thresholds={thresholds!r} must be a whole number, at least 1, or an array.")
         return np.arange(1, n + 1) / (n + 1)
     levels = np.array(thresholds, dtype=np.float64)
     if levels.ndim != 1 or not levels.size or not np.all(np.diff(levels) > 0) or not 0 <= levels[0] <= levels[-1] <= 1:
@@ -224,9 +225,24 @@ def _count(values: np.ndarray, truths: np.ndarray, levels: np.ndarray, max_dista
     """(n_thresholds, 4) counts as :class:`BoundaryScores` holds them."""
     from .._kernels.matching import count_matches
 
+    reach = max_distance * float(np.hypot(*values.shape))
+    margin = max(1, int(reach))
+    padded = [
+        np.ascontiguousarray(np.pad(each, [(0, 0)] * (each.ndim - 2) + [(margin, margin)] * 2))
+        for each in (values, truths)
+    ]
     counts = np.zeros((len(levels), 3), dtype=np.int64)
-    count_matches(values, truths, levels, max_distance * float(np.hypot(*values.shape)), thin, counts)
+    count_matches(*padded, levels, thin, margin, *_steps(reach, padded[0].shape[1]), counts)
     return np.insert(counts, 1, int(truths.sum()), axis=1)
+
+
+def _steps(reach: float, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """What to add to a place in a flat map of this width to come to those within reach, and how far that is."""
+    dy, dx = (each.ravel() for each in np.mgrid[-int(reach) : int(reach) + 1, -int(reach) : int(reach) + 1])
+    square = dy**2 + dx**2
+    near = np.flatnonzero(square <= reach**2)
+    near = near[np.argsort(square[near], kind="stable")]
+    return (dy * width + dx)[near], np.rint(_UNIT * np.sqrt(square[near])).astype(np.int64)
 
 
 def _counted(
