@@ -110,7 +110,10 @@ class BoundaryScores:
 
     @property
     def ap(self) -> float:
-        """Precision at recall 0, 0.01, ..., 1, zero where the curve does not go, summed up and divided by 100."""
+        """Precision at recall 0, 0.01, ..., 1, zero where the curve does not go, summed up and divided by 100.
+
+        Where recall is the same at all thresholds there is no curve, and precision times recall is taken.
+        """
         recall, first = np.unique(self.recall, return_index=True)
         if len(recall) < 2:
             return float(self.precision[0] * self.recall[0])

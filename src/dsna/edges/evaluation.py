@@ -182,11 +182,14 @@ def _maps(predictions: Predictions, names: list[str]) -> Iterator[Callable[[], A
     elif callable(predictions):
         yield from (partial(predictions, row) for row in range(len(names)))
     else:
-        n = -1
-        for n, given in enumerate(predictions):  # noqa: B007
+        n = 0
+        for given in predictions:
+            n += 1
+            if n > len(names):
+                raise ValueError(f"There are more predictions than photos ({len(names)}); one for each is needed.")
             yield partial(np.asarray, given)
-        if n + 1 != len(names):
-            raise ValueError(f"There are {n + 1} predictions for {len(names)} photos; one for each is needed.")
+        if n < len(names):
+            raise ValueError(f"There are {n} predictions for {len(names)} photos; one for each is needed.")
 
 
 def _read_map(path: Path) -> np.ndarray:
