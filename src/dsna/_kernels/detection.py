@@ -101,7 +101,7 @@ def _sharpen(photo, y, x, passes, mask, colours, sizes):
 
 
 @kernel
-def cast_votes(photo, corners, ballots, weights, ptr, masks, segments, passes, edges):
+def cast_votes(photo, corners, ballots, weights, ptr, masks, passes, edges):
     """Add the outlines of masks to an edge map.
 
     Parameters
@@ -109,7 +109,7 @@ def cast_votes(photo, corners, ballots, weights, ptr, masks, segments, passes, e
     photo : (H, W, 3) float32 colours by which outlines are sharpened.
     corners : (n, 2) upper left corner (y, x) of each patch's mask in the photo; may lie outside.
     ballots, weights, ptr : patch i votes for the masks ``ballots[ptr[i] : ptr[i + 1]]`` with these weights.
-    masks, segments : (m, AREA) masks; how many segments each has.
+    masks : (m, AREA)
     passes : sharpening passes.
     edges : (H, W) float32, added to.
     """
@@ -121,12 +121,12 @@ def cast_votes(photo, corners, ballots, weights, ptr, masks, segments, passes, e
     for i in range(corners.shape[0]):
         y, x = corners[i]
         for k in range(ptr[i], ptr[i + 1]):
-            if segments[ballots[k]] < 2:
-                continue
             mask[:] = masks[ballots[k]]
+            if outline(mask, edge) == 0:
+                continue
             if passes > 0:
                 _sharpen(photo, y, x, passes, mask, colours, sizes)
-            outline(mask, edge)
+                outline(mask, edge)
             for a in range(max(0, -y), min(SIDE, height - y)):
                 for b in range(max(0, -x), min(SIDE, width - x)):
                     if edge[a * SIDE + b]:

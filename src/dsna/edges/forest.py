@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,11 @@ class StructuredForest:
     step: np.ndarray
     leaf_mask: np.ndarray
     masks: np.ndarray
+
+    @cached_property
+    def segments(self) -> np.ndarray:
+        """How many segments each mask has."""
+        return self.masks.max(axis=1).astype(np.int64) + 1
 
     @property
     def n_trees(self) -> int:

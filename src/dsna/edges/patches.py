@@ -7,6 +7,7 @@ in each channel, 7,228 in all.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -15,15 +16,11 @@ from scipy.ndimage import distance_transform_edt
 from ..features.channels import N_CHANNELS, edge_channels
 
 SIDE, MASK_SIDE, STRIDE = 32, 16, 2
-_HALF = SIDE // 2  # of a patch; also its side at half resolution
-_CELLS = 5
+HALF = SIDE // 2  # of a patch; also its side at half resolution
+_N_CELLS = 5
+CELLS = ((np.arange(_N_CELLS) + 0.5) * HALF / _N_CELLS).astype(int)  # middles, along one side
 _NEAR = 8  # pixels from a boundary within which a patch counts as one with an edge
-N_FEATURES = N_CHANNELS * (_HALF**2 + _CELLS**2 * (_CELLS**2 - 1) // 2)
-
-
-def _cells() -> np.ndarray:
-    """Middle of each cell along one side, at half resolution."""
-    return ((np.arange(_CELLS) + 0.5) * _HALF / _CELLS).astype(int)
+N_FEATURES = N_CHANNELS * (HALF**2 + _N_CELLS**2 * (_N_CELLS**2 - 1) // 2)
 
 
 def feature_places(shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
@@ -41,13 +38,13 @@ def feature_places(shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
     (7228, 3328)
     """
     height, width = shape
-    within = (np.arange(_HALF)[:, None] * width + np.arange(_HALF)).ravel()
+    within = (np.arange(HALF)[:, None] * width + np.arange(HALF)).ravel()
     planes = np.arange(N_CHANNELS)[:, None] * height * width
-    cells = (_cells()[:, None] * width + _cells()).ravel()
+    cells = (CELLS[:, None] * width + CELLS).ravel()
     one, other = np.array(list(combinations(cells, 2))).T
     similar = planes + N_CHANNELS * height * width
     first = np.concatenate([(planes + within).ravel(), (similar + one).ravel()])
-    second = np.concatenate([np.full(N_CHANNELS * _HALF**2, -1), (similar + other).ravel()])
+    second = np.concatenate([np.full(N_CHANNELS * HALF**2, -1), (similar + other).ravel()])
     return first, second
 
 
@@ -74,11 +71,20 @@ class Channels:
     """
 
     def __init__(self, photo: np.ndarray) -> None:
-        pads = [(_HALF, _HALF + side % 2) for side in photo.shape[:2]]
+        pads = [(HALF, HALF + side % 2) for side in photo.shape[:2]]
         padded = np.pad(photo, [*pads, (0, 0)], mode="symmetric")
         regular, similar = edge_channels(padded)
         self.shape: tuple[int, int] = regular.shape[1:]
         self.flat = np.concatenate([regular.ravel(), similar.ravel()])
+
+    @cached_property
+    def pooled(self) -> np.ndarray:
+        """The same with means of 2 x 2 pixels, from each pixel to the right and down, in the first half."""
+        regular = self.flat[: len(self.flat) // 2].reshape(N_CHANNELS, *self.shape)
+        means = regular.copy()
+        means[:, :-1, :-1] += regular[:, 1:, :-1] + regular[:, :-1, 1:] + regular[:, 1:, 1:]
+        means[:, :-1, :-1] *= np.float32(0.25)
+        return np.concatenate([means.ravel(), self.flat[len(self.flat) // 2 :]])
 
     def places(self, centres: np.ndarray) -> np.ndarray:
         """Where the patches around pixels (y, x), both even, start."""

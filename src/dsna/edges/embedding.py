@@ -1,0 +1,111 @@
+"""A compact description of patches in which distances speak of edges.
+
+Reduced-rank regression: the pooled channels of a patch predict its blurred outline linearly; the leading principal
+components of the predictions are the description.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..features.channels import N_CHANNELS, smooth
+from .patches import CELLS, HALF, MASK_SIDE, Channels
+
+_POOLED = HALF // 2
+N_POOLED = N_CHANNELS * (_POOLED**2 + len(CELLS) ** 2)
+_BLUR, _RIDGE = 2, 0.01
+
+
+def pooled_features(channels: Channels, places: np.ndarray) -> np.ndarray:
+    """Channels of patches on grids of 8 x 8 and, well smoothed, of 5 x 5 cells.
+
+    Parameters
+    ----------
+    channels : Channels
+    places : array of shape (n,)
+        Where patches start.
+
+    Returns
+    -------
+    array of shape (n, 1157), float32
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> channels = Channels(np.zeros((20, 30, 3), dtype=np.uint8))
+    >>> pooled_features(channels, channels.places(np.array([[4, 6]]))).shape
+    (1, 1157)
+    """
+    from .._kernels.patches import look_up
+
+    height, width = channels.shape
+    planes = np.arange(N_CHANNELS)[:, None] * height * width
+    grid = np.arange(0, HALF, 2)
+    within = (grid[:, None] * width + grid).ravel()
+    cells = (CELLS[:, None] * width + CELLS).ravel()
+    first = np.concatenate([(planes + within).ravel(), (planes + N_CHANNELS * height * width + cells).ravel()])
+    out = np.empty((len(places), N_POOLED), dtype=np.float32)
+    look_up(channels.pooled, places, first, np.full(N_POOLED, -1), out)
+    return out
+
+
+def blurred_outlines(masks: np.ndarray) -> np.ndarray:
+    """Outlines of masks (n, 256), smoothed: what patches are compared by.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mask = np.zeros((1, 16, 16), dtype=np.uint8)
+    >>> mask[:, :, 8:] = 1
+    >>> blurred_outlines(mask.reshape(1, 256)).reshape(16, 16)[8, 5:11].round(2)
+    array([0.11, 0.33, 0.56, 0.56, 0.33, 0.11], dtype=float32)
+    """
+    from .._kernels.patches import outlines
+
+    edges = np.empty(masks.shape, dtype=np.uint8)
+    outlines(masks, edges)
+    return smooth(edges.reshape(-1, MASK_SIDE, MASK_SIDE).astype(np.float32), _BLUR).reshape(masks.shape)
+
+
+@dataclass
+class PatchEmbedding:
+    """A linear map of pooled features.
+
+    Parameters
+    ----------
+    weights : array of shape (1157, n_dims), float32
+    offset : array of shape (n_dims,), float32
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 4)).astype(np.float32)
+    >>> Y = np.outer(X[:, 1], np.ones(5)).astype(np.float32)
+    >>> embedding = PatchEmbedding.fitted(X, Y, 1)
+    >>> abs(np.corrcoef(embedding(X)[:, 0], X[:, 1])[0, 1]).round(3)
+    np.float64(1.0)
+    """
+
+    weights: np.ndarray
+    offset: np.ndarray
+
+    @classmethod
+    def fitted(cls, features: np.ndarray, outlines: np.ndarray, n_dims: int) -> PatchEmbedding:
+        """The map that predicts outlines (n, m) from features (n, d) best with so many dimensions."""
+        mean, spread = features.mean(axis=0), features.std(axis=0) + np.float32(1e-6)
+        rows = (features - mean) / spread
+        wanted = outlines - outlines.mean(axis=0)
+        square = rows.T @ rows / len(rows)
+        square[np.diag_indices_from(square)] += _RIDGE
+        slope = np.linalg.solve(square, rows.T @ wanted / len(rows))
+        predicted = rows @ slope
+        _, axes = np.linalg.eigh(predicted.T @ predicted)
+        weights = (slope @ axes[:, ::-1][:, :n_dims] / spread[:, None]).astype(np.float32)
+        return cls(weights, mean @ weights)
+
+    def __call__(self, features: np.ndarray) -> np.ndarray:
+        """Embed features (n, d) as float64 (n, n_dims), as the kernels want them."""
+        return (features @ self.weights - self.offset).astype(np.float64)

@@ -1,0 +1,239 @@
+"""Patches that leaves remember: the rows that DSNA approximates a query by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..neighborhood import Neighborhoods
+from ..presets import AFFINE_HULL
+from ..regression import DSNARegressor
+from ..solving import approximation_setting, solve
+from .embedding import N_POOLED, PatchEmbedding, blurred_outlines, pooled_features
+from .forest import StructuredForest
+from .patches import Channels
+from .sampling import Album, Patches
+
+N_TARGETS = 8
+_SMALL = 0.01  # weights below are as good as none
+_UNIT = 127  # an embedded patch is kept as bytes, one scale for each dimension
+
+
+@dataclass(frozen=True)
+class Voting:
+    """How masks become a map.
+
+    Parameters
+    ----------
+    method : {"se", "kernel", "hull", "dsna"}
+    blend : float
+        Share of the neighbours' votes; the leaves have the rest.
+    max_neighbors : int
+    lam, gamma, bandwidth, ridge, tol : float
+        As in :class:`dsna.DSNARegressor`.
+    n_clusters : int
+    sharpening : int
+        Passes in which boundaries move to where colours change.
+    """
+
+    method: str = "dsna"
+    blend: float = 0.5
+    max_neighbors: int = 32
+    lam: float = 0.01
+    gamma: float = 0.1
+    bandwidth: float = 0.3
+    ridge: float = 0.01
+    tol: float = 1e-3
+    n_clusters: int = 1
+    sharpening: int = 2
+
+
+@dataclass
+class PatchPool:
+    """Patches in a forest's leaves: their masks, and where they lie.
+
+    Parameters
+    ----------
+    embedding : PatchEmbedding
+    codes : array of shape (n, n_dims), int8
+        Embedded patches, in units of ``unit``.
+    unit : array of shape (n_dims,), float64
+    mask : array of shape (n,), int32
+        Which of ``masks`` each patch has.
+    masks : array of shape (n_masks, 256), uint8
+    targets : array of shape (n_masks, 8), float32
+        Leading principal components of the blurred outlines: what clusters are told apart by.
+    leaf_ptr, leaf_rows : arrays
+        Patches of each leaf of the forest.
+    """
+
+    embedding: PatchEmbedding
+    codes: np.ndarray
+    unit: np.ndarray
+    mask: np.ndarray
+    masks: np.ndarray
+    targets: np.ndarray
+    leaf_ptr: np.ndarray
+    leaf_rows: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """Embedded patches (n, n_dims), float64."""
+        return self.codes * self.unit
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """Targets of the patches (n, 8), float64."""
+        return self.targets[self.mask].astype(np.float64)
+
+    def weigh(
+        self, channels: Channels, places: np.ndarray, leaves: np.ndarray, voting: Voting
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Neighbours of queries, and what they weigh.
+
+        Parameters
+        ----------
+        channels : Channels
+        places : array of shape (n,)
+            Where the queries' patches start.
+        leaves : array of shape (n, n_asked), int32
+            Leaves that they reach.
+        voting : Voting
+
+        Returns
+        -------
+        rows, weights : arrays of shape (n, max_neighbors)
+            Patches of the pool; weights add up to one, small ones are zero.
+        """
+        queries = self.embedding(pooled_features(channels, places))
+        near = self._gather(leaves, queries, voting.max_neighbors)
+        if voting.method == "kernel":
+            weights = self._kernel(queries, near, voting.bandwidth)
+        else:
+            weights = solve(queries, self.rows, self.labels, np.ones(1), near, _setting(voting), 1)["alpha"]
+        weights[np.abs(weights) < _SMALL] = 0
+        return near.rows, weights / np.maximum(weights.sum(axis=1, keepdims=True), _SMALL)
+
+    def _gather(self, leaves: np.ndarray, queries: np.ndarray, most: int) -> Neighborhoods:
+        from .._kernels.neighbors import gather
+
+        n = len(queries)
+        rows = np.zeros((n, most), dtype=np.int64)
+        proximity = np.zeros((n, most))
+        size = np.zeros(n, dtype=np.int64)
+        ones = np.ones(len(self))
+        gather(
+            leaves,
+            np.full(n, -1),
+            np.zeros((leaves.shape[1], 1), dtype=bool),
+            self.leaf_ptr,
+            self.leaf_rows,
+            np.zeros(len(self), dtype=np.int64),
+            ones,
+            ones,
+            queries,
+            self.rows,
+            rows,
+            proximity,
+            size,
+        )
+        return Neighborhoods(rows, proximity, size, np.empty((n, 0)))
+
+    def _kernel(self, queries: np.ndarray, near: Neighborhoods, bandwidth: float) -> np.ndarray:
+        """The prior of the sparse approximation, as weights: proximity, less with distance."""
+        away = np.sqrt(((self.rows[near.rows] - queries[:, None]) ** 2).sum(axis=-1))
+        inside = np.arange(near.rows.shape[1]) < near.size[:, None]
+        mean = (away * inside).sum(axis=1) / np.maximum(near.size, 1)
+        weights = near.proximity * np.exp(-away / (bandwidth * mean[:, None] + 1e-12))
+        return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+
+
+def _setting(voting: Voting) -> tuple:
+    """Numbers for the kernel: sparse approximation, or an affine hull of all neighbours."""
+    params = {
+        **DSNARegressor().get_params(deep=False),
+        "n_clusters": voting.n_clusters,
+        "lam": voting.lam,
+        "gamma": voting.gamma,
+        "bandwidth": voting.bandwidth,
+        "ridge": voting.ridge,
+        "tol": voting.tol,
+        "max_iter": 0,
+        **(AFFINE_HULL if voting.method == "hull" else {}),
+    }
+    return approximation_setting(params, 0)
+
+
+def fill_pool(
+    album: Album, forest: StructuredForest, n_patches: int, n_dims: int, most: int, rng: np.random.Generator
+) -> PatchPool:
+    """Send new patches down a forest and keep at most ``most`` of them in each leaf.
+
+    Parameters
+    ----------
+    album : Album
+    forest : StructuredForest
+    n_patches : int
+        How many to draw, half of them near boundaries.
+    n_dims : int
+        Dimensions of the space in which patches are compared.
+    most : int
+        Patches a leaf keeps; leaves without edges would hold thousands.
+    rng : numpy Generator
+
+    Returns
+    -------
+    PatchPool
+    """
+    patches = album.draw(n_patches, rng)
+    features, leaves = _described(album, patches, forest)
+    outlines = blurred_outlines(patches.masks)
+    embedding = PatchEmbedding.fitted(features, outlines, n_dims)
+    rows = embedding(features)
+    unit = np.maximum(np.abs(rows).max(axis=0), 1e-12) / _UNIT
+    leaf_ptr, leaf_rows = _leaf_lists(leaves, len(forest.leaf_mask), most)
+    kept, leaf_rows = np.unique(leaf_rows, return_inverse=True)
+    masks, mask = np.unique(patches.masks[kept], axis=0, return_inverse=True)
+    _, axes = np.linalg.eigh(np.cov(outlines.T))
+    return PatchPool(
+        embedding=embedding,
+        codes=np.rint(rows[kept] / unit).astype(np.int8),
+        unit=unit,
+        mask=mask.ravel().astype(np.int32),
+        masks=masks,
+        targets=blurred_outlines(masks) @ axes[:, ::-1][:, :N_TARGETS].astype(np.float32),
+        leaf_ptr=leaf_ptr,
+        leaf_rows=leaf_rows.astype(np.int32),
+    )
+
+
+def _described(album: Album, patches: Patches, forest: StructuredForest) -> tuple[np.ndarray, np.ndarray]:
+    """Pooled features (n, 1157) of patches, and the leaves (n, n_trees) that they reach."""
+    features = np.empty((len(patches), N_POOLED), dtype=np.float32)
+    leaves = np.empty((len(patches), forest.n_trees), dtype=np.int32)
+    trees = np.arange(forest.n_trees)
+    for photo, rows in patches.of_photos():
+        channels = album.channels[photo]
+        places = channels.places(patches.centres[rows])
+        features[rows] = pooled_features(channels, places)
+        leaves[rows] = forest.route(channels, places, np.tile(trees, (len(places), 1)))
+    return features, leaves
+
+
+def _leaf_lists(leaves: np.ndarray, n_leaves: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """CSR lists of the first ``most`` patches of each leaf; patches come in random order within a photo."""
+    leaf = leaves.ravel()
+    row = np.repeat(np.arange(len(leaves)), leaves.shape[1])
+    # A fixed shuffle, the same for all trees: leaves drop the same patches, so proximities keep their meaning.
+    rank = np.random.default_rng(0).permutation(len(leaves))
+    order = np.lexsort((rank[row], leaf))
+    leaf, row = leaf[order], row[order]
+    start = np.searchsorted(leaf, np.arange(n_leaves + 1))
+    keep = np.arange(len(leaf)) - start[leaf] < most
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(leaf[keep], minlength=n_leaves))])
+    return ptr.astype(np.int64), row[keep]
