@@ -36,20 +36,16 @@ def route_patches(channels, places, trees, first, second, low, step, nodes, leav
 
 
 @kernel
-def _sharpen(photo, y, x, passes, mask, colours, sizes):
-    """Give pixels at a boundary to the neighbouring segment of closest mean colour, ``passes`` times."""
-    height, width, depth = photo.shape
+def _mean_colours(photo, y, x, top, bottom, left, right, mask, colours, sizes):
+    """Mean colour of each segment of a mask whose upper left corner lies at (y, x); False if there are too many."""
+    depth = photo.shape[2]
     n = 0
     for p in range(AREA):
         n = max(n, mask[p] + 1)
     if n > MAX_SEGMENTS:
-        return
+        return False
     colours[:n] = 0.0
     sizes[:n] = 0.0
-    top = max(0, -y)
-    bottom = min(SIDE, height - y)
-    left = max(0, -x)
-    right = min(SIDE, width - x)
     for a in range(top, bottom):
         for b in range(left, right):
             s = mask[a * SIDE + b]
@@ -58,46 +54,58 @@ def _sharpen(photo, y, x, passes, mask, colours, sizes):
                 colours[s, c] += photo[y + a, x + b, c]
     for s in range(n):
         for c in range(depth):
-            colours[s, c] /= max(sizes[s], 1.0)
-    was = np.empty(AREA, np.uint8)
+            colours[s, c] /= max(sizes[s], np.float32(1.0))
+    return True
+
+
+@kernel
+def _distance(photo, y, x, colours, segment):
+    total = np.float32(0.0)
+    for c in range(photo.shape[2]):
+        total += (photo[y, x, c] - colours[segment, c]) ** 2
+    return total
+
+
+@kernel
+def _sharpen(photo, y, x, passes, mask, was, edge, colours, sizes):
+    """Give pixels at a boundary to the neighbouring segment of closest mean colour, ``passes`` times.
+
+    ``edge`` holds the outline of the mask, before and after.
+    """
+    top = max(0, -y)
+    bottom = min(SIDE, photo.shape[0] - y)
+    left = max(0, -x)
+    right = min(SIDE, photo.shape[1] - x)
+    if not _mean_colours(photo, y, x, top, bottom, left, right, mask, colours, sizes):
+        return
     for _ in range(passes):
         was[:] = mask
         for a in range(top, bottom):
             for b in range(left, right):
                 p = a * SIDE + b
+                if edge[p] == 0:
+                    continue
                 own = was[p]
                 best = own
-                least = -1.0
+                least = _distance(photo, y + a, x + b, colours, own)
                 for side in range(4):
                     if side == 0:
-                        if a == 0:
-                            continue
-                        s = was[p - SIDE]
+                        q = p - SIDE if a > 0 else p
                     elif side == 1:
-                        if a == SIDE - 1:
-                            continue
-                        s = was[p + SIDE]
+                        q = p + SIDE if a < SIDE - 1 else p
                     elif side == 2:
-                        if b == 0:
-                            continue
-                        s = was[p - 1]
+                        q = p - 1 if b > 0 else p
                     else:
-                        if b == SIDE - 1:
-                            continue
-                        s = was[p + 1]
+                        q = p + 1 if b < SIDE - 1 else p
+                    s = was[q]
                     if s == best or s == own or sizes[s] == 0.0:
                         continue
-                    if least < 0.0:
-                        least = 0.0
-                        for c in range(depth):
-                            least += (photo[y + a, x + b, c] - colours[own, c]) ** 2
-                    away = 0.0
-                    for c in range(depth):
-                        away += (photo[y + a, x + b, c] - colours[s, c]) ** 2
+                    away = _distance(photo, y + a, x + b, colours, s)
                     if away < least:
                         least = away
                         best = s
                 mask[p] = best
+        outline(mask, edge)
 
 
 @kernel
@@ -115,18 +123,18 @@ def cast_votes(photo, corners, ballots, weights, ptr, masks, passes, edges):
     """
     height, width = edges.shape
     mask = np.empty(AREA, np.uint8)
+    was = np.empty(AREA, np.uint8)
     edge = np.empty(AREA, np.uint8)
-    colours = np.empty((MAX_SEGMENTS, photo.shape[2]))
-    sizes = np.empty(MAX_SEGMENTS)
+    colours = np.empty((MAX_SEGMENTS, photo.shape[2]), np.float32)
+    sizes = np.empty(MAX_SEGMENTS, np.float32)
     for i in range(corners.shape[0]):
         y, x = corners[i]
         for k in range(ptr[i], ptr[i + 1]):
             mask[:] = masks[ballots[k]]
-            if outline(mask, edge) == 0:
+            if not outline(mask, edge):
                 continue
             if passes > 0:
-                _sharpen(photo, y, x, passes, mask, colours, sizes)
-                outline(mask, edge)
+                _sharpen(photo, y, x, passes, mask, was, edge, colours, sizes)
             for a in range(max(0, -y), min(SIDE, height - y)):
                 for b in range(max(0, -x), min(SIDE, width - x)):
                     if edge[a * SIDE + b]:

@@ -28,21 +28,21 @@ def cut_masks(segmentation, centres, masks):
 
 @kernel
 def outline(mask, edge):
-    """Fill ``edge`` (AREA,) with 1 where a pixel touches another segment, 0 elsewhere; returns how many do."""
-    n = 0
+    """Fill ``edge`` (AREA,) with 1 where a pixel touches another segment, 0 elsewhere; returns whether any does."""
+    edge[:] = 0
+    for p in range(AREA - SIDE):
+        differs = np.uint8(mask[p] != mask[p + SIDE])
+        edge[p] |= differs
+        edge[p + SIDE] |= differs
     for a in range(SIDE):
-        for b in range(SIDE):
-            p = a * SIDE + b
-            edge[p] = 0
-            if (
-                (a > 0 and mask[p - SIDE] != mask[p])
-                or (a < SIDE - 1 and mask[p + SIDE] != mask[p])
-                or (b > 0 and mask[p - 1] != mask[p])
-                or (b < SIDE - 1 and mask[p + 1] != mask[p])
-            ):
-                edge[p] = 1
-                n += 1
-    return n
+        for p in range(a * SIDE, a * SIDE + SIDE - 1):
+            differs = np.uint8(mask[p] != mask[p + 1])
+            edge[p] |= differs
+            edge[p + 1] |= differs
+    for p in range(AREA):
+        if edge[p]:
+            return True
+    return False
 
 
 @kernel
