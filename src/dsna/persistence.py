@@ -22,6 +22,7 @@ import stat
 import struct
 import zipfile
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from typing import IO, Any
 
@@ -38,13 +39,18 @@ _ESTIMATORS = {
     "CostSensitiveForestRegressor": "forest",
     "DSNAClassifier": "classification",
     "DSNARegressor": "regression",
+    "EdgeDetector": "edges.detector",
 }
 _CONTAINERS = {
     "Calibration": "decision",
     "Knowledge": "knowledge",
     "LabelDensity": "costs",
+    "MaskBook": "edges.masks",
+    "PatchEmbedding": "edges.embedding",
+    "PatchPool": "edges.pool",
     "Regions": "intervals",
     "Scaling": "scaling",
+    "StructuredForest": "edges.forest",
     "Trees": "trees",
 }
 _ROUTED = ("fit", "score")
@@ -70,7 +76,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier or DSNARegressor
+    model : CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor or EdgeDetector
         A ``forest`` of scikit-learn is stored as its parameters, which is all that the model uses of it.
     path : str or path-like
         Any extension; ``.dsna`` is usual.
@@ -235,7 +241,7 @@ class _Encoder:
         if kind is np.random.RandomState and value.get_state(legacy=False)["bit_generator"] == "MT19937":
             return {"random": self.tree(value.get_state(legacy=False), where)}
         if kind.__name__ in _CONTAINERS and kind is _class(kind.__name__, _CONTAINERS):
-            return {"object": kind.__name__, "state": self.attributes(vars(value), where + ".")}
+            return {"object": kind.__name__, "state": self.attributes(_state(value), where + ".")}
         if kind is _templates().get(kind.__name__):
             params = self.attributes(value.get_params(deep=False), where + "__")
             return {"template": kind.__name__, "params": params}
@@ -320,6 +326,13 @@ class _Decoder:
                 self._arrays[number] = npy.read_array(stream, allow_pickle=False)
                 stream.read(1)  # the checksum is compared at the end only
         return self._arrays[number]
+
+
+def _state(container: Any) -> dict[str, Any]:
+    """Attributes of a container; of a dataclass its fields, without what it has worked out from them."""
+    if is_dataclass(container):
+        return {one.name: getattr(container, one.name) for one in fields(container)}
+    return vars(container)
 
 
 def _class(name: str, modules: dict[str, str]) -> Any:

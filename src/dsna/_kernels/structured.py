@@ -134,9 +134,7 @@ def _best_cut(counts, weight, min_leaf):
             continue
         if n0 + n1 - left0 - left1 < min_leaf:
             break
-        value = _impurity(
-            weight[0] * left0, weight[1] * left1, weight[0] * (n0 - left0), weight[1] * (n1 - left1)
-        )
+        value = _impurity(weight[0] * left0, weight[1] * left1, weight[0] * (n0 - left0), weight[1] * (n1 - left1))
         if value < best:
             best = value
             cut = b + 1
@@ -290,7 +288,7 @@ def grow_structured(X, masks, growth, seed):
         rows[i], rows[j] = rows[j], rows[i]
     most = max(2 * (N // max(growth.min_leaf, 1)) + 3, 3)
     child = np.empty(most, np.int32)
-    threshold = np.zeros(most)
+    threshold = np.zeros(most, np.float32)
     ptr = np.zeros(most + 1, np.int64)
     room = 4 * most
     features = np.empty(room, np.int32)
@@ -353,9 +351,7 @@ def grow_structured(X, masks, growth, seed):
                 order[k], order[j] = order[j], order[k]
             tried = order[:n_tried]
             parent = _impurity(weight[0] * (n - ones), weight[1] * ones, 1e-300, 0.0)
-            found, feature, cut = _best_feature(
-                X, rows, start, end, group, weight, tried, growth.min_leaf, counts
-            )
+            found, feature, cut = _best_feature(X, rows, start, end, group, weight, tried, growth.min_leaf, counts)
             linear = False
             if growth.linear == 1 and n >= LEAST_FOR_LINEAR:
                 _linear(X, rows, start, end, group, weight, growth, tried, w)

@@ -8,6 +8,7 @@ leaves reached.  The other members of the family vote for the masks of the patch
 from __future__ import annotations
 
 from collections.abc import Iterator
+
 import numpy as np
 
 from ..features.channels import smooth
@@ -62,7 +63,7 @@ def soft_map(
 def _bands(
     crop: np.ndarray, start: tuple[int, int], corner: tuple[int, int], shape: tuple[int, int], tile: int
 ) -> Iterator[tuple[Channels, np.ndarray, np.ndarray, np.ndarray]]:
-    """Tasks of a tile that starts at ``start``, cut from a photo at ``corner``: channels, colours, positions, halves."""
+    """Tasks of a tile from ``start`` on, cut from a photo at ``corner``: channels, colours, positions, halves."""
     channels = Channels(crop)
     colours = smooth(np.moveaxis(crop, -1, 0).astype(np.float32) / np.float32(255), 1)
     colours = np.ascontiguousarray(np.moveaxis(colours, 0, -1))
@@ -90,17 +91,18 @@ def _vote(
     where = slice(max(0, positions[0, 0] - reach), min(len(colours), positions[-1, 0] + reach))
     edges = np.zeros((where.stop - where.start, colours.shape[1]), dtype=np.float32)
     corners = positions - reach - np.array([where.start, 0])
-    canvas = (colours[where], corners, voting.sharpening, edges)
     scale = _GAIN * STRIDE**2 / MASK_SIDE**2
     blend = 0.0 if voting.method == "se" else voting.blend
     ballots = forest.leaf_mask[leaves]
     if blend < 1:
         weights = np.full(ballots.shape, scale * (1 - blend) / asked, dtype=np.float32)
-        _cast(*canvas, ballots, weights, forest.masks)
+        _cast(colours[where], corners, voting.sharpening, edges, ballots, weights, forest.book.masks)
     if blend > 0 and pool is not None:
-        seen = np.flatnonzero((forest.segments[ballots] > 1).any(axis=1))
-        rows, weights = pool.weigh(channels, places[seen], leaves[seen], voting)
-        _cast(colours[where], corners[seen], voting.sharpening, edges, pool.mask[rows], scale * blend * weights, pool.masks)
+        seen = np.flatnonzero(forest.book.has_edge[ballots].any(axis=1))
+        if len(seen):
+            rows, weights = pool.weigh(channels, places[seen], leaves[seen], voting)
+            weights *= scale * blend
+            _cast(colours[where], corners[seen], voting.sharpening, edges, pool.mask[rows], weights, pool.book.masks)
     return where, edges
 
 

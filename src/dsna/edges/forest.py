@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..trees import in_parallel
+from .masks import MaskBook
 from .patches import N_FEATURES, Channels, feature_places
 from .sampling import Album
 
@@ -29,9 +28,9 @@ class StructuredForest:
         Nodes, as told in ``dsna._kernels.structured``.
     low, step : arrays of shape (N_FEATURES,), float32
         How features become bytes.
+    book : MaskBook
     leaf_mask : array of shape (n_leaves,), int32
-        Mask of each leaf.
-    masks : array of shape (n_masks, 256), uint8
+        Page of each leaf's mask in the book.
     """
 
     root: np.ndarray
@@ -42,13 +41,8 @@ class StructuredForest:
     threshold: np.ndarray
     low: np.ndarray
     step: np.ndarray
+    book: MaskBook
     leaf_mask: np.ndarray
-    masks: np.ndarray
-
-    @cached_property
-    def segments(self) -> np.ndarray:
-        """How many segments each mask has."""
-        return self.masks.max(axis=1).astype(np.int64) + 1
 
     @property
     def n_trees(self) -> int:
@@ -86,7 +80,6 @@ def grow_forest(
     growth: Any,
     seed: int,
     n_jobs: int | None = None,
-    progress: Callable[[Iterable], Iterable] = iter,
 ) -> StructuredForest:
     """Grow a forest, each tree on its own patches and on a random quarter of the features.
 
@@ -98,8 +91,6 @@ def grow_forest(
     growth : Growth
     seed : int
     n_jobs : int or None
-    progress : callable
-        Wraps the iterable of trees.
 
     Returns
     -------
@@ -136,18 +127,20 @@ def _joined(grown: list[tuple], low: np.ndarray, step: np.ndarray) -> Structured
     nodes = np.cumsum([0, *map(len, children)])
     leaves = np.cumsum([0, *map(len, masks)])
     entries = np.cumsum([0, *map(len, features)])
-    child = [np.where(one < 0, one - leaf, one + node) for one, node, leaf in zip(children, nodes, leaves, strict=False)]
+    child = [
+        np.where(one < 0, one - leaf, one + node) for one, node, leaf in zip(children, nodes, leaves, strict=False)
+    ]
     ptr = [one[:-1] + entry for one, entry in zip(ptrs, entries, strict=False)]
-    kept, leaf_mask = np.unique(np.concatenate(masks), axis=0, return_inverse=True)
+    book, leaf_mask = MaskBook.of(np.concatenate(masks))
     return StructuredForest(
         root=nodes[:-1],
         child=np.concatenate(child).astype(np.int32),
-        ptr=np.concatenate([*ptr, entries[-1:]]).astype(np.int64),
-        features=np.concatenate(features).astype(np.int32),
-        weights=np.concatenate(weights).astype(np.float32),
-        threshold=np.concatenate(thresholds).astype(np.float64),
+        ptr=np.concatenate([*ptr, entries[-1:]]).astype(np.int32),
+        features=np.concatenate(features).astype(np.int16),
+        weights=np.concatenate(weights),
+        threshold=np.concatenate(thresholds),
         low=low,
         step=step,
-        leaf_mask=leaf_mask.ravel().astype(np.int32),
-        masks=kept,
+        book=book,
+        leaf_mask=leaf_mask,
     )

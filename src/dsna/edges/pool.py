@@ -13,6 +13,7 @@ from ..regression import DSNARegressor
 from ..solving import approximation_setting, solve
 from .embedding import N_POOLED, PatchEmbedding, blurred_outlines, pooled_features
 from .forest import StructuredForest
+from .masks import MaskBook
 from .patches import Channels
 from .sampling import Album, Patches
 
@@ -60,11 +61,11 @@ class PatchPool:
     codes : array of shape (n, n_dims), int8
         Embedded patches, in units of ``unit``.
     unit : array of shape (n_dims,), float64
+    book : MaskBook
     mask : array of shape (n,), int32
-        Which of ``masks`` each patch has.
-    masks : array of shape (n_masks, 256), uint8
+        Page of each patch's mask in the book.
     targets : array of shape (n_masks, 8), float32
-        Leading principal components of the blurred outlines: what clusters are told apart by.
+        Of each page, leading principal components of the blurred outlines: what clusters are told apart by.
     leaf_ptr, leaf_rows : arrays
         Patches of each leaf of the forest.
     """
@@ -72,8 +73,8 @@ class PatchPool:
     embedding: PatchEmbedding
     codes: np.ndarray
     unit: np.ndarray
+    book: MaskBook
     mask: np.ndarray
-    masks: np.ndarray
     targets: np.ndarray
     leaf_ptr: np.ndarray
     leaf_rows: np.ndarray
@@ -198,15 +199,15 @@ def fill_pool(
     unit = np.maximum(np.abs(rows).max(axis=0), 1e-12) / _UNIT
     leaf_ptr, leaf_rows = _leaf_lists(leaves, len(forest.leaf_mask), most)
     kept, leaf_rows = np.unique(leaf_rows, return_inverse=True)
-    masks, mask = np.unique(patches.masks[kept], axis=0, return_inverse=True)
+    book, mask = MaskBook.of(patches.masks[kept])
     _, axes = np.linalg.eigh(np.cov(outlines.T))
     return PatchPool(
         embedding=embedding,
         codes=np.rint(rows[kept] / unit).astype(np.int8),
         unit=unit,
-        mask=mask.ravel().astype(np.int32),
-        masks=masks,
-        targets=blurred_outlines(masks) @ axes[:, ::-1][:, :N_TARGETS].astype(np.float32),
+        book=book,
+        mask=mask,
+        targets=blurred_outlines(book.masks) @ axes[:, ::-1][:, :N_TARGETS].astype(np.float32),
         leaf_ptr=leaf_ptr,
         leaf_rows=leaf_rows.astype(np.int32),
     )
@@ -236,4 +237,4 @@ def _leaf_lists(leaves: np.ndarray, n_leaves: int, most: int) -> tuple[np.ndarra
     start = np.searchsorted(leaf, np.arange(n_leaves + 1))
     keep = np.arange(len(leaf)) - start[leaf] < most
     ptr = np.concatenate([[0], np.cumsum(np.bincount(leaf[keep], minlength=n_leaves))])
-    return ptr.astype(np.int64), row[keep]
+    return ptr, row[keep]

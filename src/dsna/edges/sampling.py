@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.ndimage import distance_transform_edt, label
 
+from ..trees import in_parallel
 from .patches import Channels, draw_centres, feature_places, near_boundary
+
+if TYPE_CHECKING:
+    from ..datasets.boundaries import BoundarySet
 
 _MASK_AREA = 256
 
@@ -30,7 +37,7 @@ class Patches:
     def __len__(self) -> int:
         return len(self.photo)
 
-    def of_photos(self):
+    def of_photos(self) -> Iterator[tuple[int, slice]]:
         """(number of a photo, slice of its patches), one after another."""
         ends = np.flatnonzero(np.diff(self.photo)) + 1
         for start, end in zip([0, *ends], [*ends, len(self)], strict=True):
@@ -47,17 +54,21 @@ class Album:
         self._near = [[near_boundary(boundary_of(one)) for one in people] for people in segmentations]
         self._places = {one.shape: feature_places(one.shape) for one in channels}
 
-    def draw(self, n: int, rng: np.random.Generator, photos=None) -> Patches:
+    @classmethod
+    def of(cls, photos: BoundarySet, n_jobs: int | None = None) -> Album:
+        """Photos and segmentations read from files; segments are made of boundaries where only those are known."""
+        found = in_parallel(_read, [(photos, row) for row in range(len(photos))], n_jobs)
+        return cls([channels for channels, _ in found], [people for _, people in found])
+
+    def draw(self, n: int, rng: np.random.Generator) -> Patches:
         """About n patches, evenly over photos and people."""
         from .._kernels.patches import cut_masks
 
-        photos = np.arange(len(self.channels)) if photos is None else photos
-        each = np.array([len(self.segmentations[p]) for p in photos])
-        share = n / len(photos)
+        share = n / len(self.channels)
         photo, centres, masks = [], [], []
-        for p, people in zip(photos, each, strict=True):
-            for k, segmentation in enumerate(self.segmentations[p]):
-                wanted = int(share * (k + 1) / people) - int(share * k / people)
+        for p, people in enumerate(self.segmentations):
+            for k, segmentation in enumerate(people):
+                wanted = int(share * (k + 1) / len(people)) - int(share * k / len(people))
                 some = draw_centres(self._near[p][k], wanted, rng)
                 cut = np.empty((len(some), _MASK_AREA), dtype=np.uint8)
                 cut_masks(segmentation, some, cut)
@@ -91,6 +102,20 @@ class Album:
             )
             out[:, rows] = some.T
         return out
+
+
+def _read(photos: BoundarySet, row: int) -> tuple[Channels, list[np.ndarray]]:
+    people = photos.segmentations(row) or [_segments(one) for one in photos.boundaries(row)]
+    return Channels(photos.image(row)), [np.ascontiguousarray(one, dtype=np.int64) for one in people]
+
+
+def _segments(boundary: np.ndarray) -> np.ndarray:
+    """What boundaries enclose; their own pixels go to the nearest segment."""
+    segments, _ = label(~boundary)
+    if not segments.any():
+        return np.zeros(boundary.shape, dtype=np.int64)
+    y, x = distance_transform_edt(segments == 0, return_distances=False, return_indices=True)
+    return segments[y, x]
 
 
 def boundary_of(segmentation: np.ndarray) -> np.ndarray:
