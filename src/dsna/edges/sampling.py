@@ -45,13 +45,38 @@ class Patches:
                 yield int(self.photo[start]), slice(int(start), int(end))
 
 
-class Album:
+class Drawings:
+    """Photos' segmentations by several people, from which masks are cut."""
+
+    def __init__(self, segmentations: list[list[np.ndarray]]) -> None:
+        self.segmentations = segmentations
+        self._near = [[near_boundary(boundary_of(one)) for one in people] for people in segmentations]
+
+    @classmethod
+    def of(cls, photos: BoundarySet, n_jobs: int | None = None) -> Drawings:
+        """Segmentations read from files, the photos left alone."""
+        return Drawings(in_parallel(people_of, [(photos, row) for row in range(len(photos))], n_jobs))
+
+    def draw(self, n: int, rng: np.random.Generator) -> Patches:
+        """About n patches, evenly over photos and people."""
+        share = n / len(self.segmentations)
+        photo, centres, masks = [], [], []
+        for p, people in enumerate(self.segmentations):
+            for k, segmentation in enumerate(people):
+                wanted = int(share * (k + 1) / len(people)) - int(share * k / len(people))
+                some = draw_centres(self._near[p][k], wanted, rng)
+                photo.append(np.full(len(some), p))
+                centres.append(some)
+                masks.append(masks_at(segmentation, some))
+        return Patches(np.concatenate(photo), np.concatenate(centres), np.concatenate(masks))
+
+
+class Album(Drawings):
     """Photos with segmentations by several people, and their channels."""
 
     def __init__(self, channels: list[Channels], segmentations: list[list[np.ndarray]]) -> None:
+        super().__init__(segmentations)
         self.channels = channels
-        self.segmentations = segmentations
-        self._near = [[near_boundary(boundary_of(one)) for one in people] for people in segmentations]
         self._places = {one.shape: feature_places(one.shape) for one in channels}
 
     @classmethod
@@ -59,23 +84,6 @@ class Album:
         """Photos and segmentations read from files; segments are made of boundaries where only those are known."""
         found = in_parallel(_read, [(photos, row) for row in range(len(photos))], n_jobs)
         return cls([channels for channels, _ in found], [people for _, people in found])
-
-    def draw(self, n: int, rng: np.random.Generator) -> Patches:
-        """About n patches, evenly over photos and people."""
-        from .._kernels.patches import cut_masks
-
-        share = n / len(self.channels)
-        photo, centres, masks = [], [], []
-        for p, people in enumerate(self.segmentations):
-            for k, segmentation in enumerate(people):
-                wanted = int(share * (k + 1) / len(people)) - int(share * k / len(people))
-                some = draw_centres(self._near[p][k], wanted, rng)
-                cut = np.empty((len(some), _MASK_AREA), dtype=np.uint8)
-                cut_masks(segmentation, some, cut)
-                photo.append(np.full(len(some), p))
-                centres.append(some)
-                masks.append(cut)
-        return Patches(np.concatenate(photo), np.concatenate(centres), np.concatenate(masks))
 
     def features(self, patches: Patches, which: np.ndarray) -> np.ndarray:
         """Some features of patches, (n, len(which)) float32."""
@@ -105,8 +113,22 @@ class Album:
 
 
 def _read(photos: BoundarySet, row: int) -> tuple[Channels, list[np.ndarray]]:
+    return Channels(photos.image(row)), people_of(photos, row)
+
+
+def people_of(photos: BoundarySet, row: int) -> list[np.ndarray]:
+    """Each annotator's segmentation of a photo, int64; made of boundaries where only those are known."""
     people = photos.segmentations(row) or [_segments(one) for one in photos.boundaries(row)]
-    return Channels(photos.image(row)), [np.ascontiguousarray(one, dtype=np.int64) for one in people]
+    return [np.ascontiguousarray(one, dtype=np.int64) for one in people]
+
+
+def masks_at(segmentation: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Masks (n, 256) around centres (n, 2) whose masks lie within the photo; segments numbered as they appear."""
+    from .._kernels.patches import cut_masks
+
+    cut = np.empty((len(centres), _MASK_AREA), dtype=np.uint8)
+    cut_masks(segmentation, centres, cut)
+    return cut
 
 
 def _segments(boundary: np.ndarray) -> np.ndarray:

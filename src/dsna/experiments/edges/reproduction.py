@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from ...edges import BoundaryScores
 from ...edges.batch import EdgesError
+from ...extras import import_extra
 from ..ledger import Ledger, load_ledger
-from ..pages import close_page
+from ..pages import close_page, write_plots
 from ..running import Row, progress
 from .collections import find_collections
 from .comparison import Scored
+from .illustrations import illustrate
 from .methods import METHODS, chosen
 from .page import READING, comparison_section, cross_section, main_section, of_method, published_section, table
 from .runs import LAYOUT, Run, planned
@@ -105,6 +108,7 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
     Traceback (most recent call last):
     dsna.edges.batch.EdgesError: nowhere is not a folder; give the folder that holds images/ and groundTruth/.
     """
+    import_extra("matplotlib", "report")  # before hours of work, not after
     methods = chosen(options.methods, options.quick)
     collections = find_collections(options.data, options.split, options.quick)
     plan = partial(planned, collections, patches=options.patches, scales=options.scales, quick=options.quick)
@@ -122,7 +126,8 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
             store.forget(run)
     failures = carry_out(left, store, Ledger(options.results, LAYOUT))
     shown = plan(methods=METHODS, seeds=options.all_seeds[:1])
-    page = _page(shown, load_ledger(options.results, LAYOUT), store, say)
+    page, figures = _page(shown, load_ledger(options.results, LAYOUT), store, options.quick, say)
+    page += ["## Figures", *write_plots(options.out, figures)] if figures else []
     command = f"dsna reproduce edges --data DIR{' --quick' if options.quick else ''}"
     page = ["# Edges", f"Written by `{command}`.", READING, *page]
     return close_page(options.out / "edges.md", page, failures, say)
@@ -182,16 +187,21 @@ def _is_done(run: Run, filed: pd.DataFrame, store: Store) -> bool:
     return bool(len(mine)) and mine["photos"].iloc[0] == len(run.test.test) and store.scores(run) is not None
 
 
-def _page(runs: list[Run], filed: pd.DataFrame, store: Store, say: Callable[[str], None]) -> list[str]:
-    """Paragraphs of the page; a run stands for all seeds of its method."""
+def _page(
+    runs: list[Run], filed: pd.DataFrame, store: Store, quick: bool, say: Callable[[str], None]
+) -> tuple[list[str], dict[str, Any]]:
+    """Paragraphs of the page, and figures; a run stands for all seeds of its method."""
     own = [run for run in runs if run.test is run.train and run.test is runs[0].test]
     where = f"{own[0].test.name} {own[0].test.split}"
     measured = table(own, filed)
     page = main_section(measured, where)
-    page += comparison_section(_scored(own, filed, store), measured)
+    scored = _scored(own, filed, store)
+    page += comparison_section(scored, measured)
+    rare, figures = illustrate(own, scored, store, quick)
+    page += rare
     say("\n\n".join(page))
     page += published_section(measured, where)
-    return page + cross_section([run for run in runs if run.test.name == "NYUD"], filed)
+    return page + cross_section([run for run in runs if run.test.name == "NYUD"], filed), figures
 
 
 def _scored(runs: Iterable[Run], filed: pd.DataFrame, store: Store) -> Scored:
@@ -199,8 +209,7 @@ def _scored(runs: Iterable[Run], filed: pd.DataFrame, store: Store) -> Scored:
     found: dict[str, dict[int, BoundaryScores]] = {}
     for run in runs:
         for seed in of_method(run, filed)["seed"]:
-            parameters = run.detector.get_params(deep=False) | {"random_state": int(seed)}
-            scores = store.scores(replace(run, detector=type(run.detector)(**parameters)))
+            scores = store.scores(run.of_seed(seed))
             if scores is not None:
                 found.setdefault(run.method, {})[int(seed)] = scores
     return found

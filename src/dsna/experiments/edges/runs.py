@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -89,6 +89,11 @@ class Run:
         """What its scores are filed under, in the order of the layout."""
         test = f"{self.test.name} {self.test.split}"
         return self.train.name, test, self.scales, self.settings, self.seed, self.method
+
+    def of_seed(self, seed: int) -> Run:
+        """The same with another seed."""
+        parameters = self.detector.get_params(deep=False) | {"random_state": int(seed)}
+        return replace(self, detector=EdgeDetector(**parameters))
 
     @property
     def _parameters(self) -> dict[str, Any]:

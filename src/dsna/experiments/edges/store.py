@@ -56,26 +56,31 @@ class Store:
         """Folder of PNG files named as the photos."""
         return self.folder / "maps" / run.name
 
+    def counts(self, run: Run) -> Path:
+        """Folder of the counts of each photo."""
+        return self.folder / "counts" / run.name
+
     def detector(self, run: Run) -> EdgeDetector:
         """The fitted detector of a run: held, read, or else trained and saved."""
         if self._held is None or self._held[0] != run.model:
-            path = self.folder / "models" / run.model
             self._held = None  # two forests need not be in memory
-            self._held = run.model, self._read(path) or self._trained(run, path)
-        settings = {k: v for k, v in run.detector.get_params(deep=False).items() if k not in ("n_jobs", "verbose")}
-        return self._held[1].set_params(**settings, n_jobs=1)
+            self._held = run.model, self.kept(run) or self._trained(run)
+        return _as_asked(self._held[1], run)
 
-    def _read(self, path: Path) -> EdgeDetector | None:
+    def kept(self, run: Run) -> EdgeDetector | None:
+        """The fitted detector of a run, if it is on disk and whole."""
+        path = self.folder / "models" / run.model
         try:
-            return load_detector(path) if path.is_file() else None
+            return _as_asked(load_detector(path), run) if path.is_file() else None
         except ModelFileError:  # damaged: it is made anew
             return None
 
-    def _trained(self, run: Run, path: Path) -> EdgeDetector:
+    def _trained(self, run: Run) -> EdgeDetector:
         detector = EdgeDetector(**run.detector.get_params(deep=False)).set_params(n_jobs=self.jobs, verbose=True)
         detector.fit(run.train.train)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        detector.save(path)
+        folder = self.folder / "models"
+        folder.mkdir(parents=True, exist_ok=True)
+        detector.save(folder / run.model)
         return detector
 
     def detect(self, run: Run) -> Iterator[Row]:
@@ -109,7 +114,7 @@ class Store:
                     some,
                     max_distance=run.test.max_distance,
                     n_jobs=self.jobs,
-                    out=self.folder / "counts" / run.name,
+                    out=self.counts(run),
                 )
             except ValueError as error:  # none of these could be scored
                 yield from ({"run": run, "error": str(error)} for _ in some.names)
@@ -122,12 +127,12 @@ class Store:
             content = io.BytesIO()
             counts = np.concatenate([scores.counts for scores in found])
             np.savez_compressed(content, names=names, thresholds=found[0].thresholds, counts=counts)
-            write_atomically(self._counts(run), content.getvalue())
+            write_atomically(self._scores(run), content.getvalue())
 
     def scores(self, run: Run) -> BoundaryScores | None:
         """Scores of a run, if it has been scored."""
         try:
-            with np.load(self._counts(run)) as kept:
+            with np.load(self._scores(run)) as kept:
                 return BoundaryScores(kept["names"].tolist(), kept["thresholds"], kept["counts"])
         except (OSError, ValueError, KeyError, zipfile.BadZipFile):
             return None
@@ -139,13 +144,18 @@ class Store:
 
     def forget(self, run: Run) -> None:
         """Remove what is kept of a run, its forest included."""
-        for folder in (self.maps(run), self.folder / "counts" / run.name):
+        for folder in (self.maps(run), self.counts(run)):
             shutil.rmtree(folder, ignore_errors=True)
-        for path in (self._counts(run), self.folder / "models" / run.model):
+        for path in (self._scores(run), self.folder / "models" / run.model):
             path.unlink(missing_ok=True)
 
-    def _counts(self, run: Run) -> Path:
+    def _scores(self, run: Run) -> Path:
         return self.folder / "counts" / f"{run.name}.npz"
+
+
+def _as_asked(detector: EdgeDetector, run: Run) -> EdgeDetector:
+    """A fitted detector that answers as a run has it, on one thread."""
+    return detector.set_params(**run.detector.get_params(deep=False) | {"n_jobs": 1})
 
 
 def _is_whole(path: Path) -> bool:
