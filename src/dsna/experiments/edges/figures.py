@@ -14,13 +14,14 @@ from .comparison import Scored
 from .methods import FULL
 
 
-def plot_curves(scored: Scored) -> Any:
+def plot_curves(scored: Scored, title: str = "") -> Any:
     """Precision against recall of all methods, on lines of equal F; photos of all seeds together.
 
     Parameters
     ----------
     scored : mapping from methods to mappings from seeds to BoundaryScores
         At least one.
+    title : str, default=""
 
     Returns
     -------
@@ -43,6 +44,7 @@ def plot_curves(scored: Scored) -> Any:
         ax = together.plot(label=method, ax=ax, **style)
     if ax is None:
         raise ValueError("No method has been scored.")
+    ax.set_title(title)
     figure = ax.figure
     import_extra("matplotlib.pyplot", "report").close(figure)
     return figure

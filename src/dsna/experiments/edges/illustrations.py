@@ -61,7 +61,8 @@ def illustrate(runs: Sequence[Run], scored: Scored, store: Store, quick: bool) -
     figures["pictures.png"] = _pictures([run.of_seed(seeds[0]) for run in pair], store)
     if classes is None:
         return [], figures
-    text, figures["rare.png"] = _rare(pair, seeds, classes, store)
+    threshold = float(np.mean([scored[PLAIN][seed].ods_threshold for seed in seeds]))
+    text, figures["rare.png"] = _rare(pair, seeds, threshold, classes, store)
     neighbours = _neighbours(pair[0].of_seed(seeds[0]), classes, store)
     return text, figures | ({"neighbours.png": neighbours} if neighbours else {})
 
@@ -88,7 +89,9 @@ def _pictures(runs: Sequence[Run], store: Store) -> Any:
     return plot_pictures(runs[0].test.test, rows, maps)
 
 
-def _rare(pair: Sequence[Run], seeds: Sequence[int], classes: EdgeClasses, store: Store) -> tuple[list[str], Any]:
+def _rare(
+    pair: Sequence[Run], seeds: Sequence[int], threshold: float, classes: EdgeClasses, store: Store
+) -> tuple[list[str], Any]:
     """Recall of rare structures: in words, and drawn."""
     runs = [[run.of_seed(seed) for seed in seeds] for run in pair]
     rows = _with_maps([run for each in runs for run in each], store)
@@ -98,7 +101,7 @@ def _rare(pair: Sequence[Run], seeds: Sequence[int], classes: EdgeClasses, store
         each[0].method: {run.seed: _rare_scores(run, rows, patches, store) for run in each} for each in runs[::-1]
     }
     ours, other = (_summed(list(scored[run.method].values())) for run in pair)
-    found = recall_at_equal_precision(ours, other)
+    found = recall_at_equal_precision(ours, other, threshold)
     rule = (
         f"Outlines of training masks in {len(classes.sizes)} classes (k-means on blurred outlines); the rarest fifth "
         "of the classes is rare. Patches are looked for every eight pixels. Recall is that of what an annotator drew "
@@ -108,11 +111,11 @@ def _rare(pair: Sequence[Run], seeds: Sequence[int], classes: EdgeClasses, store
     said = "There was nothing to compare."
     if found is not None:
         said = (
-            f"At precision {found.precision:.3f}, where {PLAIN} has its best F, {FULL} finds {found.ours:.3f} of them "
-            f"and {PLAIN} {found.other:.3f}: {found.ours - found.other:+.3f}, and from {found.low:+.3f} to "
-            f"{found.high:+.3f} in 95 % of resampled photos."
+            f"At the precision that {PLAIN} has there at its ODS threshold, {found.precision:.3f}, {FULL} finds "
+            f"{found.ours:.3f} of them and {PLAIN} {found.other:.3f}: {found.ours - found.other:+.3f}, and from "
+            f"{found.low:+.3f} to {found.high:+.3f} in 95 % of resampled photos."
         )
-    return ["## Rare structures", rule, said], plot_curves(scored)
+    return ["## Rare structures", rule, said], plot_curves(scored, "rare structures")
 
 
 def _rare_scores(run: Run, rows: Sequence[int], patches: Sequence[RarePatches], store: Store) -> BoundaryScores:

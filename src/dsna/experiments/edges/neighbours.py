@@ -130,7 +130,8 @@ def plot_neighbours(found: Sequence[Approximated]) -> Any:
     figure = Figure(figsize=(1.1 * (4 + _SHOWN), 1.35 * len(found)), layout="constrained")
     panels = figure.subplots(len(found), 4 + _SHOWN, squeeze=False)
     for ax in panels.ravel():
-        ax.axis("off")
+        ax.set(xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
     for k, one in enumerate(found):
         panels[k, 0].imshow(one.patch)
         side = HALF - MASK_SIDE // 2 - 0.5
@@ -139,6 +140,7 @@ def plot_neighbours(found: Sequence[Approximated]) -> Any:
         )
         for ax, grid in zip(panels[k, 1:], [one.truth, one.leaves, one.made, *one.masks[:_SHOWN]], strict=False):
             ax.imshow(grid, cmap="gray_r", vmin=0, vmax=1)
+            ax.spines[:].set(visible=True, color="0.7")
         for ax, title in zip(panels[k], ["patch", "drawn", "leaves", "DSNA"] if not k else [], strict=False):
             ax.set_title(title, fontsize=8)
         for ax, value, cluster in zip(panels[k, 4:], one.coefficients, one.clusters, strict=False):

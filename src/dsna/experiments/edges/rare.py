@@ -145,7 +145,6 @@ class RareRecall:
     Parameters
     ----------
     precision : float
-        That of the other method where its F is best.
     ours, other : float
         Recall there.
     low, high : float
@@ -164,13 +163,15 @@ class RareRecall:
     high: float
 
 
-def recall_at_equal_precision(ours: BoundaryScores, other: BoundaryScores) -> RareRecall | None:
+def recall_at_equal_precision(ours: BoundaryScores, other: BoundaryScores, threshold: float) -> RareRecall | None:
     """Compare two methods on the same photos.
 
     Parameters
     ----------
     ours, other : BoundaryScores
         As :func:`rare_scores` gives them.
+    threshold : float
+        The precision is that of the other method at this threshold.
 
     Returns
     -------
@@ -181,13 +182,13 @@ def recall_at_equal_precision(ours: BoundaryScores, other: BoundaryScores) -> Ra
     --------
     >>> counts = np.array([[[90, 100, 80, 160], [60, 100, 54, 60]]])
     >>> scores = BoundaryScores(["pond"], np.array([0.3, 0.6]), counts)
-    >>> found = recall_at_equal_precision(scores, scores)
-    >>> found.ours == found.other, found.low == found.high == 0
-    (True, True)
+    >>> found = recall_at_equal_precision(scores, scores, 0.45)
+    >>> round(found.precision, 2), round(found.ours, 2), found.ours == found.other, found.low == found.high == 0
+    (0.7, 0.75, True, True)
     """
     if not other.names or other.ods == 0:
         return None
-    at = other.ods_precision
+    at = float(np.interp(threshold, other.thresholds, other.precision))
     rng = np.random.default_rng(0)
     gains = []
     for _ in range(_RESAMPLED):
