@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -109,39 +110,45 @@ def test_a_finished_run_is_not_run_again(finished, data, detections, monkeypatch
     assert (out / "results.csv").read_bytes() == before
 
 
-def test_an_interrupted_run_detects_only_what_is_missing_or_damaged(data, tmp_path, detections, monkeypatch):
-    options = ("--data", data / "bsds500", "--out", tmp_path, "--quick", "--patches", 400, "--methods", "CS-SE+DSNA")
-    assert ask(*options).exit_code == 0
-    (first,) = tmp_path.glob("maps/*/*/000.png")
-    (second,) = tmp_path.glob("maps/*/*/100.png")
+@pytest.fixture
+def copied(finished, tmp_path):
+    """What a finished run has left."""
+    return shutil.copytree(finished[0], tmp_path / "copied")
+
+
+def ask_bsds(data, out, methods, *options):
+    return ask("--data", data / "bsds500", "--out", out, "--quick", "--patches", 400, "--methods", methods, *options)
+
+
+def test_an_interrupted_run_detects_only_what_is_missing_or_damaged(data, copied, detections, monkeypatch):
+    (first,) = copied.glob("maps/BSDS500-BSDS500-val/CS-SE+DSNA-*/000.png")
+    second = first.with_name("100.png")
     good = first.read_bytes()
     first.unlink()
     second.write_bytes(good[:50])
-    (tmp_path / "results.csv").unlink()
-    detections.clear()
+    (copied / "results.csv").unlink()
     monkeypatch.setattr(EdgeDetector, "fit", no_training)
-    assert ask(*options).exit_code == 0
+    assert ask_bsds(data, copied, "CS-SE+DSNA").exit_code == 0
     assert [shape for shape, _ in detections if shape[0] == 80] == [(80, 96, 3)] * 2
     assert first.read_bytes() == good
-    page = (tmp_path / "edges.md").read_text()
+    page = (copied / "edges.md").read_text()
     assert "NYUD was not in the data folder" in page
-    assert "against" not in page.split("## Others")[0].split("# Edges")[1].split("## BSDS500")[1]
+    assert "Pairs on the same photos" not in page
 
 
-def test_a_damaged_forest_is_grown_again_and_redo_does_all_again(data, tmp_path, detections):
-    options = ("--data", data / "bsds500", "--out", tmp_path, "--quick", "--patches", 400, "--methods", "SE")
-    assert ask(*options).exit_code == 0
-    (model,) = tmp_path.glob("models/*.dsna")
+def test_redo_does_all_again(data, copied, detections):
+    (model,) = copied.glob("models/BSDS500-SE-*.dsna")
     good = model.read_bytes()
-    model.write_bytes(good[:100])
-    detections.clear()
-    assert ask(*options, "--redo").exit_code == 0
+    model.write_bytes(b"PK damaged")
+    lines = len(pd.read_csv(copied / "results.csv"))
+    assert ask_bsds(data, copied, "SE", "--redo").exit_code == 0
     assert model.read_bytes() == good
     assert len([shape for shape, _ in detections if shape[0] == 80]) == 3
-    assert len(pd.read_csv(tmp_path / "results.csv")) == 2
+    assert len(pd.read_csv(copied / "results.csv")) == lines + 1
 
 
-def test_a_photo_that_fails_is_named_and_tried_again(data, tmp_path, monkeypatch):
+def test_a_photo_that_fails_is_named_and_tried_again(data, copied, tmp_path, monkeypatch):
+    shutil.copytree(copied / "models", tmp_path / "new" / "models")
     plain = EdgeDetector.detect
 
     def detect(self, photo, *rest, **named):
@@ -152,29 +159,24 @@ def test_a_photo_that_fails_is_named_and_tried_again(data, tmp_path, monkeypatch
 
     detect.failed = False
     monkeypatch.setattr(EdgeDetector, "detect", detect)
-    options = ("--data", data / "bsds500", "--out", tmp_path, "--quick", "--patches", 400, "--methods", "SE")
-    run = ask(*options)
+    run = ask_bsds(data, tmp_path / "new", "SE")
     assert run.exit_code == 1
     assert "SE, seed 0, BSDS500/BSDS500: 000: RuntimeError: no luck" in run.stderr
-    assert "no luck" in (tmp_path / "edges.md").read_text()
-    assert pd.read_csv(tmp_path / "results.csv")["photos"].tolist() == [2]
-    assert ask(*options).exit_code == 0
-    assert pd.read_csv(tmp_path / "results.csv")["photos"].tolist() == [2, 3]
+    assert "no luck" in (tmp_path / "new" / "edges.md").read_text()
+    assert pd.read_csv(tmp_path / "new" / "results.csv")["photos"].tolist() == [2]
+    assert ask_bsds(data, tmp_path / "new", "SE").exit_code == 0
+    assert pd.read_csv(tmp_path / "new" / "results.csv")["photos"].tolist() == [2, 3]
 
 
-def test_a_forest_that_fails_leaves_the_others_running(data, tmp_path, monkeypatch):
-    plain = EdgeDetector.fit
-
-    def fit(self, photos, y=None):
-        if self.splits == "svm":
-            raise RuntimeError("no such split")
-        return plain(self, photos)
-
-    monkeypatch.setattr(EdgeDetector, "fit", fit)
-    run = ask("--data", data / "bsds500", "--out", tmp_path, "--quick", "--patches", 400)
+def test_a_forest_that_fails_leaves_the_others_running(data, copied, tmp_path, monkeypatch):
+    (tmp_path / "new" / "models").mkdir(parents=True)
+    (model,) = copied.glob("models/BSDS500-CS-SE-*.dsna")
+    shutil.copy(model, tmp_path / "new" / "models")
+    monkeypatch.setattr(EdgeDetector, "fit", no_training)
+    run = ask_bsds(data, tmp_path / "new", "SE;CS-SE")
     assert run.exit_code == 1
-    assert "CS-SE, seed 0, BSDS500/BSDS500: RuntimeError: no such split" in run.stderr
-    assert pd.read_csv(tmp_path / "results.csv")["method"].tolist() == ["SE"]
+    assert "SE, seed 0, BSDS500/BSDS500: RuntimeError: trained again" in run.stderr
+    assert pd.read_csv(tmp_path / "new" / "results.csv")["method"].tolist() == ["CS-SE"]
 
 
 def without_truth(folder):
@@ -275,9 +277,12 @@ def test_rare_patches_lie_where_rare_outlines_are(data):
         assert found.areas.sum() <= 256 * len(found.centres)
 
 
-def test_kept_scores_that_are_damaged_are_made_again(finished, data):
-    store = Store(finished[0])
+def test_what_is_damaged_is_not_taken(copied, data):
+    store = Store(copied)
     run = planned(find_collections(data, quick=True)[:1], ["SE"], [0], patches=400, quick=True)[0]
+    assert store.kept(run).n_jobs == 1
+    (copied / "models" / run.model).write_bytes(b"PK damaged")
+    assert store.kept(run) is None
     scores = store.scores(run)
     assert scores.names == ["000", "100", "200"]
     path = store.counts(run).with_name(f"{store.counts(run).name}.npz")

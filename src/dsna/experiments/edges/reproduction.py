@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from ...edges import BoundaryScores
 from ...edges.batch import EdgesError
@@ -124,9 +125,10 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
     if options.redo:
         for run in left:
             store.forget(run)
-    failures = carry_out(left, store, Ledger(options.results, LAYOUT))
-    shown = plan(methods=METHODS, seeds=options.all_seeds[:1])
-    page, figures = _page(shown, load_ledger(options.results, LAYOUT), store, options.quick, say)
+    with threadpool_limits(options.jobs):
+        failures = carry_out(left, store, Ledger(options.results, LAYOUT))
+        shown = plan(methods=METHODS, seeds=options.all_seeds[:1])
+        page, figures = _page(shown, load_ledger(options.results, LAYOUT), store, options.quick, say)
     page += ["## Figures", *write_plots(options.out, figures)] if figures else []
     command = f"dsna reproduce edges --data DIR{' --quick' if options.quick else ''}"
     page = ["# Edges", f"Written by `{command}`.", READING, *page]
