@@ -75,6 +75,7 @@ def test_page_and_figures_are_written(finished):
     out, run = finished
     assert run.exit_code == 0, run.output
     page = (out / "edges.md").read_text()
+    assert "`dsna reproduce edges --data DIR --quick --patches 400`: 2 trees, each of 400 patches of 4 " in page
     for method in QUICK_METHODS:
         assert f"| {method} |" in page or f"| **{method}** |" in page
     for title in ("BSDS500 val (Table 1)", "Pairs on the same photos", "Rare structures", "(Table 4)", "(Table 5)"):

@@ -78,6 +78,14 @@ class Options:
         return self.out / "results.csv"
 
     @property
+    def command(self) -> str:
+        """What to type for the same tables, for any data."""
+        said = {"--patches": self.patches, "--scales": self.scales, "--split": self.split}
+        usual = {"--patches": None, "--scales": "single", "--split": "val"}
+        asked = [f"{name} {value}" for name, value in said.items() if value != usual[name]]
+        return " ".join(["dsna reproduce edges --data DIR", *(["--quick"] if self.quick else []), *asked])
+
+    @property
     def all_seeds(self) -> tuple[int, ...]:
         """The seeds that are run."""
         return tuple(dict.fromkeys(self.seeds)) or (_QUICK_SEEDS if self.quick else _SEEDS)
@@ -130,8 +138,7 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
         shown = plan(methods=METHODS, seeds=options.all_seeds[:1])
         page, figures = _page(shown, load_ledger(options.results, LAYOUT), store, options.quick, say)
     page += ["## Figures", *write_plots(options.out, figures)] if figures else []
-    command = f"dsna reproduce edges --data DIR{' --quick' if options.quick else ''}"
-    page = ["# Edges", f"Written by `{command}`.", READING, *page]
+    page = ["# Edges", f"Written by `{options.command}`: {_learned(shown[0])}.", READING, *page]
     return close_page(options.out / "edges.md", page, failures, say)
 
 
@@ -180,6 +187,11 @@ def _work(runs: Iterable[Run], store: Store, ledger: Ledger) -> Iterator[Row]:
 
 def _named(run: Run) -> str:
     return f"{run.method}, seed {run.seed}, {run.train.name}/{run.test.name}"
+
+
+def _learned(run: Run) -> str:
+    photos = len(run.train.train)
+    return f"{run.detector.n_trees} trees, each of {run.detector.n_patches} patches of {photos} training photos"
 
 
 def _is_done(run: Run, filed: pd.DataFrame, store: Store) -> bool:
