@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.ndimage import distance_transform_edt, label
 
-from ..trees import in_parallel
+from ..trees import in_parallel, writable
 from .patches import Channels, draw_centres, feature_places, near_boundary
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Album:
                 wanted = int(share * (k + 1) / len(people)) - int(share * k / len(people))
                 some = draw_centres(self._near[p][k], wanted, rng)
                 cut = np.empty((len(some), _MASK_AREA), dtype=np.uint8)
-                cut_masks(segmentation, some, cut)
+                cut_masks(writable(segmentation), some, cut)
                 photo.append(np.full(len(some), p))
                 centres.append(some)
                 masks.append(cut)
@@ -85,7 +85,7 @@ class Album:
         for p, rows in patches.of_photos():
             one = self.channels[p]
             first, second = self._places[one.shape]
-            look_up(one.flat, one.places(patches.centres[rows]), first[which], second[which], out[rows])
+            look_up(writable(one.flat), one.places(patches.centres[rows]), first[which], second[which], out[rows])
         return out
 
     def bins(self, patches: Patches, which: np.ndarray, low: np.ndarray, step: np.ndarray) -> np.ndarray:
@@ -97,9 +97,8 @@ class Album:
             one = self.channels[p]
             first, second = self._places[one.shape]
             some = np.empty((rows.stop - rows.start, len(which)), dtype=np.uint8)
-            look_up_bins(
-                one.flat, one.places(patches.centres[rows]), first[which], second[which], low[which], step[which], some
-            )
+            at = one.places(patches.centres[rows])
+            look_up_bins(writable(one.flat), at, first[which], second[which], low[which], step[which], some)
             out[:, rows] = some.T
         return out
 
