@@ -7,7 +7,9 @@ import sys
 
 # In a process of its own, so that other tests' calls do not count.
 PROGRAM = """
-import importlib, json, pkgutil
+import importlib, json, pkgutil, tempfile
+from pathlib import Path
+import joblib
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 import dsna
@@ -46,6 +48,26 @@ grown.add_samples(plain[:3], classes[:3])
 grown.predict(plain)
 dsna.DSNAClassifier(RandomForestClassifier(5, random_state=0)).fit(plain, classes).predict(plain)
 
+from dsna.datasets import load_bsds500
+from dsna.edges import EdgeDetector, load_detector
+from tests.boundary_folders import scene, write_bsds
+
+with tempfile.TemporaryDirectory() as folder:
+    write_bsds(Path(folder), "train", 2)
+    photos = load_bsds500(folder, "train")
+    EdgeDetector(n_trees=1, n_patches=100, n_pool=0, splits="gini", cost=0).fit(photos).detect(scene()[0], method="se")
+    detector = EdgeDetector(n_trees=2, n_patches=150, n_pool=150, n_jobs=2).fit(photos)
+    detector.save(Path(folder) / "model.dsna")
+    joblib.dump(detector, Path(folder) / "model.joblib")
+    loaded = load_detector(Path(folder) / "model.dsna")
+    mapped = joblib.load(Path(folder) / "model.joblib", mmap_mode="r")  # its arrays are read-only
+    photo, fixed = scene()[0], scene()[0]
+    fixed.flags.writeable = False
+    asked = [(detector, photo), (loaded, np.asfortranarray(photo)), (mapped, fixed), (mapped, photo[:, :, 0])]
+    for one, given in asked:
+        for method in ("se", "kernel", "hull", "dsna"):
+            one.detect(given, method=method, scales=(0.5, 1.0))
+
 found = {}
 for module in pkgutil.iter_modules(dsna._kernels.__path__):
     module = importlib.import_module("dsna._kernels." + module.name)
@@ -64,4 +86,6 @@ def test_each_kernel_has_one_signature():
     assert {"grow_tree", "route", "gather", "approximate"} <= set(found)
     used = {name: signatures for name, signatures in found.items() if signatures}
     assert {"grow_tree", "route", "gather", "approximate"} <= set(used)
+    assert {"cut_masks", "look_up", "look_up_bins", "outlines", "grow_structured"} <= set(used)
+    assert {"route_patches", "cast_votes"} <= set(used)
     assert {name: s for name, s in used.items() if len(s) > 1} == {}

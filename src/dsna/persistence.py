@@ -17,11 +17,8 @@ from __future__ import annotations
 import json
 import math
 import os
-import secrets
-import stat
 import struct
 import zipfile
-from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from typing import IO, Any
@@ -29,6 +26,8 @@ from typing import IO, Any
 import numpy as np
 import sklearn
 from numpy.lib import format as npy
+
+from .files import whole_file
 
 FORMAT = "dsna-model"
 FORMAT_VERSION = 1
@@ -123,15 +122,13 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     }
     text = json.dumps(header, allow_nan=False, indent=1)
 
-    def write(stream: IO[bytes]) -> None:
-        # Entries carry no date, so that equal models make equal files.
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-            archive.writestr(zipfile.ZipInfo(_HEADER), text)
-            for i, array in enumerate(encoder.arrays):
-                with archive.open(zipfile.ZipInfo(f"arrays/{i}.npy"), "w", force_zip64=True) as entry:
-                    npy.write_array(entry, array, allow_pickle=False)
-
-    _write_atomically(path, write)
+    _check_place(path)
+    # Entries carry no date, so that equal models make equal files.
+    with whole_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(_HEADER), text)
+        for i, array in enumerate(encoder.arrays):
+            with archive.open(zipfile.ZipInfo(f"arrays/{i}.npy"), "w", force_zip64=True) as entry:
+                npy.write_array(entry, array, allow_pickle=False)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -146,7 +143,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier or DSNARegressor
+    CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor or EdgeDetector
 
     Raises
     ------
@@ -381,25 +378,9 @@ def _set_requests(model: Any, requests: dict[str, Any]) -> None:
             getattr(model, f"set_{method}_request")(**requests[method])
 
 
-def _write_atomically(path: str | os.PathLike[str], write: Callable[[IO[bytes]], None]) -> None:
-    """Write a file beside ``path`` and move it there when it is complete and on disk."""
-    target = os.path.realpath(path)
-    folder, name = os.path.split(target)
+def _check_place(path: str | os.PathLike[str]) -> None:
+    folder, name = os.path.split(os.path.realpath(path))
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"{folder} is not a folder; create it before saving {name} there.")
-    if os.path.isdir(target):
-        raise IsADirectoryError(f"{target} is a folder; give the name of a file.")
-    part = os.path.join(folder, f".dsna-{secrets.token_hex(8)}.part")
-    try:
-        # Created by open, not tempfile, the file has the permissions that the umask grants.
-        with open(part, "xb") as stream:
-            write(stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if os.path.exists(target):
-            os.chmod(part, stat.S_IMODE(os.stat(target).st_mode))
-        os.replace(part, target)
-    except BaseException:
-        if os.path.exists(part):
-            os.unlink(part)
-        raise
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{os.fspath(path)} is a folder; give the name of a file.")

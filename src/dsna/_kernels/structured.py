@@ -46,8 +46,8 @@ def _embed(masks, rows, start, end, state, pairs, Z, mean):
     n = end - start
     m = min(n, SAMPLE)
     for j in range(PAIRS):
-        pairs[j, 0] = random_below(state, AREA)
-        pairs[j, 1] = random_below(state, AREA)
+        pairs[j, 0] = random_below(state, np.int64(AREA))
+        pairs[j, 1] = random_below(state, np.int64(AREA))
     mean[:] = 0.0
     for i in range(m):
         at = start + i

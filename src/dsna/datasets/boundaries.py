@@ -271,8 +271,12 @@ def _measured(path: Path) -> tuple[int, ...]:
 
 
 def _decoded(path: Path) -> np.ndarray:
-    with _opened(path, f"{path.name} is damaged or gone; check='full' leaves such files out") as picture:
-        return np.asarray(import_extra("PIL.ImageOps", "vision").exif_transpose(picture).convert("RGB"))
+    from ..edges.photos import PhotoError, read_photo
+
+    try:
+        return read_photo(path)
+    except PhotoError as error:
+        raise UnusableFile(f"{path.name} is damaged or gone; check='full' leaves such files out ({error})") from error
 
 
 def _read_truth(path: Path) -> list[_Drawing]:

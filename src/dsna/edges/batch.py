@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -69,12 +68,14 @@ class Detection:
 
     def prepared(self, n_photos: int) -> Callable[[Any], Any]:
         """A function from photos to maps; threads share the photos if there are several, else the photo."""
+        from . import load_detector, pretrained
+
         if self.model == SHIPPED:
-            detector = _edges().pretrained()
+            detector = pretrained()
         else:
             if not Path(self.model).is_file():
                 raise EdgesError(f"There is no model file {self.model}. Train one: dsna edges train.")
-            detector = _edges().load_detector(Path(self.model))
+            detector = load_detector(Path(self.model))
         detector.n_jobs = 1 if n_photos > 1 else self.n_jobs
         return lambda photo: detector.detect(photo, scales=self.scales, method=self.method, suppress=self.suppress)
 
@@ -212,12 +213,14 @@ def train_detector(
     Traceback (most recent call last):
     dsna.edges.batch.EdgesError: nowhere/model.dsna cannot be written: ...
     """
+    from . import EdgeDetector
+
     if out.is_dir() or not os.access(out.parent, os.W_OK):
         raise EdgesError(f"{out} cannot be written: name a file in a folder that exists and may be written to.")
     photos = _annotated(data, truth, "train")
     start = time.monotonic()
     with _explained():
-        _edges().EdgeDetector(**parameters).fit(photos).save(out)
+        EdgeDetector(**parameters).fit(photos).save(out)
     say(
         f"Model: {out} ({out.stat().st_size / 1e6:.1f} MB), trained on {len(photos)} photos in "
         f"{time.monotonic() - start:.0f} s"
@@ -264,6 +267,8 @@ def score(
     Traceback (most recent call last):
     dsna.edges.batch.EdgesError: nowhere is not a folder: name one that holds a PNG file for each photo.
     """
+    from . import evaluate
+
     if isinstance(maps, Path) and not maps.is_dir():
         raise EdgesError(f"{maps} is not a folder: name one that holds a PNG file for each photo.")
     if out is not None:
@@ -279,7 +284,7 @@ def score(
         raise EdgesError(f"{maps} holds no map of these photos: {photos.names[0]}.png and so on are expected.")
     filed = None if out is None else out / "counts"
     with _explained():
-        scores = _edges().evaluate(predictions, photos, n_jobs=n_jobs, progress=len(photos) > 1, out=filed)
+        scores = evaluate(predictions, photos, n_jobs=n_jobs, progress=len(photos) > 1, out=filed)
     for problem in scores.problems:
         _tell(f"left out: {problem}")
     say(str(scores))
@@ -287,11 +292,6 @@ def score(
         _file_scores(scores, out)
         say(f"Scores and curve: {out}")
     return 1 if photos.problems or scores.problems else 0
-
-
-def _edges() -> Any:
-    """The package that this module is part of, which is still being imported when this module is."""
-    return import_module("dsna.edges")
 
 
 @contextmanager
@@ -361,9 +361,10 @@ def _detect(job: Job, detect: Callable[[Any], Any], invert: bool) -> str | None:
 
 def _annotated(data: Path, truth: Path | None, split: str) -> Any:
     """Photos with ground truth; those that cannot be used are told."""
-    datasets: Any = import_module("dsna.datasets")
+    from ..datasets import load_boundaries, load_bsds500
+
     with _explained():
-        photos = datasets.load_bsds500(data, split) if truth is None else datasets.load_boundaries(data, truth)
+        photos = load_bsds500(data, split) if truth is None else load_boundaries(data, truth)
     for problem in photos.problems:
         _tell(f"left out: {problem}")
     return photos

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..features.channels import smooth
-from ..trees import in_parallel
+from ..trees import in_parallel, writable
 from .forest import StructuredForest
 from .patches import MASK_SIDE, STRIDE, Channels
 from .pool import PatchPool, Voting
@@ -120,6 +120,5 @@ def _cast(
 
     cast = weights != 0
     ptr = np.concatenate([[0], np.cumsum(cast.sum(axis=1))])
-    cast_votes(
-        colours, corners, ballots[cast].astype(np.int64), weights[cast].astype(np.float32), ptr, masks, passes, edges
-    )
+    ballots, weights = ballots[cast].astype(np.int64), weights[cast].astype(np.float32)
+    cast_votes(writable(colours), corners, ballots, weights, ptr, writable(masks), passes, edges)

@@ -221,8 +221,8 @@ class EdgeDetector(BaseEstimator):
         voting = Voting(method, **{name: getattr(self, name) for name in _VOTING})
         edges = np.zeros(colours.shape[:2], dtype=np.float32)
         for scale in scales:
-            height, width = (max(1, round(side * scale)) for side in edges.shape)
-            resized = _resized(colours, (height, width))
+            height, width = colours.shape[:2]
+            resized = _resized(colours, (max(1, round(height * scale)), max(1, round(width * scale))))
             found = soft_map(resized, self.forest_, self.pool_, voting, self.n_jobs)
             edges += _resized(found, colours.shape[:2]) / len(scales)
         np.clip(edges, 0, 1, out=edges)

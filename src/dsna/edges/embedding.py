@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..features.channels import N_CHANNELS, smooth
+from ..trees import writable
 from .patches import CELLS, HALF, MASK_SIDE, Channels
 
 _POOLED = HALF // 2
@@ -47,7 +48,7 @@ def pooled_features(channels: Channels, places: np.ndarray) -> np.ndarray:
     cells = (CELLS[:, None] * width + CELLS).ravel()
     first = np.concatenate([(planes + within).ravel(), (planes + N_CHANNELS * height * width + cells).ravel()])
     out = np.empty((len(places), N_POOLED), dtype=np.float32)
-    look_up(channels.pooled, places, first, np.full(N_POOLED, -1), out)
+    look_up(writable(channels.pooled), writable(places), first, np.full(N_POOLED, -1), out)
     return out
 
 
@@ -80,7 +81,7 @@ def outlines_of(masks: np.ndarray) -> np.ndarray:
     from .._kernels.patches import outlines
 
     edges = np.empty(masks.shape, dtype=np.uint8)
-    outlines(masks, edges)
+    outlines(writable(masks), edges)
     return edges
 
 

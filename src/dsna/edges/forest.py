@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..trees import in_parallel
+from ..trees import in_parallel, writable
 from .masks import MaskBook
 from .patches import N_FEATURES, Channels, feature_places
 from .sampling import Album
@@ -69,7 +69,17 @@ class StructuredForest:
         first, second = feature_places(channels.shape)
         leaves = np.empty(trees.shape, dtype=np.int32)
         nodes = (self.root, self.child, self.ptr, self.features, self.weights, self.threshold)
-        route_patches(channels.flat, places, trees, first, second, self.low, self.step, nodes, leaves)
+        route_patches(
+            writable(channels.flat),
+            writable(places),
+            writable(trees),
+            first,
+            second,
+            writable(self.low),
+            writable(self.step),
+            tuple(writable(a) for a in nodes),
+            leaves,
+        )
         return leaves
 
 

@@ -11,6 +11,7 @@ from ..neighborhood import Neighborhoods
 from ..presets import AFFINE_HULL
 from ..regression import DSNARegressor
 from ..solving import approximation_setting, solve
+from ..trees import writable
 from .embedding import N_POOLED, PatchEmbedding, blurred_outlines, pooled_features
 from .forest import StructuredForest
 from .masks import MaskBook
@@ -129,16 +130,16 @@ class PatchPool:
         size = np.zeros(n, dtype=np.int64)
         ones = np.ones(len(self))
         gather(
-            leaves,
+            writable(leaves),
             np.full(n, -1),
             np.zeros((leaves.shape[1], 1), dtype=bool),
-            self.leaf_ptr,
-            self.leaf_rows,
+            writable(self.leaf_ptr),
+            writable(self.leaf_rows),
             np.zeros(len(self), dtype=np.int64),
             ones,
             ones,
             queries,
-            self.rows,
+            writable(self.rows),
             rows,
             proximity,
             size,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.ndimage import distance_transform_edt, label
 
-from ..trees import in_parallel
+from ..trees import in_parallel, writable
 from .patches import Channels, draw_centres, feature_places, near_boundary
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Album(Drawings):
         for p, rows in patches.of_photos():
             one = self.channels[p]
             first, second = self._places[one.shape]
-            look_up(one.flat, one.places(patches.centres[rows]), first[which], second[which], out[rows])
+            look_up(writable(one.flat), one.places(patches.centres[rows]), first[which], second[which], out[rows])
         return out
 
     def bins(self, patches: Patches, which: np.ndarray, low: np.ndarray, step: np.ndarray) -> np.ndarray:
@@ -105,9 +105,8 @@ class Album(Drawings):
             one = self.channels[p]
             first, second = self._places[one.shape]
             some = np.empty((rows.stop - rows.start, len(which)), dtype=np.uint8)
-            look_up_bins(
-                one.flat, one.places(patches.centres[rows]), first[which], second[which], low[which], step[which], some
-            )
+            at = one.places(patches.centres[rows])
+            look_up_bins(writable(one.flat), at, first[which], second[which], low[which], step[which], some)
             out[:, rows] = some.T
         return out
 
@@ -127,7 +126,7 @@ def masks_at(segmentation: np.ndarray, centres: np.ndarray) -> np.ndarray:
     from .._kernels.patches import cut_masks
 
     cut = np.empty((len(centres), _MASK_AREA), dtype=np.uint8)
-    cut_masks(segmentation, centres, cut)
+    cut_masks(writable(segmentation), writable(centres), cut)
     return cut
 
 
