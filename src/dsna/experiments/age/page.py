@@ -169,6 +169,39 @@ def gap_section(gaps: Sequence[Experiment], filed: pd.DataFrame, quick: bool) ->
     return parts if len(parts) > 1 else []
 
 
+def sweep_section(one: Experiment, table: pd.DataFrame) -> list[str]:
+    """Errors of the settings of the sweeps.
+
+    Parameters
+    ----------
+    one : Experiment
+    table : data frame, as :func:`dsna.experiments.age.scores.score` gives it
+
+    Returns
+    -------
+    list of str
+        Paragraphs; none where nothing has been run.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> table = pd.DataFrame({"MAE": [4.0], "over 40": [15.0]}, index=["CS-RF+DSNA, max_depth=4"])
+    >>> print(sweep_section(SimpleNamespace(protocol="5 person folds"), table)[1])
+    |  | MAE | over 40 |
+    |---|---|---|
+    | max_depth=4 | 4.00 | 15.00 |
+    """
+    if table.empty:
+        return []
+    shown = table[[name for name in table if name == "MAE" or name.startswith("over")]]
+    shown = shown.rename(index=_setting)
+    return [f"## One parameter at a time, on {one.protocol} (Fig. 6)", markdown(shown, digits=2)]
+
+
+def _setting(method: str) -> str:
+    return method.removeprefix(f"{FULL}, ")
+
+
 def write_figures(
     folder: Path,
     tables: Mapping[str, tuple[Experiment, pd.DataFrame]],
@@ -204,7 +237,7 @@ def write_figures(
             file = f"decades_{name.lower().replace('-', '')}.png"
             figures[file] = plot_decades(table, _SHOWN, one.collection.pictures.labels)
     if sweep is not None and not sweep[1].empty:
-        errors = {name.removeprefix(f"{FULL}, "): float(mae) for name, mae in sweep[1]["MAE"].items()}
+        errors = {_setting(str(name)): float(mae) for name, mae in sweep[1]["MAE"].items()}
         figures["sweeps.png"] = plot_sweeps(SWEPT, errors, CHOSEN, "mean absolute error, years")
     for name, figure in figures.items():
         write_atomically(folder / name, png(figure))
