@@ -70,12 +70,10 @@ class Detection:
         """A function from photos to maps; threads share the photos if there are several, else the photo."""
         from . import load_detector, pretrained
 
-        if self.model == SHIPPED:
-            detector = pretrained()
-        else:
-            if not Path(self.model).is_file():
-                raise EdgesError(f"There is no model file {self.model}. Train one: dsna edges train.")
-            detector = load_detector(Path(self.model))
+        if self.model != SHIPPED and not Path(self.model).is_file():
+            raise EdgesError(f"There is no model file {self.model}. Train one: dsna edges train.")
+        with _explained():
+            detector = pretrained() if self.model == SHIPPED else load_detector(Path(self.model))
         detector.n_jobs = 1 if n_photos > 1 else self.n_jobs
         return lambda photo: detector.detect(photo, scales=self.scales, method=self.method, suppress=self.suppress)
 

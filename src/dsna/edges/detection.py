@@ -83,7 +83,7 @@ def _vote(
     voting: Voting,
 ) -> tuple[slice, np.ndarray]:
     """Votes of a band of positions: which rows of the crop they fall on, and the map there."""
-    asked = max(forest.n_trees // 2, 1)
+    asked = (forest.n_trees + 1) // 2
     trees = (halves[:, None] * asked + np.arange(asked)) % forest.n_trees
     places = channels.places(positions)
     leaves = forest.route(channels, places, trees)
