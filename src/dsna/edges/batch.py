@@ -19,6 +19,7 @@ import joblib
 
 from ..extras import import_extra
 from ..files import write_atomically
+from ..trees import one_blas_thread
 from .photos import PHOTO_ENDINGS, PhotoError, read_photo, write_map
 
 SHIPPED = "shipped"
@@ -166,7 +167,7 @@ def detect_photos(
     if jobs:
         detect = how.prepared(len(jobs))
         work = (joblib.delayed(_detect)(job, detect, invert) for job in jobs)
-        with _notes():
+        with _notes(), one_blas_thread():
             done = joblib.Parallel(min(how.n_jobs, len(jobs)), prefer="threads", return_as="generator")(work)
             for failure in _progress(done, len(jobs)):
                 if failure:
@@ -281,7 +282,7 @@ def score(
     elif not any((maps / f"{name}.png").is_file() for name in photos.names):
         raise EdgesError(f"{maps} holds no map of these photos: {photos.names[0]}.png and so on are expected.")
     filed = None if out is None else out / "counts"
-    with _explained():
+    with _explained(), one_blas_thread():
         scores = evaluate(predictions, photos, n_jobs=n_jobs, progress=len(photos) > 1, out=filed)
     for problem in scores.problems:
         _tell(f"left out: {problem}")

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..extras import import_extra
 from ..parameters import is_number
+from ..trees import one_blas_thread
 from .detection import METHODS, soft_map
 from .forest import grow_forest
 from .photos import as_photo
@@ -197,7 +198,8 @@ class EdgeDetector(BaseEstimator):
         if self.n_pool:
             self._say(f"{self.n_pool} patches into the leaves")
             draws = np.random.default_rng(int(seeds[1]))
-            self.pool_ = fill_pool(album, self.forest_, self.n_pool, self.n_dims, self.leaf_pool, draws)
+            with one_blas_thread():
+                self.pool_ = fill_pool(album, self.forest_, self.n_pool, self.n_dims, self.leaf_pool, draws)
         return self
 
     def detect(
