@@ -74,7 +74,7 @@ class LeafVotes:
         if self.trees:
             asked = np.tile(self.trees, (len(places), 1))
         else:
-            half = max(self.forest.n_trees // 2, 1)
+            half = (self.forest.n_trees + 1) // 2
             turn = positions.sum(axis=1) // STRIDE % 2
             asked = (turn[:, None] * half + np.arange(half)) % self.forest.n_trees
         return self.forest.route(channels, places, asked)
@@ -103,7 +103,9 @@ class NeighborVotes:
         """Voters among the positions, pages that they vote for, weights, and the masks on the pages."""
         forest = self.known.forest
         y, x = positions.T // STRIDE
-        voters = np.flatnonzero((y + x) % 2 == 0 if self.voting.every == 2 else (y % 2 + x % 2 == 0) | (self.voting.every == 1))
+        voters = np.flatnonzero(
+            (y + x) % 2 == 0 if self.voting.every == 2 else (y % 2 + x % 2 == 0) | (self.voting.every == 1)
+        )
         leaves = self.known.leaves(channels, places[voters], positions[voters])
         seen = forest.book.has_edge[forest.leaf_mask[leaves]].any(axis=1)
         voters, leaves = voters[seen], leaves[seen]

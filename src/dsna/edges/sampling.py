@@ -64,22 +64,29 @@ class Album:
         return cls(*(list(part) for part in zip(*found, strict=True)))
 
     def draw(self, n: int, rng: np.random.Generator, photos: Sequence[int] | None = None) -> Patches:
-        """About n patches, evenly over photos, or some of them, and people."""
+        """About n patches, evenly over photos, or some of them, and people; fewer where photos are small."""
         from .._kernels.patches import cut_masks
 
         chosen = range(len(self.photos)) if photos is None else photos
-        share = n / len(chosen)
         photo, centres, masks = [], [], []
-        for p in chosen:
+        for place, p in enumerate(chosen):
             people = self.segmentations[p]
+            n_drawings = len(chosen) * len(people)  # as if all photos had as many as this one
             for k, segmentation in enumerate(people):
-                wanted = int(share * (k + 1) / len(people)) - int(share * k / len(people))
+                before = place * len(people) + k
+                wanted = n * (before + 1) // n_drawings - n * before // n_drawings
                 some = draw_centres(self._near[p][k], wanted, rng)
                 cut = np.empty((len(some), _MASK_AREA), dtype=np.uint8)
                 cut_masks(writable(segmentation), some, cut)
                 photo.append(np.full(len(some), p))
                 centres.append(some)
                 masks.append(cut)
+        if sum(map(len, photo)) < 2:
+            raise ValueError(
+                f"Too few patches can be drawn from {len(self.channels)} photos: a detector learns from photos of at "
+                "least 16 x 16 pixels, better several hundred, with ground truth. Give such photos, or ask for more "
+                "patches (n_patches, n_pool)."
+            )
         return Patches(np.concatenate(photo), np.concatenate(centres), np.concatenate(masks))
 
     def features(self, patches: Patches, which: np.ndarray) -> np.ndarray:
