@@ -51,3 +51,25 @@ def write_gupta(root, n=10, shape=(85, 112)):
         photo, segments = scene(shape, k)
         write_photo(root / "data" / "images" / f"img_{5001 + k}.png", photo)
         write_mat(root / "data" / "benchmarkData" / "groundTruth" / f"img_{5001 + k}.mat", [segments])
+
+
+def shapes(seed=0, shape=(64, 80)):
+    """A noisy photo of two halves and a disc, and its segments."""
+    rng = np.random.default_rng(seed)
+    y, x = np.mgrid[: shape[0], : shape[1]]
+    angle, height = rng.uniform(0, np.pi), rng.uniform(-0.2, 0.2) * shape[0]
+    across = (x - shape[1] / 2) * np.cos(angle) + (y - shape[0] / 2) * np.sin(angle)
+    segments = np.where(across > height, 2, 1).astype(np.uint16)
+    middle = rng.uniform(0.25, 0.75, 2) * shape
+    segments[(y - middle[0]) ** 2 + (x - middle[1]) ** 2 < (0.2 * shape[0]) ** 2] = 3
+    tones = np.append(0, rng.permutation([50, 125, 200]))
+    photo = tones[segments][..., None] + rng.integers(-15, 16, 3) + rng.normal(0, 8, (*shape, 3))
+    return np.clip(photo, 0, 255).astype(np.uint8), segments
+
+
+def write_shapes(root, n=5):
+    """Such photos as BSDS500's training part."""
+    for k in range(n):
+        photo, segments = shapes(k)
+        write_photo(root / "images" / "train" / f"{k}.png", photo)
+        write_mat(root / "groundTruth" / "train" / f"{k}.mat", [segments])

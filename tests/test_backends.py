@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 
 import numpy as np
 import pytest
 from joblib import parallel_config
 from sklearn.base import is_classifier
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from dsna.trees import in_parallel
 from tests.backends import KINDS, answers, assert_identical, table
@@ -52,3 +54,15 @@ def test_queries_may_come_in_parts(alone):
         np.testing.assert_array_equal(np.concatenate(parts), expected["predict"])
     else:
         np.testing.assert_allclose(np.concatenate(parts), expected["predict"], rtol=1e-12)
+
+
+def test_blas_has_one_thread_in_all_tasks_and_as_many_as_before_after():
+    def threads(wait):
+        time.sleep(wait)  # the others have left, or come
+        return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads(0)
+        found = in_parallel(threads, [(0.01 * k,) for k in range(6)], 2)
+        assert {n for each in found for n in each} == {1}
+        assert threads(0) == before

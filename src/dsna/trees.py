@@ -6,6 +6,7 @@ The layout of the arrays is told in ``dsna._kernels.tree``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
@@ -25,12 +26,13 @@ def writable(array: np.ndarray) -> np.ndarray:
 
 def in_parallel(function: Callable[..., Any], tasks: list[tuple], n_jobs: int | None, verbose: int = 0) -> list[Any]:
     """``[function(*task) for task in tasks]`` on joblib's current backend, threads unless another is set."""
-    if len(tasks) == 1:
-        # No pool for a single task: ray and loky would start processes for it.
-        return [_one_blas_thread(function, *tasks[0])]
-    return Parallel(n_jobs=n_jobs, prefer="threads", verbose=max(0, verbose - 1))(
-        delayed(_one_blas_thread)(function, *task) for task in tasks
-    )
+    with one_blas_thread():
+        if len(tasks) == 1:
+            # No pool for a single task: ray and loky would start processes for it.
+            return [function(*tasks[0])]
+        return Parallel(n_jobs=n_jobs, prefer="threads", verbose=max(0, verbose - 1))(
+            delayed(_limited)(function, *task) for task in tasks
+        )
 
 
 @cache
@@ -39,8 +41,18 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-def _one_blas_thread(function: Callable[..., Any], *task: Any) -> Any:
-    with _blas().limit(limits=1):
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """A context in which BLAS works on one thread: sums come out the same whatever their number was.
+
+    The number is one for the whole process, so it is for those who start threads to enter this, not for the threads:
+    the first of them to leave would set it back for the others.
+    """
+    return _blas().limit(limits=1)
+
+
+def _limited(function: Callable[..., Any], *task: Any) -> Any:
+    """One task, maybe in a process of its own."""
+    with one_blas_thread():
         return function(*task)
 
 

@@ -200,6 +200,15 @@ def _cut_of_scores(scores, n, group, start, weight, min_leaf, counts):
 
 
 @kernel
+def _leaves_enough(scores, n, threshold, min_leaf):
+    left = 0
+    for i in range(n):
+        if scores[i] < threshold:
+            left += 1
+    return min_leaf <= left <= n - min_leaf
+
+
+@kernel
 def _linear(X, rows, start, end, group, weight, growth, tried, w):
     """Fit a weighted linear SVM (eq. 9) on the first rows of a node in units of bytes; fills w."""
     m = min((end - start) // 2, FIT_ROWS)
@@ -359,12 +368,12 @@ def grow_structured(X, masks, growth, seed):
             if linear:
                 _project(X, rows, start, end, tried, w, scores)
                 value, at = _cut_of_scores(scores, n, group, start, weight, growth.min_leaf, counts)
-                if value < np.inf:
+                threshold[node] = at
+                # Rounded, a threshold may leave a side fewer rows than its bins hold.
+                linear = value < np.inf and _leaves_enough(scores, n, threshold[node], growth.min_leaf)
+                if linear:
                     found = value
-                    threshold[node] = at
                     size = n_tried
-                else:
-                    linear = False
             if not linear and feature >= 0:
                 column = X[feature]
                 for i in range(start, end):

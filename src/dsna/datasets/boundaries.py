@@ -13,7 +13,7 @@ import scipy.io
 from numpy.typing import ArrayLike
 
 from ..extras import import_extra
-from .pictures import UnusableFile
+from .pictures import UnusableFile, chosen_rows
 
 PHOTOS = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".ppm")
 _SPLITS = ("train", "val", "test")
@@ -71,7 +71,7 @@ class BoundarySet:
 
     def subset(self, rows: ArrayLike) -> BoundarySet:
         """The photos of some rows, given by number or by a mask, in that order."""
-        chosen = np.arange(len(self))[np.asarray(rows)]
+        chosen = chosen_rows(len(self), rows)
         return BoundarySet(
             [self.names[i] for i in chosen],
             [self.paths[i] for i in chosen],

@@ -84,7 +84,7 @@ class PictureSet:
 
     def subset(self, rows: ArrayLike) -> PictureSet:
         """The pictures of some rows, given by number or by a mask, in that order."""
-        chosen = np.arange(len(self))[np.asarray(rows)]
+        chosen = chosen_rows(len(self), rows)
         return PictureSet(
             [self.paths[i] for i in chosen],
             self.labels[chosen],
@@ -196,3 +196,15 @@ def _decoded(path: Path) -> np.ndarray:
         raise UnusableFile(
             f"{path.name} is damaged or gone ({error}); load the pictures with check='full' to leave such files out"
         ) from error
+
+
+def chosen_rows(n: int, rows: ArrayLike) -> np.ndarray:
+    """Numbers of some of n rows, given by number or by a mask.
+
+    Examples
+    --------
+    >>> chosen_rows(3, [2, 0]).tolist(), chosen_rows(3, []).tolist()
+    ([2, 0], [])
+    """
+    wanted = np.asarray(rows)
+    return np.arange(n)[wanted if wanted.size else wanted.astype(np.int64)]

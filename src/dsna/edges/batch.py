@@ -19,6 +19,7 @@ import joblib
 
 from ..extras import import_extra
 from ..files import write_atomically
+from ..trees import one_blas_thread
 from .photos import PHOTO_ENDINGS, PhotoError, read_photo, write_map
 
 SHIPPED = "shipped"
@@ -70,12 +71,10 @@ class Detection:
         """A function from photos to maps; threads share the photos if there are several, else the photo."""
         from . import load_detector, pretrained
 
-        if self.model == SHIPPED:
-            detector = pretrained()
-        else:
-            if not Path(self.model).is_file():
-                raise EdgesError(f"There is no model file {self.model}. Train one: dsna edges train.")
-            detector = load_detector(Path(self.model))
+        if self.model != SHIPPED and not Path(self.model).is_file():
+            raise EdgesError(f"There is no model file {self.model}. Train one: dsna edges train.")
+        with _explained():
+            detector = pretrained() if self.model == SHIPPED else load_detector(Path(self.model))
         detector.n_jobs = 1 if n_photos > 1 else self.n_jobs
         return lambda photo: detector.detect(photo, scales=self.scales, method=self.method, suppress=self.suppress)
 
@@ -168,7 +167,7 @@ def detect_photos(
     if jobs:
         detect = how.prepared(len(jobs))
         work = (joblib.delayed(_detect)(job, detect, invert) for job in jobs)
-        with _notes():
+        with _notes(), one_blas_thread():
             done = joblib.Parallel(min(how.n_jobs, len(jobs)), prefer="threads", return_as="generator")(work)
             for failure in _progress(done, len(jobs)):
                 if failure:
@@ -283,7 +282,7 @@ def score(
     elif not any((maps / f"{name}.png").is_file() for name in photos.names):
         raise EdgesError(f"{maps} holds no map of these photos: {photos.names[0]}.png and so on are expected.")
     filed = None if out is None else out / "counts"
-    with _explained():
+    with _explained(), one_blas_thread():
         scores = evaluate(predictions, photos, n_jobs=n_jobs, progress=len(photos) > 1, out=filed)
     for problem in scores.problems:
         _tell(f"left out: {problem}")

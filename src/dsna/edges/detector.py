@@ -15,8 +15,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..extras import import_extra
-from .detection import METHODS, soft_map
-from .forest import grow_forest
+from ..parameters import is_number
+from ..trees import in_parallel, one_blas_thread
+from .detection import METHODS, TILE, soft_map
+from .forest import grow_forest, photos_known
 from .photos import as_photo
 from .pool import Voting, fill_pool
 from .sampling import Album
@@ -26,7 +28,14 @@ if TYPE_CHECKING:
     from ..datasets.boundaries import BoundarySet
 
 _MAX_DEPTH = 64
+_KNEE = 0.2  # votes that make one half in the map, in which weak and strong edges are then told apart alike
 _SHIPPED = Path(__file__).parent / "bsds500.dsna"
+_WHOLE = {
+    "n_trees": 1, "n_patches": 2, "max_features": 1, "min_samples_leaf": 1, "n_pool": 0, "leaf_pool": 1, "n_dims": 1,
+    "max_neighbors": 1, "n_clusters": 1, "sharpening": 0,
+}  # fmt: skip
+_AT_LEAST_ZERO = ("cost", "lam", "gamma", "ridge")
+_POSITIVE = ("C", "bandwidth", "tol")
 _VOTING = ("blend", "max_neighbors", "lam", "gamma", "bandwidth", "ridge", "tol", "n_clusters", "sharpening")
 
 
@@ -165,6 +174,13 @@ class EdgeDetector(BaseEstimator):
         self
         """
         self._check()
+        if not hasattr(photos, "segmentations"):
+            raise TypeError(
+                f"fit takes photos with boundaries, as dsna.datasets.load_bsds500 or load_boundaries reads them, not "
+                f"a {type(photos).__name__}."
+            )
+        if not len(photos):
+            raise ValueError("There are no photos to learn from; give some that have ground truth.")
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=2)
         self._say(f"channels of {len(photos)} photos")
@@ -178,16 +194,20 @@ class EdgeDetector(BaseEstimator):
             float(self.C),
         )
         self._say(f"{self.n_trees} trees of {self.n_patches} patches")
-        self.forest_ = grow_forest(album, self.n_trees, self.n_patches, growth, int(seeds[0]), self.n_jobs)
+        known = photos_known(self.n_trees, len(photos))
+        self.forest_ = grow_forest(album, self.n_trees, self.n_patches, growth, int(seeds[0]), known, self.n_jobs)
         self.pool_ = None
         if self.n_pool:
+            self._say("maps of the photos by trees that do not know them")
+            maps = self._honest_maps(album, known)
             self._say(f"{self.n_pool} patches into the leaves")
             draws = np.random.default_rng(int(seeds[1]))
-            self.pool_ = fill_pool(album, self.forest_, self.n_pool, self.n_dims, self.leaf_pool, draws)
+            with one_blas_thread():
+                self.pool_ = fill_pool(album, self.forest_, maps, self.n_pool, self.n_dims, self.leaf_pool, draws)
         return self
 
     def detect(
-        self, photo: ArrayLike, scales: Sequence[float] = (1.0,), method: str = "dsna", suppress: bool = True
+        self, photo: ArrayLike, scales: float | Sequence[float] = (1.0,), method: str = "dsna", suppress: bool = True
     ) -> np.ndarray:
         """Edge map of a photo.
 
@@ -195,7 +215,7 @@ class EdgeDetector(BaseEstimator):
         ----------
         photo : array of shape (H, W), (H, W, 3) or (H, W, 4)
             Bytes, 16 bits, or floats from 0 to 1; any size.
-        scales : sequence of float, default=(1.0,)
+        scales : float or sequence of float, default=(1.0,)
             Sizes at which the photo is looked at; ``(0.5, 1, 2)`` finds a little more, and takes five times as long.
         method : {"dsna", "se", "kernel", "hull"}, default="dsna"
             Sparse approximation by the patches in the leaves; leaves' own masks only; patches weighted by distance;
@@ -209,24 +229,36 @@ class EdgeDetector(BaseEstimator):
             From 0 to 1.
         """
         check_is_fitted(self, "forest_")
+        self._check()
         if method not in METHODS:
-            raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}.")
+            raise ValueError(f"method={method!r} is unknown: use one of {', '.join(METHODS)}.")
         if method != "se" and self.pool_ is None:
             raise ValueError(
                 f'This detector remembers no patches; use method="se", or train one with n_pool > 0 for {method!r}.'
             )
-        if not len(scales) or not all(np.isfinite(s) and s > 0 for s in scales):
-            raise ValueError(f"scales are numbers above 0, such as (0.5, 1, 2), not {scales!r}.")
+        sizes = list(np.atleast_1d(scales))
+        if not sizes or not all(is_number(size) and 0 < size < np.inf for size in sizes):
+            raise ValueError(f"scales={scales!r} must be positive numbers, such as (0.5, 1, 2).")
         colours = as_photo(photo)
         voting = Voting(method, **{name: getattr(self, name) for name in _VOTING})
         edges = np.zeros(colours.shape[:2], dtype=np.float32)
-        for scale in scales:
+        for scale in sizes:
             height, width = colours.shape[:2]
             resized = _resized(colours, (max(1, round(height * scale)), max(1, round(width * scale))))
             found = soft_map(resized, self.forest_, self.pool_, voting, self.n_jobs)
-            edges += _resized(found, colours.shape[:2]) / len(scales)
-        np.clip(edges, 0, 1, out=edges)
+            edges += _resized(found, colours.shape[:2]) / len(sizes)
+        edges /= edges + np.float32(_KNEE)
         return thinned(edges) if suppress else edges
+
+    def _honest_maps(self, album: Album, known: np.ndarray) -> list[np.ndarray]:
+        """Maps of the training photos, each by the trees that have not seen it, or by all where there are none."""
+        voting = Voting("se", sharpening=self.sharpening)
+        strangers = [np.flatnonzero(~known[:, photo]).tolist() for photo in range(len(album.photos))]
+        tasks = [
+            (photo, self.forest_, None, voting, 1, TILE, trees)
+            for photo, trees in zip(album.photos, strangers, strict=True)
+        ]
+        return in_parallel(soft_map, tasks, self.n_jobs)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the detector to a file of arrays and plain values, as :func:`dsna.save` does."""
@@ -239,21 +271,21 @@ class EdgeDetector(BaseEstimator):
             print(f"dsna edges: {text}", file=sys.stderr, flush=True)
 
     def _check(self) -> None:
-        for name in (
-            "n_trees",
-            "n_patches",
-            "max_features",
-            "min_samples_leaf",
-            "leaf_pool",
-            "n_dims",
-            "max_neighbors",
-        ):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is at least 1, not {getattr(self, name)}.")
+        params = self.get_params(deep=False)
+        for name, least in _WHOLE.items():
+            value = params[name]
+            if not is_number(value) or isinstance(value, float | np.floating) or value < least:
+                raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
+        for name in _AT_LEAST_ZERO:
+            if not is_number(params[name]) or not 0 <= params[name] < np.inf:
+                raise ValueError(f"{name}={params[name]!r} must be a number of at least 0.")
+        for name in _POSITIVE:
+            if not is_number(params[name]) or not 0 < params[name] < np.inf:
+                raise ValueError(f"{name}={params[name]!r} must be a positive number.")
         if self.splits not in ("svm", "gini"):
-            raise ValueError(f"splits is 'svm' or 'gini', not {self.splits!r}.")
-        if not 0 <= self.blend <= 1:
-            raise ValueError(f"blend is from 0 to 1, not {self.blend}.")
+            raise ValueError(f"splits={self.splits!r} is unknown: use 'svm' or 'gini'.")
+        if not is_number(self.blend) or not 0 <= self.blend <= 1:
+            raise ValueError(f"blend={self.blend!r} must lie in [0, 1].")
 
 
 def _resized(values: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
@@ -261,7 +293,7 @@ def _resized(values: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     if values.shape[:2] == shape:
         return values
     resize = import_extra("skimage.transform", "vision").resize
-    smaller = shape[0] < values.shape[0]
+    smaller = shape[0] < values.shape[0] or shape[1] < values.shape[1]
     new = resize(values.astype(np.float32), (*shape, *values.shape[2:]), order=1, anti_aliasing=smaller)
     return np.rint(new).astype(np.uint8) if values.dtype == np.uint8 else new.astype(np.float32)
 

@@ -54,7 +54,7 @@ class MaskBook:
 
 
 def _largest(mask: np.ndarray) -> np.ndarray:
-    """A mask whose smaller segments have become part of the largest one that they touch, until four are left."""
+    """A mask whose smallest segments have become part of those that they touch most, until four are left."""
     grid = mask.reshape(16, 16).astype(np.int64)
     while True:
         segments, sizes = np.unique(grid, return_counts=True)

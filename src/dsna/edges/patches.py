@@ -144,8 +144,10 @@ def draw_centres(near: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarr
     >>> len(centres), int((centres[:, 1] < 8 + 2 * 5).sum())
     (40, 20)
     """
+    # A single patch is near a boundary every other time, lest many drawings with one patch each show no edge at all.
+    n_near = int(rng.integers(2)) if n == 1 else n // 2
     drawn = []
-    for wanted, places in ((n // 2, near), (n - n // 2, ~near)):
+    for wanted, places in ((n_near, near), (n - n_near, ~near)):
         where = np.argwhere(places)
         drawn.append(where[rng.choice(len(where), min(wanted, len(where)), replace=False)])
     return np.concatenate(drawn).astype(np.int64) * STRIDE + MASK_SIDE // 2

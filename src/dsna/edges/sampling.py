@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,25 +57,37 @@ class Drawings:
         """Segmentations read from files, the photos left alone."""
         return Drawings(in_parallel(people_of, [(photos, row) for row in range(len(photos))], n_jobs))
 
-    def draw(self, n: int, rng: np.random.Generator) -> Patches:
-        """About n patches, evenly over photos and people."""
-        share = n / len(self.segmentations)
+    def draw(self, n: int, rng: np.random.Generator, photos: Sequence[int] | None = None) -> Patches:
+        """About n patches, evenly over photos, or some of them, and people; fewer where photos are small."""
+        chosen = range(len(self.segmentations)) if photos is None else photos
         photo, centres, masks = [], [], []
-        for p, people in enumerate(self.segmentations):
+        for place, p in enumerate(chosen):
+            people = self.segmentations[p]
+            n_drawings = len(chosen) * len(people)  # as if all photos had as many as this one
             for k, segmentation in enumerate(people):
-                wanted = int(share * (k + 1) / len(people)) - int(share * k / len(people))
+                before = place * len(people) + k
+                wanted = n * (before + 1) // n_drawings - n * before // n_drawings
                 some = draw_centres(self._near[p][k], wanted, rng)
                 photo.append(np.full(len(some), p))
                 centres.append(some)
                 masks.append(masks_at(segmentation, some))
+        if sum(map(len, photo)) < 2:
+            raise ValueError(
+                f"Too few patches can be drawn from {len(self.segmentations)} photos: a detector learns from photos of "
+                "at least 16 x 16 pixels, better several hundred, with ground truth. Give such photos, or ask for more "
+                "patches (n_patches, n_pool)."
+            )
         return Patches(np.concatenate(photo), np.concatenate(centres), np.concatenate(masks))
 
 
 class Album(Drawings):
     """Photos with segmentations by several people, and their channels."""
 
-    def __init__(self, channels: list[Channels], segmentations: list[list[np.ndarray]]) -> None:
+    def __init__(
+        self, photos: list[np.ndarray], channels: list[Channels], segmentations: list[list[np.ndarray]]
+    ) -> None:
         super().__init__(segmentations)
+        self.photos = photos
         self.channels = channels
         self._places = {one.shape: feature_places(one.shape) for one in channels}
 
@@ -83,7 +95,7 @@ class Album(Drawings):
     def of(cls, photos: BoundarySet, n_jobs: int | None = None) -> Album:
         """Photos and segmentations read from files; segments are made of boundaries where only those are known."""
         found = in_parallel(_read, [(photos, row) for row in range(len(photos))], n_jobs)
-        return cls([channels for channels, _ in found], [people for _, people in found])
+        return cls(*(list(part) for part in zip(*found, strict=True)))
 
     def features(self, patches: Patches, which: np.ndarray) -> np.ndarray:
         """Some features of patches, (n, len(which)) float32."""
@@ -111,8 +123,9 @@ class Album(Drawings):
         return out
 
 
-def _read(photos: BoundarySet, row: int) -> tuple[Channels, list[np.ndarray]]:
-    return Channels(photos.image(row)), people_of(photos, row)
+def _read(photos: BoundarySet, row: int) -> tuple[np.ndarray, Channels, list[np.ndarray]]:
+    photo = photos.image(row)
+    return photo, Channels(photo), people_of(photos, row)
 
 
 def people_of(photos: BoundarySet, row: int) -> list[np.ndarray]:
