@@ -114,11 +114,26 @@ def blurred_outlines(masks: np.ndarray) -> np.ndarray:
     >>> blurred_outlines(mask.reshape(1, 256)).reshape(16, 16)[8, 5:11].round(2)
     array([0.11, 0.33, 0.56, 0.56, 0.33, 0.11], dtype=float32)
     """
+    edges = outlines_of(masks).reshape(-1, MASK_SIDE, MASK_SIDE).astype(np.float32)
+    return smooth(edges, _BLUR).reshape(masks.shape)
+
+
+def outlines_of(masks: np.ndarray) -> np.ndarray:
+    """Pixels of masks (n, 256) that touch another segment, uint8.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mask = np.zeros((1, 16, 16), dtype=np.uint8)
+    >>> mask[:, :, 8:] = 1
+    >>> outlines_of(mask.reshape(1, 256)).reshape(16, 16)[8, 5:11]
+    array([0, 0, 1, 1, 0, 0], dtype=uint8)
+    """
     from .._kernels.patches import outlines
 
     edges = np.empty(masks.shape, dtype=np.uint8)
     outlines(writable(masks), edges)
-    return smooth(edges.reshape(-1, MASK_SIDE, MASK_SIDE).astype(np.float32), _BLUR).reshape(masks.shape)
+    return edges
 
 
 @dataclass
