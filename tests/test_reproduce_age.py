@@ -15,13 +15,14 @@ from dsna.commands import app
 from dsna.datasets import load_fgnet
 from dsna.experiments import jobs
 from dsna.experiments.age import methods
+from dsna.experiments.age.approximations import FittedSplit, settling
 from dsna.experiments.age.protocols import GAPS, leave_one_person_out, three_subsets, with_gap
 from dsna.experiments.age.rows import FaceRows
 from dsna.experiments.families import Family, forest_mean, with_trees
 from dsna.experiments.jobs import LAYOUT, Job, parsed
 from dsna.experiments.ledger import load_ledger
 from dsna.experiments.published import COLUMN, PUBLISHED, beside_published
-from dsna.experiments.splits import person_folds
+from dsna.experiments.splits import Split, person_folds
 from dsna.features import AAM
 from tests.face_folders import write_fgnet, write_utkface
 
@@ -129,6 +130,21 @@ def test_ten_trees_are_all_that_faces_have():
     X = rng.normal(size=(80, 3))
     few, many = (DSNARegressor(**FACES | {"n_estimators": n}, random_state=0).fit(X, X[:, 0]) for n in (10, 20))
     np.testing.assert_allclose(forest_mean(few, X), forest_mean(many, X))
+
+
+def test_objective_of_each_iteration_is_where_a_run_of_as_many_ends():
+    X = np.random.default_rng(0).normal(size=(160, 4))
+    y = np.round(30 + 9 * X[:, 0])
+    split = Split("folds", "0", np.arange(120), np.arange(120, 160))
+    model = DSNARegressor(n_estimators=5, tol=1e-8, random_state=0).fit(X[:120], y[:120])
+    ways = settling(FittedSplit(split, y, None, X[:120], X[120:], model))
+    hull, ours = ways["CS-RF+AH"].objective, ways["CS-RF+DSNA"].objective
+    for t in (1, 2, 4):
+        short = model.set_params(max_iter=t).explain(X[120:])
+        assert np.allclose(ours[:, t - 1], short.objective.min(axis=1))
+    assert ours.std(axis=1).max() > 1e-3  # the label fed back changes the prior; nobody promises a descent
+    assert hull.std(axis=1).max() < 1e-6  # without penalties labels have no say,
+    assert np.all(hull <= ours + 1e-6)  # and the same rows come closer
 
 
 def test_command_runs_resumes_and_writes_everything(age, tmp_path, monkeypatch):

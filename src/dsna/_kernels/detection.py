@@ -38,7 +38,6 @@ def route_patches(channels, places, trees, first, second, low, step, nodes, leav
 @kernel
 def _mean_colours(photo, y, x, top, bottom, left, right, mask, colours, sizes):
     """Mean colour of each segment of a mask whose upper left corner lies at (y, x); False if there are too many."""
-    depth = photo.shape[2]
     n = 0
     for p in range(AREA):
         n = max(n, mask[p] + 1)
@@ -49,21 +48,22 @@ def _mean_colours(photo, y, x, top, bottom, left, right, mask, colours, sizes):
     for a in range(top, bottom):
         for b in range(left, right):
             s = mask[a * SIDE + b]
-            sizes[s] += 1.0
-            for c in range(depth):
-                colours[s, c] += photo[y + a, x + b, c]
+            sizes[s] += np.float32(1.0)
+            colours[s, 0] += photo[y + a, x + b, 0]
+            colours[s, 1] += photo[y + a, x + b, 1]
+            colours[s, 2] += photo[y + a, x + b, 2]
     for s in range(n):
-        for c in range(depth):
+        for c in range(3):
             colours[s, c] /= max(sizes[s], np.float32(1.0))
     return True
 
 
 @kernel
 def _distance(photo, y, x, colours, segment):
-    total = np.float32(0.0)
-    for c in range(photo.shape[2]):
-        total += (photo[y, x, c] - colours[segment, c]) ** 2
-    return total
+    red = photo[y, x, 0] - colours[segment, 0]
+    green = photo[y, x, 1] - colours[segment, 1]
+    blue = photo[y, x, 2] - colours[segment, 2]
+    return red * red + green * green + blue * blue
 
 
 @kernel
@@ -125,7 +125,7 @@ def cast_votes(photo, corners, ballots, weights, ptr, masks, passes, edges):
     mask = np.empty(AREA, np.uint8)
     was = np.empty(AREA, np.uint8)
     edge = np.empty(AREA, np.uint8)
-    colours = np.empty((MAX_SEGMENTS, photo.shape[2]), np.float32)
+    colours = np.empty((MAX_SEGMENTS, 3), np.float32)
     sizes = np.empty(MAX_SEGMENTS, np.float32)
     for i in range(corners.shape[0]):
         y, x = corners[i]

@@ -7,20 +7,22 @@ leaves reached.  The other members of the family vote for the masks of the patch
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..features.channels import smooth
 from ..trees import in_parallel, writable
+from .embedding import Context, describe
 from .forest import StructuredForest
 from .patches import MASK_SIDE, STRIDE, Channels
 from .pool import PatchPool, Voting
 
 METHODS = ("se", "kernel", "hull", "dsna")
-_TILE, _MARGIN = 1024, 64
+TILE, _MARGIN = 1024, 64
 _BAND = 16  # rows of positions in one task
-_GAIN = 1.66  # brings the maps of sharpened masks to the range 0 to 1
+_GAIN = STRIDE**2 / MASK_SIDE**2  # every pixel is in the masks of so many positions
 
 
 def soft_map(
@@ -29,7 +31,8 @@ def soft_map(
     pool: PatchPool | None,
     voting: Voting,
     n_jobs: int | None = None,
-    tile: int = _TILE,
+    tile: int = TILE,
+    trees: Sequence[int] = (),
 ) -> np.ndarray:
     """Edge map of a photo at its own scale, not thinned.
 
@@ -43,11 +46,78 @@ def soft_map(
     n_jobs : int or None
     tile : int, default=1024
         Pixels of a side that are worked on at once: what bounds memory.
+    trees : sequence of int, default=()
+        Trees that every position asks; if there are none, half of the trees in turn.
 
     Returns
     -------
     array of shape (H, W), float32
     """
+    leaves = LeafVotes(forest, tuple(trees))
+    edges = _voted(photo, leaves, voting.sharpening, n_jobs, tile)
+    if voting.method != "se" and pool is not None:
+        context = Context(smooth(edges, 1))
+        found = _voted(photo, NeighborVotes(leaves, pool, voting, context), voting.sharpening, n_jobs, tile)
+        edges = (1 - voting.blend) * edges + voting.blend * found
+    return smooth(np.maximum(edges, np.float32(0)), 1)
+
+
+@dataclass(frozen=True)
+class LeafVotes:
+    """Every position votes for the masks of the leaves that it reaches, all alike."""
+
+    forest: StructuredForest
+    trees: tuple[int, ...] = ()
+
+    def leaves(self, channels: Channels, places: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """Leaves of the trees that positions (y, x) in the photo ask."""
+        if self.trees:
+            asked = np.tile(self.trees, (len(places), 1))
+        else:
+            half = (self.forest.n_trees + 1) // 2
+            turn = positions.sum(axis=1) // STRIDE % 2
+            asked = (turn[:, None] * half + np.arange(half)) % self.forest.n_trees
+        return self.forest.route(channels, places, asked)
+
+    def __call__(
+        self, channels: Channels, places: np.ndarray, positions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Voters among the positions, pages that they vote for, weights, and the masks on the pages."""
+        pages = self.forest.leaf_mask[self.leaves(channels, places, positions)]
+        weights = np.full(pages.shape, 1 / pages.shape[1], dtype=np.float32)
+        return np.arange(len(places)), pages, weights, self.forest.book.masks
+
+
+@dataclass(frozen=True)
+class NeighborVotes:
+    """Positions where a leaf shows an edge vote for the masks of patches in their leaves."""
+
+    known: LeafVotes
+    pool: PatchPool
+    voting: Voting
+    context: Context
+
+    def __call__(
+        self, channels: Channels, places: np.ndarray, positions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Voters among the positions, pages that they vote for, weights, and the masks on the pages."""
+        forest = self.known.forest
+        y, x = positions.T // STRIDE
+        voters = np.flatnonzero(
+            (y + x) % 2 == 0 if self.voting.every == 2 else (y % 2 + x % 2 == 0) | (self.voting.every == 1)
+        )
+        leaves = self.known.leaves(channels, places[voters], positions[voters])
+        seen = forest.book.has_edge[forest.leaf_mask[leaves]].any(axis=1)
+        voters, leaves = voters[seen], leaves[seen]
+        if not len(voters):
+            return voters, np.empty((0, 1), dtype=np.int32), np.empty((0, 1)), self.pool.book.masks
+        features = describe(channels, places[voters], self.context, positions[voters])
+        rows, weights = self.pool.weigh(features, leaves, self.voting)
+        return voters, self.pool.mask[rows], self.voting.every * weights, self.pool.book.masks
+
+
+def _voted(photo: np.ndarray, votes: Callable[..., tuple], passes: int, n_jobs: int | None, tile: int) -> np.ndarray:
+    """Sum of the outlines that the positions of a photo vote for."""
     height, width = photo.shape[:2]
     edges = np.zeros((height, width), dtype=np.float32)
     for top in range(0, height, tile):
@@ -55,70 +125,49 @@ def soft_map(
             rows = slice(max(0, top - _MARGIN), min(height, top + tile + _MARGIN))
             columns = slice(max(0, left - _MARGIN), min(width, left + tile + _MARGIN))
             tasks = _bands(photo[rows, columns], (top, left), (rows.start, columns.start), (height, width), tile)
-            for where, votes in in_parallel(_vote, [(*task, forest, pool, voting) for task in tasks], n_jobs):
-                edges[rows, columns][where] += votes
-    return np.minimum(smooth(edges, 1), np.float32(1))
+            for where, cast in in_parallel(_vote, [(*task, votes, passes) for task in tasks], n_jobs):
+                edges[rows, columns][where] += cast
+    return edges
 
 
 def _bands(
     crop: np.ndarray, start: tuple[int, int], corner: tuple[int, int], shape: tuple[int, int], tile: int
 ) -> Iterator[tuple[Channels, np.ndarray, np.ndarray, np.ndarray]]:
-    """Tasks of a tile from ``start`` on, cut from a photo at ``corner``: channels, colours, positions, halves."""
+    """Tasks of a tile from ``start`` on, cut from a photo at ``corner``: channels, colours, corner, positions."""
     channels = Channels(crop)
     colours = smooth(np.moveaxis(crop, -1, 0).astype(np.float32) / np.float32(255), 1)
     colours = np.ascontiguousarray(np.moveaxis(colours, 0, -1))
     ys, xs = (np.arange(a, min(a + tile, most), STRIDE) for a, most in zip(start, shape, strict=True))
     for first in range(0, len(ys), _BAND):
         grid = np.stack(np.meshgrid(ys[first : first + _BAND], xs, indexing="ij"), axis=-1).reshape(-1, 2)
-        yield channels, colours, grid - np.array(corner), grid.sum(axis=1) // STRIDE % 2
+        yield channels, colours, np.array(corner), grid
 
 
 def _vote(
     channels: Channels,
     colours: np.ndarray,
+    corner: np.ndarray,
     positions: np.ndarray,
-    halves: np.ndarray,
-    forest: StructuredForest,
-    pool: PatchPool | None,
-    voting: Voting,
+    votes: Callable[..., tuple],
+    passes: int,
 ) -> tuple[slice, np.ndarray]:
     """Votes of a band of positions: which rows of the crop they fall on, and the map there."""
-    asked = (forest.n_trees + 1) // 2
-    trees = (halves[:, None] * asked + np.arange(asked)) % forest.n_trees
-    places = channels.places(positions)
-    leaves = forest.route(channels, places, trees)
-    reach = MASK_SIDE // 2
-    where = slice(max(0, positions[0, 0] - reach), min(len(colours), positions[-1, 0] + reach))
-    edges = np.zeros((where.stop - where.start, colours.shape[1]), dtype=np.float32)
-    corners = positions - reach - np.array([where.start, 0])
-    scale = _GAIN * STRIDE**2 / MASK_SIDE**2
-    blend = 0.0 if voting.method == "se" else voting.blend
-    ballots = forest.leaf_mask[leaves]
-    if blend < 1:
-        weights = np.full(ballots.shape, scale * (1 - blend) / asked, dtype=np.float32)
-        _cast(colours[where], corners, voting.sharpening, edges, ballots, weights, forest.book.masks)
-    if blend > 0 and pool is not None:
-        seen = np.flatnonzero(forest.book.has_edge[ballots].any(axis=1))
-        if len(seen):
-            rows, weights = pool.weigh(channels, places[seen], leaves[seen], voting)
-            weights *= scale * blend
-            _cast(colours[where], corners[seen], voting.sharpening, edges, pool.mask[rows], weights, pool.book.masks)
-    return where, edges
-
-
-def _cast(
-    colours: np.ndarray,
-    corners: np.ndarray,
-    passes: int,
-    edges: np.ndarray,
-    ballots: np.ndarray,
-    weights: np.ndarray,
-    masks: np.ndarray,
-) -> None:
-    """Cast the votes (n, m) of n positions whose weight is not zero."""
     from .._kernels.detection import cast_votes
 
+    inside = positions - corner
+    voters, pages, weights, masks = votes(channels, channels.places(inside), positions)
+    reach = MASK_SIDE // 2
+    where = slice(max(0, inside[0, 0] - reach), min(len(colours), inside[-1, 0] + reach))
+    edges = np.zeros((where.stop - where.start, colours.shape[1]), dtype=np.float32)
     cast = weights != 0
-    ptr = np.concatenate([[0], np.cumsum(cast.sum(axis=1))])
-    ballots, weights = ballots[cast].astype(np.int64), weights[cast].astype(np.float32)
-    cast_votes(writable(colours), corners, ballots, weights, ptr, writable(masks), passes, edges)
+    cast_votes(
+        writable(colours[where]),
+        inside[voters] - reach - np.array([where.start, 0]),
+        pages[cast].astype(np.int64),
+        (weights[cast] * _GAIN).astype(np.float32),
+        np.concatenate([[0], np.cumsum(cast.sum(axis=1))]),
+        writable(masks),
+        passes,
+        edges,
+    )
+    return where, edges

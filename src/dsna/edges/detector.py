@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..extras import import_extra
 from ..parameters import is_number
-from ..trees import one_blas_thread
-from .detection import METHODS, soft_map
-from .forest import grow_forest
+from ..trees import in_parallel, one_blas_thread
+from .detection import METHODS, TILE, soft_map
+from .forest import grow_forest, photos_known
 from .photos import as_photo
 from .pool import Voting, fill_pool
 from .sampling import Album
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..datasets.boundaries import BoundarySet
 
 _MAX_DEPTH = 64
+_KNEE = 0.2  # votes that make one half in the map, in which weak and strong edges are then told apart alike
 _SHIPPED = Path(__file__).parent / "bsds500.dsna"
 _WHOLE = {
     "n_trees": 1, "n_patches": 2, "max_features": 1, "min_samples_leaf": 1, "n_pool": 0, "leaf_pool": 1, "n_dims": 1,
@@ -193,13 +194,16 @@ class EdgeDetector(BaseEstimator):
             float(self.C),
         )
         self._say(f"{self.n_trees} trees of {self.n_patches} patches")
-        self.forest_ = grow_forest(album, self.n_trees, self.n_patches, growth, int(seeds[0]), self.n_jobs)
+        known = photos_known(self.n_trees, len(photos))
+        self.forest_ = grow_forest(album, self.n_trees, self.n_patches, growth, int(seeds[0]), known, self.n_jobs)
         self.pool_ = None
         if self.n_pool:
+            self._say("maps of the photos by trees that do not know them")
+            maps = self._honest_maps(album, known)
             self._say(f"{self.n_pool} patches into the leaves")
             draws = np.random.default_rng(int(seeds[1]))
             with one_blas_thread():
-                self.pool_ = fill_pool(album, self.forest_, self.n_pool, self.n_dims, self.leaf_pool, draws)
+                self.pool_ = fill_pool(album, self.forest_, maps, self.n_pool, self.n_dims, self.leaf_pool, draws)
         return self
 
     def detect(
@@ -243,8 +247,18 @@ class EdgeDetector(BaseEstimator):
             resized = _resized(colours, (max(1, round(height * scale)), max(1, round(width * scale))))
             found = soft_map(resized, self.forest_, self.pool_, voting, self.n_jobs)
             edges += _resized(found, colours.shape[:2]) / len(sizes)
-        np.clip(edges, 0, 1, out=edges)
+        edges /= edges + np.float32(_KNEE)
         return thinned(edges) if suppress else edges
+
+    def _honest_maps(self, album: Album, known: np.ndarray) -> list[np.ndarray]:
+        """Maps of the training photos, each by the trees that have not seen it, or by all where there are none."""
+        voting = Voting("se", sharpening=self.sharpening)
+        strangers = [np.flatnonzero(~known[:, photo]).tolist() for photo in range(len(album.photos))]
+        tasks = [
+            (photo, self.forest_, None, voting, 1, TILE, trees)
+            for photo, trees in zip(album.photos, strangers, strict=True)
+        ]
+        return in_parallel(soft_map, tasks, self.n_jobs)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the detector to a file of arrays and plain values, as :func:`dsna.save` does."""

@@ -1,7 +1,7 @@
 """A compact description of patches in which distances speak of edges.
 
-Reduced-rank regression: the pooled channels of a patch predict its blurred outline linearly; the leading principal
-components of the predictions are the description.
+Reduced-rank regression: the pooled channels of a patch, and what a first edge map shows around it, predict its blurred
+outline linearly; the leading principal components of the predictions are the description.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import numpy as np
 
 from ..features.channels import N_CHANNELS, smooth
 from ..trees import writable
-from .patches import CELLS, HALF, MASK_SIDE, Channels
+from .patches import CELLS, HALF, MASK_SIDE, SIDE, Channels
 
 _POOLED = HALF // 2
 N_POOLED = N_CHANNELS * (_POOLED**2 + len(CELLS) ** 2)
+N_CONTEXT = 128
 _BLUR, _RIDGE = 2, 0.01
 
 
@@ -52,6 +53,56 @@ def pooled_features(channels: Channels, places: np.ndarray) -> np.ndarray:
     return out
 
 
+def describe(channels: Channels, places: np.ndarray, context: Context, positions: np.ndarray) -> np.ndarray:
+    """All that the embedding looks at: pooled features and context, (n, 1285) float32."""
+    return np.concatenate([pooled_features(channels, places), context.features(positions)], axis=1)
+
+
+class Context:
+    """What a first edge map shows in and around patches.
+
+    Parameters
+    ----------
+    edges : array of shape (H, W), float32
+        The map of the leaves' own masks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> edges = np.zeros((20, 30), dtype=np.float32)
+    >>> edges[:, 10] = 1
+    >>> Context(edges).features(np.array([[8, 10]]))[0, :8]
+    array([0. , 0. , 0. , 0. , 0.5, 0. , 0. , 0. ], dtype=float32)
+    """
+
+    def __init__(self, edges: np.ndarray) -> None:
+        padded = np.pad(edges, [(HALF, HALF)] * 2, mode="symmetric")
+        fine = _box_means(padded, 2)
+        self._planes = np.stack([fine, _box_means(fine, 2, apart=2)])
+
+    def features(self, positions: np.ndarray) -> np.ndarray:
+        """Means over 2 x 2 pixels of the mask and over 4 x 4 pixels of the patch around positions (y, x): (n, 128)."""
+        from .._kernels.patches import look_up
+
+        _, height, width = self._planes.shape
+        fine = np.arange(SIDE // 4, SIDE * 3 // 4, 2)
+        coarse = np.arange(0, SIDE, 4)
+        first = np.concatenate(
+            [(fine[:, None] * width + fine).ravel(), height * width + (coarse[:, None] * width + coarse).ravel()]
+        )
+        out = np.empty((len(positions), N_CONTEXT), dtype=np.float32)
+        places = positions[:, 0] * width + positions[:, 1]
+        look_up(writable(self._planes.ravel()), places, first, np.full(N_CONTEXT, -1), out)
+        return out
+
+
+def _box_means(values: np.ndarray, side: int, apart: int = 1) -> np.ndarray:
+    """Means of ``side`` x ``side`` pixels, ``apart`` from each other, from each pixel to the right and down."""
+    for axis in (0, 1):
+        values = np.mean([np.roll(values, -k * apart, axis) for k in range(side)], axis=0)
+    return values
+
+
 def blurred_outlines(masks: np.ndarray) -> np.ndarray:
     """Outlines of masks (n, 256), smoothed: what patches are compared by.
 
@@ -72,11 +123,11 @@ def blurred_outlines(masks: np.ndarray) -> np.ndarray:
 
 @dataclass
 class PatchEmbedding:
-    """A linear map of pooled features.
+    """A linear map of pooled features and context.
 
     Parameters
     ----------
-    weights : array of shape (1157, n_dims), float32
+    weights : array of shape (1285, n_dims), float32
     offset : array of shape (n_dims,), float32
 
     Examples

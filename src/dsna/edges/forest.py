@@ -12,7 +12,7 @@ from .masks import MaskBook
 from .patches import N_FEATURES, Channels, feature_places
 from .sampling import Album
 
-_QUARTER = 4
+_QUARTER, _BLOCKS = 4, 4
 _RANGE_PATCHES, _OUTSIDE = 4000, 0.005
 
 
@@ -89,6 +89,7 @@ def grow_forest(
     n_patches: int,
     growth: Any,
     seed: int,
+    known: np.ndarray,
     n_jobs: int | None = None,
 ) -> StructuredForest:
     """Grow a forest, each tree on its own patches and on a random quarter of the features.
@@ -100,6 +101,8 @@ def grow_forest(
         How many trees, of how many patches each.
     growth : Growth
     seed : int
+    known : array of shape (n_trees, n_photos), bool
+        Photos that each tree may learn from.
     n_jobs : int or None
 
     Returns
@@ -108,8 +111,33 @@ def grow_forest(
     """
     seeds = np.random.SeedSequence(seed).spawn(n_trees + 1)
     low, step = _ranges(album, np.random.default_rng(seeds[-1]))
-    grown = in_parallel(_grow, [(album, n_patches, growth, one, low, step) for one in seeds[:-1]], n_jobs)
+    tasks = [
+        (album, n_patches, growth, one, low, step, np.flatnonzero(photos).tolist())
+        for one, photos in zip(seeds[:-1], known, strict=True)
+    ]
+    grown = in_parallel(_grow, tasks, n_jobs)
     return _joined(grown, low, step)
+
+
+def photos_known(n_trees: int, n_photos: int) -> np.ndarray:
+    """Which photos each tree learns from: half of them, so that the other trees answer honestly for the rest.
+
+    Photos are dealt to four blocks and a tree omits two; fewer photos than blocks are known to all trees.
+
+    Returns
+    -------
+    array of shape (n_trees, n_photos), bool
+
+    Examples
+    --------
+    >>> photos_known(2, 5).astype(int)
+    array([[0, 0, 1, 1, 0],
+           [1, 0, 0, 1, 1]])
+    """
+    if n_photos < _BLOCKS:
+        return np.ones((n_trees, n_photos), dtype=bool)
+    block, tree = np.arange(n_photos) % _BLOCKS, np.arange(n_trees)[:, None]
+    return (block != tree % _BLOCKS) & (block != (tree + 1) % _BLOCKS)
 
 
 def _ranges(album: Album, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -119,11 +147,13 @@ def _ranges(album: Album, rng: np.random.Generator) -> tuple[np.ndarray, np.ndar
     return low.astype(np.float32), (np.maximum(high - low, 1e-6) / 256).astype(np.float32)
 
 
-def _grow(album: Album, n_patches: int, growth: Any, seed: Any, low: np.ndarray, step: np.ndarray) -> tuple:
+def _grow(
+    album: Album, n_patches: int, growth: Any, seed: Any, low: np.ndarray, step: np.ndarray, photos: list[int]
+) -> tuple:
     from .._kernels.structured import Growth, grow_structured
 
     rng = np.random.default_rng(seed)
-    patches = album.draw(n_patches, rng)
+    patches = album.draw(n_patches, rng, photos)
     which = np.sort(rng.choice(N_FEATURES, N_FEATURES // _QUARTER, replace=False))
     bins = album.bins(patches, which, low, step)
     child, ptr, features, weights, threshold, _, _, representative = grow_structured(

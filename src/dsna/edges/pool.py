@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,10 +13,9 @@ from ..presets import AFFINE_HULL
 from ..regression import DSNARegressor
 from ..solving import approximation_setting, solve
 from ..trees import writable
-from .embedding import N_POOLED, PatchEmbedding, blurred_outlines, pooled_features
+from .embedding import N_CONTEXT, N_POOLED, Context, PatchEmbedding, blurred_outlines, describe
 from .forest import StructuredForest
 from .masks import MaskBook
-from .patches import Channels
 from .sampling import Album, Patches
 
 N_TARGETS = 8
@@ -50,6 +50,7 @@ class Voting:
     tol: float = 1e-3
     n_clusters: int = 1
     sharpening: int = 2
+    every: int = 1
 
 
 @dataclass
@@ -93,16 +94,13 @@ class PatchPool:
         """Targets of the patches (n, 8), float64."""
         return self.targets[self.mask].astype(np.float64)
 
-    def weigh(
-        self, channels: Channels, places: np.ndarray, leaves: np.ndarray, voting: Voting
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def weigh(self, features: np.ndarray, leaves: np.ndarray, voting: Voting) -> tuple[np.ndarray, np.ndarray]:
         """Neighbours of queries, and what they weigh.
 
         Parameters
         ----------
-        channels : Channels
-        places : array of shape (n,)
-            Where the queries' patches start.
+        features : array of shape (n, 1285)
+            What :func:`dsna.edges.embedding.describe` says of the queries.
         leaves : array of shape (n, n_asked), int32
             Leaves that they reach.
         voting : Voting
@@ -112,7 +110,7 @@ class PatchPool:
         rows, weights : arrays of shape (n, max_neighbors)
             Patches of the pool; weights add up to one, small ones are zero.
         """
-        queries = self.embedding(pooled_features(channels, places))
+        queries = self.embedding(features)
         near = self._gather(leaves, queries, voting.max_neighbors)
         if voting.method == "kernel":
             weights = self._kernel(queries, near, voting.bandwidth)
@@ -172,7 +170,13 @@ def _setting(voting: Voting) -> tuple:
 
 
 def fill_pool(
-    album: Album, forest: StructuredForest, n_patches: int, n_dims: int, most: int, rng: np.random.Generator
+    album: Album,
+    forest: StructuredForest,
+    maps: Sequence[np.ndarray],
+    n_patches: int,
+    n_dims: int,
+    most: int,
+    rng: np.random.Generator,
 ) -> PatchPool:
     """Send new patches down a forest and keep at most ``most`` of them in each leaf.
 
@@ -180,6 +184,8 @@ def fill_pool(
     ----------
     album : Album
     forest : StructuredForest
+    maps : sequence of arrays
+        Of each photo the edge map by trees that do not know it.
     n_patches : int
         How many to draw, half of them near boundaries.
     n_dims : int
@@ -193,7 +199,7 @@ def fill_pool(
     PatchPool
     """
     patches = album.draw(n_patches, rng)
-    features, leaves = _described(album, patches, forest)
+    features, leaves = _described(album, patches, forest, maps)
     outlines = blurred_outlines(patches.masks)
     embedding = PatchEmbedding.fitted(features, outlines, n_dims)
     rows = embedding(features)
@@ -214,15 +220,17 @@ def fill_pool(
     )
 
 
-def _described(album: Album, patches: Patches, forest: StructuredForest) -> tuple[np.ndarray, np.ndarray]:
-    """Pooled features (n, 1157) of patches, and the leaves (n, n_trees) that they reach."""
-    features = np.empty((len(patches), N_POOLED), dtype=np.float32)
+def _described(
+    album: Album, patches: Patches, forest: StructuredForest, maps: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Features (n, 1285) of patches for the embedding, and the leaves (n, n_trees) that they reach."""
+    features = np.empty((len(patches), N_POOLED + N_CONTEXT), dtype=np.float32)
     leaves = np.empty((len(patches), forest.n_trees), dtype=np.int32)
     trees = np.arange(forest.n_trees)
     for photo, rows in patches.of_photos():
         channels = album.channels[photo]
         places = channels.places(patches.centres[rows])
-        features[rows] = pooled_features(channels, places)
+        features[rows] = describe(channels, places, Context(maps[photo]), patches.centres[rows])
         leaves[rows] = forest.route(channels, places, np.tile(trees, (len(places), 1)))
     return features, leaves
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,10 @@ class Patches:
 class Album:
     """Photos with segmentations by several people, and their channels."""
 
-    def __init__(self, channels: list[Channels], segmentations: list[list[np.ndarray]]) -> None:
+    def __init__(
+        self, photos: list[np.ndarray], channels: list[Channels], segmentations: list[list[np.ndarray]]
+    ) -> None:
+        self.photos = photos
         self.channels = channels
         self.segmentations = segmentations
         self._near = [[near_boundary(boundary_of(one)) for one in people] for people in segmentations]
@@ -58,17 +61,19 @@ class Album:
     def of(cls, photos: BoundarySet, n_jobs: int | None = None) -> Album:
         """Photos and segmentations read from files; segments are made of boundaries where only those are known."""
         found = in_parallel(_read, [(photos, row) for row in range(len(photos))], n_jobs)
-        return cls([channels for channels, _ in found], [people for _, people in found])
+        return cls(*(list(part) for part in zip(*found, strict=True)))
 
-    def draw(self, n: int, rng: np.random.Generator) -> Patches:
-        """About n patches, evenly over photos and people; fewer where photos are small."""
+    def draw(self, n: int, rng: np.random.Generator, photos: Sequence[int] | None = None) -> Patches:
+        """About n patches, evenly over photos, or some of them, and people; fewer where photos are small."""
         from .._kernels.patches import cut_masks
 
+        chosen = range(len(self.photos)) if photos is None else photos
         photo, centres, masks = [], [], []
-        for p, people in enumerate(self.segmentations):
-            n_drawings = len(self.segmentations) * len(people)  # as if all photos had as many as this one
+        for place, p in enumerate(chosen):
+            people = self.segmentations[p]
+            n_drawings = len(chosen) * len(people)  # as if all photos had as many as this one
             for k, segmentation in enumerate(people):
-                before = p * len(people) + k
+                before = place * len(people) + k
                 wanted = n * (before + 1) // n_drawings - n * before // n_drawings
                 some = draw_centres(self._near[p][k], wanted, rng)
                 cut = np.empty((len(some), _MASK_AREA), dtype=np.uint8)
@@ -110,9 +115,10 @@ class Album:
         return out
 
 
-def _read(photos: BoundarySet, row: int) -> tuple[Channels, list[np.ndarray]]:
+def _read(photos: BoundarySet, row: int) -> tuple[np.ndarray, Channels, list[np.ndarray]]:
+    photo = photos.image(row)
     people = photos.segmentations(row) or [_segments(one) for one in photos.boundaries(row)]
-    return Channels(photos.image(row)), [np.ascontiguousarray(one, dtype=np.int64) for one in people]
+    return photo, Channels(photo), [np.ascontiguousarray(one, dtype=np.int64) for one in people]
 
 
 def _segments(boundary: np.ndarray) -> np.ndarray:

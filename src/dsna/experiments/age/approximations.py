@@ -11,11 +11,13 @@ import numpy as np
 
 from ...features import AAM
 from ...regression import DSNARegressor
-from ..families import as_affine_hull, forest_mean
+from ..families import FULL, as_affine_hull, forest_mean
 from ..splits import Split
+from .figures import Settling
 from .rows import FaceRows
 
 _NEIGHBOURS = 6
+_ITERATIONS = 10
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,8 @@ def fit_split(rows: FaceRows, split: Split, ages: np.ndarray, groups: np.ndarray
     return FittedSplit(split, ages, aam, train, test, model)
 
 
-def settling(fitted: FittedSplit) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Labels after each iteration, of DSNA with label feedback and of the affine hull.
+def settling(fitted: FittedSplit) -> dict[str, Settling]:
+    """Label and objective at each iteration of Algorithm 1, of DSNA with label feedback and of the affine hull.
 
     Parameters
     ----------
@@ -90,7 +92,7 @@ def settling(fitted: FittedSplit) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
     Returns
     -------
-    mapping from methods to labels (n, steps) and numbers of steps (n,)
+    mapping from methods to Settling
 
     Examples
     --------
@@ -99,14 +101,13 @@ def settling(fitted: FittedSplit) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     >>> model = DSNARegressor(n_estimators=5, random_state=0).fit(X[:50], X[:50, 0])
     >>> split = Split("folds", "0", np.arange(50), np.arange(50, 60))
     >>> ways = settling(FittedSplit(split, X[:, 0], None, X[:50], X[50:], model))
-    >>> {name: steps.shape for name, (_, steps) in ways.items()}
-    {'CS-RF+AH': (10,), 'CS-RF+DSNA': (10,)}
+    >>> {name: (way.labels.shape, way.objective.shape) for name, way in ways.items()}
+    {'CS-RF+AH': ((10, 11), (10, 10)), 'CS-RF+DSNA': ((10, 11), (10, 10))}
     """
     ways = {}
-    for name, base in (("CS-RF+AH", as_affine_hull(fitted.model)), ("CS-RF+DSNA", fitted.model)):
-        fed = copy(base).set_params(max_iter=10)
-        why = fed.explain(fitted.test)
-        ways[name] = why.settled[:, :, 0], why.steps
+    for name, base in (("CS-RF+AH", as_affine_hull(fitted.model)), (FULL, fitted.model)):
+        _, answers = copy(base).set_params(max_iter=_ITERATIONS)._answer(fitted.test)
+        ways[name] = Settling.of(answers)
     return ways
 
 

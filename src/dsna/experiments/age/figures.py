@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -85,12 +86,51 @@ def plot_decades(table: pd.DataFrame, methods: Sequence[str], ages: np.ndarray) 
     return figure
 
 
-def plot_settling(settling: Mapping[str, tuple[np.ndarray, np.ndarray]], truth: np.ndarray) -> Any:
-    """How far the label is from where it settles, and from the truth, step by step (Fig. 5).
+@dataclass(frozen=True)
+class Settling:
+    """How n queries went through Algorithm 1; who has settled stays where he is.
 
     Parameters
     ----------
-    settling : mapping from methods to (n, steps) labels after each step and (n,) numbers of steps
+    labels : array of shape (n, iterations + 1)
+        The label before the first iteration and after each.
+    objective : array of shape (n, iterations)
+        The joint objective of the best cluster at each.
+
+    Examples
+    --------
+    See :meth:`of`.
+    """
+
+    labels: np.ndarray
+    objective: np.ndarray
+
+    @classmethod
+    def of(cls, answers: Mapping[str, np.ndarray]) -> Settling:
+        """From what ``dsna.solving.solve`` answers about labels of one output, with label feedback on.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> labels, history = np.array([[[30.0], [34.0], [0.0]]]), np.array([[0.3, 0.0, 0.0]])
+        >>> way = Settling.of({"labels": labels, "history": history, "steps": np.array([2])})
+        >>> way.labels.tolist(), way.objective.tolist()
+        ([[30.0, 34.0, 34.0]], [[0.3, 0.3]])
+        """
+        labels, last = answers["labels"][:, :, 0], answers["steps"][:, None] - 1
+        at = np.arange(labels.shape[1])
+        return cls(
+            np.take_along_axis(labels, np.minimum(at, last), axis=1),
+            np.take_along_axis(answers["history"], np.minimum(at[:-1], last - 1), axis=1),
+        )
+
+
+def plot_settling(ways: Mapping[str, Settling], truth: np.ndarray) -> Any:
+    """The objective, and how far the label is from where it settles and from the truth, step by step (Fig. 5).
+
+    Parameters
+    ----------
+    ways : mapping from methods to Settling
     truth : array of shape (n,)
 
     Returns
@@ -100,19 +140,21 @@ def plot_settling(settling: Mapping[str, tuple[np.ndarray, np.ndarray]], truth: 
     Examples
     --------
     >>> import numpy as np
-    >>> figure = plot_settling({"DSNA": (np.array([[30.0, 34.0, 35.0]]), np.array([3]))}, np.array([36.0]))
+    >>> way = Settling(np.array([[30.0, 34.0, 35.0]]), np.array([[0.31, 0.3]]))
+    >>> figure = plot_settling({"DSNA": way}, np.array([36.0]))
     >>> [len(ax.lines) for ax in figure.axes]
-    [1, 1]
+    [1, 1, 1]
     """
-    figure, (moved, error) = _figure(2)
-    longest = max(int(steps.max()) for _, steps in settling.values())
-    for method, (labels, steps) in settling.items():
-        # Whoever has settled stays where he is.
-        at = np.minimum(np.arange(longest), steps[:, None] - 1)
-        way = np.take_along_axis(labels, at, axis=1)
-        moved.plot(np.arange(1, longest + 1), np.abs(way - way[:, -1:]).mean(axis=0), "o-", label=method)
-        error.plot(np.arange(1, longest + 1), np.abs(way - truth[:, None]).mean(axis=0), "o-", label=method)
-    moved.set(xlabel="iteration", ylabel="years from where the label settles, mean")
-    error.set(xlabel="iteration", ylabel="mean absolute error, years")
-    moved.legend(frameon=False)
+    figure, (objective, moved, error) = _figure(3)
+    for method, way in ways.items():
+        at = np.arange(way.labels.shape[1])
+        objective.plot(at[1:], way.objective.mean(axis=0), "o-", label=method)
+        moved.plot(at, np.abs(way.labels - way.labels[:, -1:]).mean(axis=0), "o-", label=method)
+        error.plot(at, np.abs(way.labels - truth[:, None]).mean(axis=0), "o-", label=method)
+    objective.set(ylabel="objective, mean", ylim=(0, None))
+    moved.set(ylabel="years from where the label settles, mean")
+    error.set(ylabel="mean absolute error, years")
+    for ax in (objective, moved, error):
+        ax.set(xlabel="iteration")
+    objective.legend(frameon=False)
     return figure

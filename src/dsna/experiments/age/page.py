@@ -28,7 +28,8 @@ Mean absolute errors in years. Everything is learned from training persons only:
 and, where they are chosen, the settings of kernel machines (on folds of training persons). RF has 100 trees and looks
 at a third of the features; SMOTE takes each age as a class. RED-SVM and OHRank have fixed settings. CS-RF, CS-RF+AH and
 both CS-RF+DSNA are answers of one forest (`dsna.FACES`), and share its time; "balanced" is the default `balance`, which
-spends some of the mean error on rare ages, the other rows use `balance=0`. "DSNA, paper's form" is `dsna.PAPER`.
+spends some of the mean error on rare ages, the other rows use `balance=0`. "DSNA, paper's form" is `dsna.PAPER`
+with all features and two clusters, chosen once, out of bag, on the training persons of the first split of FG-NET.
 Published figures are quoted from Huang, Loy and Tang; others measured them, on other features, and they were not run
 here."""
 
@@ -168,6 +169,39 @@ def gap_section(gaps: Sequence[Experiment], filed: pd.DataFrame, quick: bool) ->
     return parts if len(parts) > 1 else []
 
 
+def sweep_section(one: Experiment, table: pd.DataFrame) -> list[str]:
+    """Errors of the settings of the sweeps.
+
+    Parameters
+    ----------
+    one : Experiment
+    table : data frame, as :func:`dsna.experiments.age.scores.score` gives it
+
+    Returns
+    -------
+    list of str
+        Paragraphs; none where nothing has been run.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> table = pd.DataFrame({"MAE": [4.0], "over 40": [15.0]}, index=["CS-RF+DSNA, max_depth=4"])
+    >>> print(sweep_section(SimpleNamespace(protocol="5 person folds"), table)[1])
+    |  | MAE | over 40 |
+    |---|---|---|
+    | max_depth=4 | 4.00 | 15.00 |
+    """
+    if table.empty:
+        return []
+    shown = table[[name for name in table if name == "MAE" or name.startswith("over")]]
+    shown = shown.rename(index=_setting)
+    return [f"## One parameter at a time, on {one.protocol} (Fig. 6)", markdown(shown, digits=2)]
+
+
+def _setting(method: str) -> str:
+    return method.removeprefix(f"{FULL}, ")
+
+
 def write_figures(
     folder: Path,
     tables: Mapping[str, tuple[Experiment, pd.DataFrame]],
@@ -203,7 +237,7 @@ def write_figures(
             file = f"decades_{name.lower().replace('-', '')}.png"
             figures[file] = plot_decades(table, _SHOWN, one.collection.pictures.labels)
     if sweep is not None and not sweep[1].empty:
-        errors = {name.removeprefix(f"{FULL}, "): float(mae) for name, mae in sweep[1]["MAE"].items()}
+        errors = {_setting(str(name)): float(mae) for name, mae in sweep[1]["MAE"].items()}
         figures["sweeps.png"] = plot_sweeps(SWEPT, errors, CHOSEN, "mean absolute error, years")
     for name, figure in figures.items():
         write_atomically(folder / name, png(figure))

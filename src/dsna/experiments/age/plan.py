@@ -17,6 +17,7 @@ from .protocols import GAPS, leave_one_person_out, three_subsets, with_gap
 from .rows import rows_of
 
 _WHERE = 4  # parts of a key that say where, not which fold and method
+_LARGE = 10_000
 _QUICK_PERSONS, _QUICK_FOLDS, _QUICK_PICTURES, _FOLDS = 3, 2, 300, 5
 
 
@@ -104,7 +105,8 @@ def experiments(collections: Iterable[Collection], quick: bool = False) -> list[
         else:
             some = _thinned(collection) if quick else collection
             splits = three_subsets(len(some.pictures), some.pictures.groups)
-            found.append(Experiment(some, splits, LARGE_METHODS, pooled=False))
+            large = max(len(split.train) for split in splits) > _LARGE
+            found.append(Experiment(some, splits, LARGE_METHODS if large else TABLE_METHODS, pooled=False))
     return found
 
 

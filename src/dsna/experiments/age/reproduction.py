@@ -21,7 +21,7 @@ from .approximations import fit_split, plot_approximations, settling
 from .collections import FacesError, find_collections
 from .figures import plot_embeddings, plot_settling
 from .methods import SWEEP_METHODS, family_of
-from .page import READING, gap_section, main_table, section, write_figures
+from .page import READING, gap_section, main_table, section, sweep_section, write_figures
 from .plan import Experiment, choose, experiments, jobs_of
 from .rows import FaceRows
 from .scores import score
@@ -124,10 +124,11 @@ def _page(options: Options, everything: list[Experiment], filed: pd.DataFrame, s
     for one, table in tables.values():
         page += section(one, table)
     page += gap_section(kinds["gap"], filed, options.quick)
-    say("\n\n".join(page[3:]))
     sweep = None
     for one in kinds["sweep"]:
         sweep = one, score(one.results(filed, options.quick), SWEEP_METHODS, one.folds)
+        page += sweep_section(*sweep)
+    say("\n\n".join(page[3:]))
     drawn: dict[str, Any] = {}
     faces = [one for one in everything if one.collection.name == "FG-NET"]
     if faces:

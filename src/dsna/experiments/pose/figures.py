@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-_OURS = {"CS-RF+DSNA": "crimson"}
+_COLOURS = {
+    "RF": "0.6",
+    "kernel ridge": "tab:blue",
+    "KRF, two means": "tab:green",
+    "CS-RF": "tab:orange",
+    "CS-RF+AH": "tab:purple",
+    "CS-RF+DSNA": "crimson",
+    "CS-RF+DSNA, balanced": "black",
+}
 
 
 def plot_pitch(errors: Mapping[str, Mapping[float, float]]) -> Any:
@@ -21,7 +29,7 @@ def plot_pitch(errors: Mapping[str, Mapping[float, float]]) -> Any:
     """
     figure, ax = _axes()
     for method, found in errors.items():
-        ax.plot(range(len(found)), list(found.values()), "o-", label=method, color=_OURS.get(method))
+        ax.plot(range(len(found)), list(found.values()), "o-", label=method, color=_COLOURS.get(method))
         ax.set_xticks(range(len(found)), [f"{angle:+.0f}" for angle in found])
     ax.set(xlabel="pitch, degrees", ylabel="mean absolute pitch error, degrees")
     ax.legend(frameon=False)
@@ -48,7 +56,7 @@ def plot_removal(errors: pd.DataFrame, spread: pd.DataFrame) -> Any:
     """
     figure, ax = _axes()
     for method in errors.index:
-        bars = {"yerr": spread.loc[method], "capsize": 2, "color": _OURS.get(method)}
+        bars = {"yerr": spread.loc[method], "capsize": 2, "color": _COLOURS.get(method)}
         ax.errorbar(100 * np.array(errors.columns, dtype=float), errors.loc[method], fmt="o-", label=method, **bars)
     ax.set(xlabel="training pictures removed, %", ylabel="mean absolute pitch error, degrees")
     ax.legend(frameon=False)

@@ -143,7 +143,7 @@ _GAP = Family(
 )
 _SWEEPS = tuple(single(f"{FULL}, {name}", _ours(**params)) for name, params in settings(SWEPT))
 TABLE_METHODS = tuple(name for family in _TABLE for name in family.names)
-#: Out-of-bag tuning makes the paper's form by far the slowest: it comes last, and under one protocol.
+#: Out-of-bag tuning makes the paper's form by far the slowest: it comes last.
 FAST_METHODS = tuple(name for name in TABLE_METHODS if name != PAPERS_FORM)
 #: Methods of the experiment with pictures removed, and of the one with gaps.
 REMOVAL_METHODS = ("RF", "kernel ridge", "KRF, two means", "CS-RF", "CS-RF+AH", FULL, BALANCED)

@@ -26,7 +26,7 @@ class Experiment:
 
     Parameters
     ----------
-    kind : {"table", "persons", "gap", "removal", "sweep", "paper"}
+    kind : {"table", "persons", "gap", "removal", "sweep"}
     splits : list of Split
         Of one protocol.
     methods : tuple of str
@@ -87,15 +87,16 @@ def experiments(heads: PictureSet, quick: bool = False) -> list[Experiment]:
     count = _QUICK_FOLDS if quick else FOLDS
     if fewest < count:
         raise PoseError(f"No pose has more than {fewest} pictures: too few for {count} folds; add persons or series.")
-    folds = pose_folds(labels, count)
+    folds, apart = pose_folds(labels, count), person_folds(persons, count)
     few = 4 if quick else 1
     planned = [
         ("table", folds, FAST_METHODS),
-        ("persons", person_folds(persons, count), FAST_METHODS),
+        ("persons", apart, FAST_METHODS),
         *(("removal", some, REMOVAL_METHODS) for some in removals(folds, labels[:, 0], SHARES[::few])),
         *(("gap", gap.cut(folds, labels), GAP_METHODS) for gap in GAPS if gap.inside(labels).any()),
         ("sweep", folds[:_SWEEP_FOLDS], SWEEP_METHODS[::few]),
-        ("paper", folds, (PAPERS_FORM,)),
+        ("table", folds, (PAPERS_FORM,)),
+        ("persons", apart, (PAPERS_FORM,)),
     ]
     head = (_NAME, checksum(heads), "quick" if quick else "full")
     return [Experiment(kind, splits, names, (*head, splits[0].protocol)) for kind, splits, names in planned]
