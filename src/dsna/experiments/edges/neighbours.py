@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
 
 from ...edges import EdgeDetector
-from ...edges.embedding import outlines_of
+from ...edges.detection import soft_map
+from ...edges.embedding import Context, describe, outlines_of
 from ...edges.patches import HALF, MASK_SIDE, Channels
-from ...edges.pool import Voting
 
 _SHOWN = 8
 _COLOURS = ("#1f77b4", "#d95f02")
@@ -81,9 +81,10 @@ def approximated(detector: EdgeDetector, photo: np.ndarray, truth: np.ndarray, c
         raise ValueError("This detector remembers no patches; train one with n_pool > 0.")
     channels = Channels(photo)
     places = channels.places(centre[None])
-    leaves = forest.route(channels, places, np.arange(max(forest.n_trees // 2, 1))[None])
-    names = (one.name for one in fields(Voting) if one.name != "method")
-    rows, weights = pool.weigh(channels, places, leaves, Voting("dsna", **{k: getattr(detector, k) for k in names}))
+    leaves = forest.route(channels, places, np.arange(forest.n_trees)[None])
+    voting = detector.voting("dsna")
+    context = Context(soft_map(photo, forest, None, replace(voting, method="se"), detector.n_jobs))
+    rows, weights = pool.weigh(describe(channels, places, context, centre[None]), leaves, voting)
     used = np.flatnonzero(weights[0])
     used = used[np.argsort(-np.abs(weights[0, used]), kind="stable")]
     rows, coefficients = rows[0, used], weights[0, used]
