@@ -153,6 +153,32 @@ def test_turned_photo_fits_its_truth(tmp_path):
     assert np.array_equal(found.image(0), photo)
 
 
+def test_photos_of_every_kind_are_read_as_colours(tmp_path):
+    """Levels of 16 bits, and a TIFF file that is to be turned: as `dsna edges detect` reads them."""
+    photo, segments = scene()
+    grey = photo[:, :, 0]
+    (tmp_path / "images").mkdir()
+    Image.fromarray(grey.astype(np.uint16) * 257).save(tmp_path / "images" / "deep.png")
+    turned = Image.fromarray(np.ascontiguousarray(np.rot90(grey)))
+    turned.save(tmp_path / "images" / "turned.tif", tiffinfo={0x0112: 6})
+    Image.fromarray(np.dstack([photo, np.zeros_like(grey)])).save(tmp_path / "images" / "clear.png")
+    for name in ("deep", "turned", "clear"):
+        write_photo(tmp_path / "truth" / f"{name}.png", 255 * between(segments))
+    for check in ("header", "full"):
+        found = load_boundaries(tmp_path / "images", tmp_path / "truth", check=check)
+        assert found.names == ["clear", "deep", "turned"]
+        assert found.problems == []
+        assert np.all(found.image(0) == 255)
+        for row in (1, 2):
+            assert np.array_equal(found.image(row), np.repeat(grey[:, :, None], 3, axis=2))
+
+
+def test_no_rows_are_a_set_of_none(tmp_path):
+    write_bsds(tmp_path)
+    found = load_bsds500(tmp_path, "val")
+    assert found.subset([]).names == found.subset([False] * 3).names == []
+
+
 def test_lines_alone_are_reduced_too(tmp_path):
     photo, _ = scene()
     lines = np.zeros((48, 64), np.uint8)

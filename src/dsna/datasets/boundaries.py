@@ -267,7 +267,11 @@ def _opened(path: Path, trouble: str) -> Iterator[Any]:
 def _measured(path: Path) -> tuple[int, ...]:
     with _opened(path, "not a readable picture") as picture:
         width, height = picture.size
-        return (width, height) if picture.getexif().get(_ORIENTATION, 1) >= 5 else (height, width)
+        if picture.getexif().get(_ORIENTATION, 1) < 5:
+            return height, width
+        if picture.format != "TIFF":
+            return width, height
+    return _decoded(path).shape[:2]  # some versions of Pillow tell the turned size of a TIFF file, others do not
 
 
 def _decoded(path: Path) -> np.ndarray:

@@ -50,7 +50,6 @@ class Voting:
     tol: float = 1e-3
     n_clusters: int = 1
     sharpening: int = 2
-    every: int = 1
 
 
 @dataclass

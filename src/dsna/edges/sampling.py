@@ -73,8 +73,8 @@ class Drawings:
                 masks.append(masks_at(segmentation, some))
         if sum(map(len, photo)) < 2:
             raise ValueError(
-                f"Too few patches can be drawn from {len(self.segmentations)} photos: a detector learns from photos of "
-                "at least 16 x 16 pixels, better several hundred, with ground truth. Give such photos, or ask for more "
+                f"Too few patches can be drawn from {len(chosen)} photos: a detector learns from photos of at "
+                "least 16 x 16 pixels, better several hundred, with ground truth. Give such photos, or ask for more "
                 "patches (n_patches, n_pool)."
             )
         return Patches(np.concatenate(photo), np.concatenate(centres), np.concatenate(masks))

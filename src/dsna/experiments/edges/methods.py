@@ -19,7 +19,7 @@ class Method:
 
     Parameters
     ----------
-    forest : {"SE", "WRF", "CS-SE"}
+    forest : {"SE", "SE-pool", "WRF", "CS-SE"}
     answer : {"se", "kernel", "hull", "dsna"}
         As :meth:`dsna.edges.EdgeDetector.detect` takes it.
 
@@ -41,13 +41,14 @@ METHODS: dict[str, Method] = {
     "CS-SE+AH": Method("CS-SE", "hull"),
     "CS-SE+kernel": Method("CS-SE", "kernel"),
     FULL: Method("CS-SE", "dsna"),
-    "SE+DSNA": Method("SE", "dsna"),
+    "SE+DSNA": Method("SE-pool", "dsna"),
 }
 QUICK_METHODS = (PLAIN, "CS-SE", FULL)
 CROSS_METHODS = (PLAIN, FULL)
 _FORESTS: dict[str, dict[str, Any]] = {
-    "SE": {"splits": "gini", "cost": 0.0},
-    "WRF": {"splits": "gini", "cost": 1.0, "n_pool": 0},  # only its leaves are asked
+    "SE": {"splits": "gini", "cost": 0.0, "n_pool": 0},  # only its leaves are asked
+    "SE-pool": {"splits": "gini", "cost": 0.0},
+    "WRF": {"splits": "gini", "cost": 1.0, "n_pool": 0},
     "CS-SE": {"splits": "svm"},
 }
 _QUICK = {"n_trees": 2, "n_patches": 2000, "n_pool": 2000}

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
 
 from ...edges import EdgeDetector
-from ...edges.detection import LeafVotes, soft_map
+from ...edges.detection import soft_map
 from ...edges.embedding import Context, describe, outlines_of
 from ...edges.patches import HALF, MASK_SIDE, Channels
-from ...edges.pool import Voting
 
 _SHOWN = 8
 _COLOURS = ("#1f77b4", "#d95f02")
@@ -80,12 +79,11 @@ def approximated(detector: EdgeDetector, photo: np.ndarray, truth: np.ndarray, c
     forest, pool = detector.forest_, detector.pool_
     if pool is None:
         raise ValueError("This detector remembers no patches; train one with n_pool > 0.")
-    parameters = detector.get_params(deep=False)
-    voting = Voting(**{one.name: parameters[one.name] for one in fields(Voting) if one.name in parameters})
     channels = Channels(photo)
     places = channels.places(centre[None])
-    leaves = LeafVotes(forest).leaves(channels, places, centre[None])
-    context = Context(soft_map(photo, forest, None, replace(voting, method="se")))
+    leaves = forest.route(channels, places, np.arange(forest.n_trees)[None])
+    voting = detector.voting("dsna")
+    context = Context(soft_map(photo, forest, None, replace(voting, method="se"), detector.n_jobs))
     rows, weights = pool.weigh(describe(channels, places, context, centre[None]), leaves, voting)
     used = np.flatnonzero(weights[0])
     used = used[np.argsort(-np.abs(weights[0, used]), kind="stable")]
