@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from .cli import REMEDY, VISION_REMEDY
-from .edge_commands import edges
+from .edge_commands import Scales, edges
 from .telling import told
 
 _RESUMED = "What is finished is in {}; the same command goes on from there."
@@ -32,6 +32,13 @@ class Task(StrEnum):
 
     classification = "classification"
     regression = "regression"
+
+
+class Scored(StrEnum):
+    """Which photos a detector is scored on."""
+
+    val = "val"
+    test = "test"
 
 
 def _version(asked: bool) -> None:
@@ -191,4 +198,69 @@ def pose(
         from .experiments.pose.reproduction import reproduce as run
 
         code = run(Options(data, out, quick, jobs), say=typer.echo)
+    raise typer.Exit(code)
+
+
+@reproduce.command("edges")
+def reproduce_edges(
+    data: Annotated[
+        Path, typer.Option(metavar="DIR", help="BSDS500, or a folder that holds bsds500/ and, if to be had, nyud/.")
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Folder for results, page, pictures, models and maps; resumed from.")
+    ] = Path("edges"),
+    methods: Annotated[
+        list[str] | None, typer.Option(help="Methods: 'SE;CS-SE+DSNA' or repeated; all if not named.")
+    ] = None,
+    seeds: Annotated[
+        list[str] | None, typer.Option("--seeds", "--seed", help="Seeds: 0,1,2 or repeated; these three if not named.")
+    ] = None,
+    patches: Annotated[int | None, typer.Option(min=100, help="Patches that each tree learns from.")] = None,
+    scales: Annotated[Scales, typer.Option(help="multi: half, full and double size; slower.")] = Scales.single,
+    split: Annotated[Scored, typer.Option(help="Photos to score: choose on val, tell of test.")] = Scored.val,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="12 photos, two trees, one seed, three methods: a minute.")
+    ] = False,
+    redo: Annotated[bool, typer.Option("--redo", help="Run again what --out holds already.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Threads: trees grown, photos looked at or scored at a time.")] = 1,
+) -> None:
+    """Edges in photos: learned on the training photos of BSDS500, scored on its validation photos; also on NYUD.
+
+    Structured edges (SE), the same with weights (WRF), cost-sensitive splits (CS-SE), and on top of these affine hulls
+    (AH), kernel weights and sparse approximation (DSNA), all from equally many patches. Published figures stand beside
+    those measured.
+
+    Writes results.csv, the page edges.md and pictures into --out, and keeps forests, maps and counts there: a run that
+    is interrupted goes on where it stopped, photo by photo. Photos that fail are named and the others go on (exit code
+    1); input that cannot be used ends the command before anything is run (exit code 2). Some pictures show photos: keep
+    them to yourself, as the owners of the data ask.
+
+    For example:
+
+    - `dsna reproduce edges --data BSDS500 --quick` : a first look
+
+    - `dsna reproduce edges --data BSDS500 --jobs 2` : everything
+
+    - `dsna reproduce edges --data BSDS500 --methods "SE;CS-SE+DSNA" --seeds 0,1 --patches 40000` : these first
+    """
+    numbers = _names(seeds)
+    if not all(number.isdecimal() for number in numbers):
+        raise typer.BadParameter(f"--seeds: {', '.join(numbers)} are not all whole numbers, such as 0,1,2.")
+    with told("reproduce edges", VISION_REMEDY, _RESUMED.format(out)):
+        from .experiments.edges.reproduction import Options
+        from .experiments.edges.reproduction import reproduce as run
+
+        given = Options(
+            data=data,
+            out=out,
+            methods=_names(methods, ";"),
+            seeds=tuple(map(int, numbers)),
+            patches=patches,
+            scales=scales.value,
+            split=split.value,
+            quick=quick,
+            redo=redo,
+            jobs=jobs,
+        )
+        code = run(given, say=typer.echo)
     raise typer.Exit(code)

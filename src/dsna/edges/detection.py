@@ -1,8 +1,9 @@
 """Edge maps of one photo: tiles of bounded size, bands of positions in parallel, votes of masks.
 
-A position asks half of the trees, neighbours the two halves in turn.  Structured edges (SE) vote for the masks of the
-leaves reached.  The other members of the family vote for the masks of the patches in those leaves: weighted by distance
-("kernel"), by an affine hull ("hull") or by discriminative sparse approximation ("dsna"); the map is a blend of both.
+Structured edges (SE): a position asks half of the trees, neighbours the two halves in turn, and votes for the masks of
+the leaves reached.  The other members of the family start from that map.  Every fourth position, where it shows any
+edge, asks all trees and votes for the masks of the patches in the leaves: weighted by distance ("kernel"), by an affine
+hull ("hull") or by discriminative sparse approximation ("dsna").  The map is a blend of both.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from .pool import PatchPool, Voting
 METHODS = ("se", "kernel", "hull", "dsna")
 TILE, _MARGIN = 1024, 64
 _BAND = 16  # rows of positions in one task
+_APART = 4  # pixels between positions that ask their neighbours
 _GAIN = STRIDE**2 / MASK_SIDE**2  # every pixel is in the masks of so many positions
 
 
@@ -53,11 +55,10 @@ def soft_map(
     -------
     array of shape (H, W), float32
     """
-    leaves = LeafVotes(forest, tuple(trees))
-    edges = _voted(photo, leaves, voting.sharpening, n_jobs, tile)
+    edges = _voted(photo, LeafVotes(forest, tuple(trees)), voting.sharpening, n_jobs, tile)
     if voting.method != "se" and pool is not None:
         context = Context(smooth(edges, 1))
-        found = _voted(photo, NeighborVotes(leaves, pool, voting, context), voting.sharpening, n_jobs, tile)
+        found = _voted(photo, NeighborVotes(forest, pool, voting, context), voting.sharpening, n_jobs, tile)
         edges = (1 - voting.blend) * edges + voting.blend * found
     return smooth(np.maximum(edges, np.float32(0)), 1)
 
@@ -69,30 +70,26 @@ class LeafVotes:
     forest: StructuredForest
     trees: tuple[int, ...] = ()
 
-    def leaves(self, channels: Channels, places: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """Leaves of the trees that positions (y, x) in the photo ask."""
+    def __call__(
+        self, channels: Channels, places: np.ndarray, positions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Voters among the positions, pages that they vote for, weights, and the masks on the pages."""
         if self.trees:
             asked = np.tile(self.trees, (len(places), 1))
         else:
             half = (self.forest.n_trees + 1) // 2
             turn = positions.sum(axis=1) // STRIDE % 2
             asked = (turn[:, None] * half + np.arange(half)) % self.forest.n_trees
-        return self.forest.route(channels, places, asked)
-
-    def __call__(
-        self, channels: Channels, places: np.ndarray, positions: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Voters among the positions, pages that they vote for, weights, and the masks on the pages."""
-        pages = self.forest.leaf_mask[self.leaves(channels, places, positions)]
+        pages = self.forest.leaf_mask[self.forest.route(channels, places, asked)]
         weights = np.full(pages.shape, 1 / pages.shape[1], dtype=np.float32)
         return np.arange(len(places)), pages, weights, self.forest.book.masks
 
 
 @dataclass(frozen=True)
 class NeighborVotes:
-    """Positions where a leaf shows an edge vote for the masks of patches in their leaves."""
+    """Every fourth position where a leaf shows an edge votes for the masks of patches in the leaves of all trees."""
 
-    known: LeafVotes
+    forest: StructuredForest
     pool: PatchPool
     voting: Voting
     context: Context
@@ -101,19 +98,16 @@ class NeighborVotes:
         self, channels: Channels, places: np.ndarray, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Voters among the positions, pages that they vote for, weights, and the masks on the pages."""
-        forest = self.known.forest
-        y, x = positions.T // STRIDE
-        voters = np.flatnonzero(
-            (y + x) % 2 == 0 if self.voting.every == 2 else (y % 2 + x % 2 == 0) | (self.voting.every == 1)
-        )
-        leaves = self.known.leaves(channels, places[voters], positions[voters])
-        seen = forest.book.has_edge[forest.leaf_mask[leaves]].any(axis=1)
-        voters, leaves = voters[seen], leaves[seen]
+        sparse = np.flatnonzero((positions % _APART == 0).all(axis=1))
+        asked = np.tile(np.arange(self.forest.n_trees), (len(sparse), 1))
+        leaves = self.forest.route(channels, places[sparse], asked)
+        seen = self.forest.book.has_edge[self.forest.leaf_mask[leaves]].any(axis=1)
+        voters, leaves = sparse[seen], leaves[seen]
         if not len(voters):
             return voters, np.empty((0, 1), dtype=np.int32), np.empty((0, 1)), self.pool.book.masks
         features = describe(channels, places[voters], self.context, positions[voters])
         rows, weights = self.pool.weigh(features, leaves, self.voting)
-        return voters, self.pool.mask[rows], self.voting.every * weights, self.pool.book.masks
+        return voters, self.pool.mask[rows], weights * (_APART / STRIDE) ** 2, self.pool.book.masks
 
 
 def _voted(photo: np.ndarray, votes: Callable[..., tuple], passes: int, n_jobs: int | None, tile: int) -> np.ndarray:

@@ -194,7 +194,7 @@ class EdgeDetector(BaseEstimator):
             float(self.C),
         )
         self._say(f"{self.n_trees} trees of {self.n_patches} patches")
-        known = photos_known(self.n_trees, len(photos))
+        known = photos_known(self.n_trees, len(photos), all_of_them=not self.n_pool)
         self.forest_ = grow_forest(album, self.n_trees, self.n_patches, growth, int(seeds[0]), known, self.n_jobs)
         self.pool_ = None
         if self.n_pool:
@@ -240,7 +240,7 @@ class EdgeDetector(BaseEstimator):
         if not sizes or not all(is_number(size) and 0 < size < np.inf for size in sizes):
             raise ValueError(f"scales={scales!r} must be positive numbers, such as (0.5, 1, 2).")
         colours = as_photo(photo)
-        voting = Voting(method, **{name: getattr(self, name) for name in _VOTING})
+        voting = self.voting(method)
         edges = np.zeros(colours.shape[:2], dtype=np.float32)
         for scale in sizes:
             height, width = colours.shape[:2]
@@ -250,9 +250,13 @@ class EdgeDetector(BaseEstimator):
         edges /= edges + np.float32(_KNEE)
         return thinned(edges) if suppress else edges
 
+    def voting(self, method: str) -> Voting:
+        """How masks are voted for by one of the methods."""
+        return Voting(method, **{name: getattr(self, name) for name in _VOTING})
+
     def _honest_maps(self, album: Album, known: np.ndarray) -> list[np.ndarray]:
         """Maps of the training photos, each by the trees that have not seen it, or by all where there are none."""
-        voting = Voting("se", sharpening=self.sharpening)
+        voting = self.voting("se")
         strangers = [np.flatnonzero(~known[:, photo]).tolist() for photo in range(len(album.photos))]
         tasks = [
             (photo, self.forest_, None, voting, 1, TILE, trees)

@@ -12,11 +12,13 @@ import numpy as np
 
 from ..features.channels import N_CHANNELS, smooth
 from ..trees import writable
-from .patches import CELLS, HALF, MASK_SIDE, SIDE, Channels
+from .patches import CELLS, HALF, MASK_SIDE, Channels
 
 _POOLED = HALF // 2
 N_POOLED = N_CHANNELS * (_POOLED**2 + len(CELLS) ** 2)
-N_CONTEXT = 128
+_CELL_SIZES, _ACROSS = (2, 4, 8, 16), 8  # pixels of a cell's side, the first ones cover a mask; cells of a row
+_REACH = _CELL_SIZES[-1] * _ACROSS // 2
+N_CONTEXT = len(_CELL_SIZES) * _ACROSS**2
 _BLUR, _RIDGE = 2, 0.01
 
 
@@ -54,7 +56,7 @@ def pooled_features(channels: Channels, places: np.ndarray) -> np.ndarray:
 
 
 def describe(channels: Channels, places: np.ndarray, context: Context, positions: np.ndarray) -> np.ndarray:
-    """All that the embedding looks at: pooled features and context, (n, 1285) float32."""
+    """All that the embedding looks at: pooled features and context, (n, 1413) float32."""
     return np.concatenate([pooled_features(channels, places), context.features(positions)], axis=1)
 
 
@@ -76,31 +78,30 @@ class Context:
     """
 
     def __init__(self, edges: np.ndarray) -> None:
-        padded = np.pad(edges, [(HALF, HALF)] * 2, mode="symmetric")
-        fine = _box_means(padded, 2)
-        self._planes = np.stack([fine, _box_means(fine, 2, apart=2)])
+        planes = [np.pad(edges, [(_REACH, _REACH)] * 2, mode="symmetric")]
+        for size in _CELL_SIZES:
+            planes.append(_halved(planes[-1], size // 2))
+        self._planes = np.stack(planes[1:])
 
     def features(self, positions: np.ndarray) -> np.ndarray:
-        """Means over 2 x 2 pixels of the mask and over 4 x 4 pixels of the patch around positions (y, x): (n, 128)."""
+        """Means over 8 x 8 cells of four sizes around positions (y, x): (n, 256)."""
         from .._kernels.patches import look_up
 
         _, height, width = self._planes.shape
-        fine = np.arange(SIDE // 4, SIDE * 3 // 4, 2)
-        coarse = np.arange(0, SIDE, 4)
-        first = np.concatenate(
-            [(fine[:, None] * width + fine).ravel(), height * width + (coarse[:, None] * width + coarse).ravel()]
-        )
+        first = []
+        for level, size in enumerate(_CELL_SIZES):
+            cells = _REACH + size * np.arange(-_ACROSS // 2, _ACROSS // 2)
+            first.append(level * height * width + (cells[:, None] * width + cells).ravel())
         out = np.empty((len(positions), N_CONTEXT), dtype=np.float32)
         places = positions[:, 0] * width + positions[:, 1]
-        look_up(writable(self._planes.ravel()), places, first, np.full(N_CONTEXT, -1), out)
+        look_up(self._planes.ravel(), places, np.concatenate(first), np.full(N_CONTEXT, -1), out)
         return out
 
 
-def _box_means(values: np.ndarray, side: int, apart: int = 1) -> np.ndarray:
-    """Means of ``side`` x ``side`` pixels, ``apart`` from each other, from each pixel to the right and down."""
-    for axis in (0, 1):
-        values = np.mean([np.roll(values, -k * apart, axis) for k in range(side)], axis=0)
-    return values
+def _halved(values: np.ndarray, apart: int) -> np.ndarray:
+    """Means of 2 x 2 values that lie ``apart``, from each one to the right and down."""
+    rows = values + np.roll(values, -apart, axis=0)
+    return (rows + np.roll(rows, -apart, axis=1)) * np.float32(0.25)
 
 
 def blurred_outlines(masks: np.ndarray) -> np.ndarray:
@@ -114,11 +115,26 @@ def blurred_outlines(masks: np.ndarray) -> np.ndarray:
     >>> blurred_outlines(mask.reshape(1, 256)).reshape(16, 16)[8, 5:11].round(2)
     array([0.11, 0.33, 0.56, 0.56, 0.33, 0.11], dtype=float32)
     """
+    edges = outlines_of(masks).reshape(-1, MASK_SIDE, MASK_SIDE).astype(np.float32)
+    return smooth(edges, _BLUR).reshape(masks.shape)
+
+
+def outlines_of(masks: np.ndarray) -> np.ndarray:
+    """Pixels of masks (n, 256) that touch another segment, uint8.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mask = np.zeros((1, 16, 16), dtype=np.uint8)
+    >>> mask[:, :, 8:] = 1
+    >>> outlines_of(mask.reshape(1, 256)).reshape(16, 16)[8, 5:11]
+    array([0, 0, 1, 1, 0, 0], dtype=uint8)
+    """
     from .._kernels.patches import outlines
 
     edges = np.empty(masks.shape, dtype=np.uint8)
     outlines(writable(masks), edges)
-    return smooth(edges.reshape(-1, MASK_SIDE, MASK_SIDE).astype(np.float32), _BLUR).reshape(masks.shape)
+    return edges
 
 
 @dataclass
@@ -127,7 +143,7 @@ class PatchEmbedding:
 
     Parameters
     ----------
-    weights : array of shape (1285, n_dims), float32
+    weights : array of shape (1413, n_dims), float32
     offset : array of shape (n_dims,), float32
 
     Examples

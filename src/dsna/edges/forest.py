@@ -119,10 +119,16 @@ def grow_forest(
     return _joined(grown, low, step)
 
 
-def photos_known(n_trees: int, n_photos: int) -> np.ndarray:
+def photos_known(n_trees: int, n_photos: int, all_of_them: bool = False) -> np.ndarray:
     """Which photos each tree learns from: half of them, so that the other trees answer honestly for the rest.
 
     Photos are dealt to four blocks and a tree omits two; fewer photos than blocks are known to all trees.
+
+    Parameters
+    ----------
+    n_trees, n_photos : int
+    all_of_them : bool, default=False
+        Whether no honest answers are needed.
 
     Returns
     -------
@@ -134,7 +140,7 @@ def photos_known(n_trees: int, n_photos: int) -> np.ndarray:
     array([[0, 0, 1, 1, 0],
            [1, 0, 0, 1, 1]])
     """
-    if n_photos < _BLOCKS:
+    if all_of_them or n_photos < _BLOCKS:
         return np.ones((n_trees, n_photos), dtype=bool)
     block, tree = np.arange(n_photos) % _BLOCKS, np.arange(n_trees)[:, None]
     return (block != tree % _BLOCKS) & (block != (tree + 1) % _BLOCKS)

@@ -19,7 +19,7 @@ from .masks import MaskBook
 from .sampling import Album, Patches
 
 N_TARGETS = 8
-_SMALL = 0.01  # weights below are as good as none
+_SMALL = 0.005  # weights below are as good as none
 _UNIT = 127  # an embedded patch is kept as bytes, one scale for each dimension
 
 
@@ -50,7 +50,6 @@ class Voting:
     tol: float = 1e-3
     n_clusters: int = 1
     sharpening: int = 2
-    every: int = 1
 
 
 @dataclass
@@ -99,7 +98,7 @@ class PatchPool:
 
         Parameters
         ----------
-        features : array of shape (n, 1285)
+        features : array of shape (n, 1413)
             What :func:`dsna.edges.embedding.describe` says of the queries.
         leaves : array of shape (n, n_asked), int32
             Leaves that they reach.
@@ -223,7 +222,7 @@ def fill_pool(
 def _described(
     album: Album, patches: Patches, forest: StructuredForest, maps: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Features (n, 1285) of patches for the embedding, and the leaves (n, n_trees) that they reach."""
+    """Features (n, 1413) of patches for the embedding, and the leaves (n, n_trees) that they reach."""
     features = np.empty((len(patches), N_POOLED + N_CONTEXT), dtype=np.float32)
     leaves = np.empty((len(patches), forest.n_trees), dtype=np.int32)
     trees = np.arange(forest.n_trees)

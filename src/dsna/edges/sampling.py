@@ -45,29 +45,21 @@ class Patches:
                 yield int(self.photo[start]), slice(int(start), int(end))
 
 
-class Album:
-    """Photos with segmentations by several people, and their channels."""
+class Drawings:
+    """Photos' segmentations by several people, from which masks are cut."""
 
-    def __init__(
-        self, photos: list[np.ndarray], channels: list[Channels], segmentations: list[list[np.ndarray]]
-    ) -> None:
-        self.photos = photos
-        self.channels = channels
+    def __init__(self, segmentations: list[list[np.ndarray]]) -> None:
         self.segmentations = segmentations
         self._near = [[near_boundary(boundary_of(one)) for one in people] for people in segmentations]
-        self._places = {one.shape: feature_places(one.shape) for one in channels}
 
     @classmethod
-    def of(cls, photos: BoundarySet, n_jobs: int | None = None) -> Album:
-        """Photos and segmentations read from files; segments are made of boundaries where only those are known."""
-        found = in_parallel(_read, [(photos, row) for row in range(len(photos))], n_jobs)
-        return cls(*(list(part) for part in zip(*found, strict=True)))
+    def of(cls, photos: BoundarySet, n_jobs: int | None = None) -> Drawings:
+        """Segmentations read from files, the photos left alone."""
+        return Drawings(in_parallel(people_of, [(photos, row) for row in range(len(photos))], n_jobs))
 
     def draw(self, n: int, rng: np.random.Generator, photos: Sequence[int] | None = None) -> Patches:
         """About n patches, evenly over photos, or some of them, and people; fewer where photos are small."""
-        from .._kernels.patches import cut_masks
-
-        chosen = range(len(self.photos)) if photos is None else photos
+        chosen = range(len(self.segmentations)) if photos is None else photos
         photo, centres, masks = [], [], []
         for place, p in enumerate(chosen):
             people = self.segmentations[p]
@@ -76,18 +68,34 @@ class Album:
                 before = place * len(people) + k
                 wanted = n * (before + 1) // n_drawings - n * before // n_drawings
                 some = draw_centres(self._near[p][k], wanted, rng)
-                cut = np.empty((len(some), _MASK_AREA), dtype=np.uint8)
-                cut_masks(writable(segmentation), some, cut)
                 photo.append(np.full(len(some), p))
                 centres.append(some)
-                masks.append(cut)
+                masks.append(masks_at(segmentation, some))
         if sum(map(len, photo)) < 2:
             raise ValueError(
-                f"Too few patches can be drawn from {len(self.channels)} photos: a detector learns from photos of at "
+                f"Too few patches can be drawn from {len(chosen)} photos: a detector learns from photos of at "
                 "least 16 x 16 pixels, better several hundred, with ground truth. Give such photos, or ask for more "
                 "patches (n_patches, n_pool)."
             )
         return Patches(np.concatenate(photo), np.concatenate(centres), np.concatenate(masks))
+
+
+class Album(Drawings):
+    """Photos with segmentations by several people, and their channels."""
+
+    def __init__(
+        self, photos: list[np.ndarray], channels: list[Channels], segmentations: list[list[np.ndarray]]
+    ) -> None:
+        super().__init__(segmentations)
+        self.photos = photos
+        self.channels = channels
+        self._places = {one.shape: feature_places(one.shape) for one in channels}
+
+    @classmethod
+    def of(cls, photos: BoundarySet, n_jobs: int | None = None) -> Album:
+        """Photos and segmentations read from files; segments are made of boundaries where only those are known."""
+        found = in_parallel(_read, [(photos, row) for row in range(len(photos))], n_jobs)
+        return cls(*(list(part) for part in zip(*found, strict=True)))
 
     def features(self, patches: Patches, which: np.ndarray) -> np.ndarray:
         """Some features of patches, (n, len(which)) float32."""
@@ -117,8 +125,22 @@ class Album:
 
 def _read(photos: BoundarySet, row: int) -> tuple[np.ndarray, Channels, list[np.ndarray]]:
     photo = photos.image(row)
+    return photo, Channels(photo), people_of(photos, row)
+
+
+def people_of(photos: BoundarySet, row: int) -> list[np.ndarray]:
+    """Each annotator's segmentation of a photo, int64; made of boundaries where only those are known."""
     people = photos.segmentations(row) or [_segments(one) for one in photos.boundaries(row)]
-    return photo, Channels(photo), [np.ascontiguousarray(one, dtype=np.int64) for one in people]
+    return [np.ascontiguousarray(one, dtype=np.int64) for one in people]
+
+
+def masks_at(segmentation: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Masks (n, 256) around centres (n, 2) whose masks lie within the photo; segments numbered as they appear."""
+    from .._kernels.patches import cut_masks
+
+    cut = np.empty((len(centres), _MASK_AREA), dtype=np.uint8)
+    cut_masks(writable(segmentation), writable(centres), cut)
+    return cut
 
 
 def _segments(boundary: np.ndarray) -> np.ndarray:

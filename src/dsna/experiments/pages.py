@@ -69,6 +69,22 @@ def png(figure: Any, dpi: int = 120) -> bytes:
     return target.getvalue()
 
 
+def write_plots(folder: Path, plots: Mapping[str, Any]) -> list[str]:
+    """Write plots; returns the lines that show them on the page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from matplotlib.figure import Figure
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_plots(Path(folder), {"some_plot.png": Figure()})
+    ['![some plot](some_plot.png)']
+    """
+    for name, figure in plots.items():
+        write_atomically(folder / name, png(figure))
+    return [f"![{name.removesuffix('.png').replace('_', ' ')}]({name})" for name in plots]
+
+
 def close_page(path: Path, page: list[str], failures: Sequence[str], say: Callable[[str], None]) -> int:
     """Write the page of a task, with what failed at its end and on stderr.
 

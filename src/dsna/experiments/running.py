@@ -66,7 +66,7 @@ def _do(one: Callable[[], list[Row]]) -> list[Row]:
     return one()
 
 
-def progress(finished: Iterable[Row], total: int, named: Callable[[Row], str]) -> Iterator[Row]:
+def progress(finished: Iterable[Row], total: int, named: Callable[[Row], str], unit: str = "fit") -> Iterator[Row]:
     """Pass results through under a progress bar on stderr; a log gets a line now and then.
 
     Examples
@@ -76,7 +76,7 @@ def progress(finished: Iterable[Row], total: int, named: Callable[[Row], str]) -
     """
     from tqdm import tqdm
 
-    bar = tqdm(total=total, disable=not total, mininterval=0.1 if sys.stderr.isatty() else 15.0, unit="fit")
+    bar = tqdm(total=total, disable=not total, mininterval=0.1 if sys.stderr.isatty() else 15.0, unit=unit)
     with bar:
         for row in finished:
             yield row

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..families import FULL
-from ..pages import markdown, png, write_atomically
+from ..pages import markdown, write_plots
 from ..published import beside_published
 from ..sweeps import plot_sweeps
 from .figures import plot_ages, plot_decades
@@ -239,6 +239,4 @@ def write_figures(
     if sweep is not None and not sweep[1].empty:
         errors = {_setting(str(name)): float(mae) for name, mae in sweep[1]["MAE"].items()}
         figures["sweeps.png"] = plot_sweeps(SWEPT, errors, CHOSEN, "mean absolute error, years")
-    for name, figure in figures.items():
-        write_atomically(folder / name, png(figure))
-    return [f"![{name.removesuffix('.png').replace('_', ' ')}]({name})" for name in figures]
+    return write_plots(folder, figures)

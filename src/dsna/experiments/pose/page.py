@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..families import FULL
-from ..pages import markdown, png, write_atomically
+from ..pages import markdown
 from ..sweeps import plot_sweeps
 from . import published
 from .figures import plot_pitch, plot_removal
@@ -162,18 +161,3 @@ def sections(everything: Sequence[Experiment], filed: pd.DataFrame) -> tuple[lis
 
 def _angles(table: pd.DataFrame) -> dict[str, int]:
     return {str(name): -1 for name in table.columns}
-
-
-def write_plots(folder: Path, plots: dict[str, Any]) -> list[str]:
-    """Write plots; returns the lines that show them on the page.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_plots(Path(folder), {"pitch.png": plot_pitch({"RF": {0.0: 3.0}})})
-    ['![pitch](pitch.png)']
-    """
-    for name, figure in plots.items():
-        write_atomically(folder / name, png(figure))
-    return [f"![{name.removesuffix('.png')}]({name})" for name in plots]

@@ -13,12 +13,12 @@ from ..crops import CropRows
 from ..families import FULL, QUICK_TREES, with_trees
 from ..jobs import LAYOUT
 from ..ledger import Ledger, load_ledger
-from ..pages import close_page
+from ..pages import close_page, write_plots
 from ..running import execute
 from .heads import COMPONENTS, PoseError, gradients, read_heads
 from .methods import pose_families
 from .neighbours import plot_neighbours, rare_and_common
-from .page import READING, sections, write_plots
+from .page import READING, sections
 from .plan import Experiment, experiments, jobs_of, left
 
 
