@@ -72,7 +72,9 @@ def test_maps_are_thin_or_soft(detector):
 def test_blend_goes_from_leaves_to_neighbours(detector):
     maps = {blend: soft_map(PHOTO, detector.forest_, detector.pool_, Voting(blend=blend)) for blend in (0.0, 0.5, 1.0)}
     np.testing.assert_array_equal(maps[0.0], soft_map(PHOTO, detector.forest_, None, Voting("se")))
-    np.testing.assert_allclose(maps[0.5], (maps[0.0] + maps[1.0]) / 2, atol=1e-5)
+    between = (maps[0.0] + maps[1.0]) / 2
+    assert np.all(maps[0.5] <= between + 1e-5)  # less where the neighbours vote against an edge
+    assert np.mean(np.abs(maps[0.5] - between) < 1e-5) > 0.5
     assert np.abs(maps[1.0] - maps[0.0]).max() > 0.05
 
 
@@ -83,10 +85,13 @@ def clone_with(detector, **parameters):
 
 
 def test_several_scales(detector):
-    how = {"method": "se", "suppress": False}
-    one, half = detector.detect(PHOTO, **how), detector.detect(PHOTO, scales=0.5, **how)
+    def votes(scales):
+        edges = detector.detect(PHOTO, scales, method="se", suppress=False)
+        return edges / (1 - edges)  # the share of votes, up to a factor
+
+    one, half = votes(1), votes(0.5)
     assert half.shape == one.shape
-    np.testing.assert_allclose(detector.detect(PHOTO, scales=(0.5, 1), **how), (one + half) / 2, atol=1e-6)
+    np.testing.assert_allclose(votes((0.5, 1)), (one + half) / 2, atol=1e-5)
     assert np.corrcoef(one.ravel(), half.ravel())[0, 1] > 0.3
 
 

@@ -9,7 +9,7 @@ from dsna._kernels import structured
 from dsna._kernels.detection import cast_votes
 from dsna._kernels.patches import cut_masks, look_up, look_up_bins, outline, outlines
 from dsna._kernels.structured import Growth, grow_structured
-from dsna.edges.forest import _ranges, grow_forest
+from dsna.edges.forest import _ranges, grow_forest, photos_known
 from dsna.edges.patches import N_FEATURES, Channels
 from dsna.edges.sampling import Album
 from tests.boundary_folders import scene
@@ -249,9 +249,7 @@ def album():
     rng = np.random.default_rng(0)
     noisy = [np.clip(photo + rng.normal(0, 6, photo.shape), 0, 255).astype(np.uint8) for photo, _ in found]
     segments = [segments.astype(np.int64) for _, segments in found]
-    return Album(
-        [Channels(photo) for photo in noisy], [[segments[0], segments[0].T.copy().T], *([s] for s in segments[1:])]
-    )
+    return Album(noisy, [Channels(photo) for photo in noisy], [[segments[0]] * 2, [segments[1]], [segments[2]]])
 
 
 def test_draws_are_even(album):
@@ -275,21 +273,22 @@ def test_routing_photos_reaches_the_leaf_that_holds_the_patch(album, linear):
     tree = grown(X, patches.masks, 1, n_tried=30, linear=linear, cost=1.0)
     check_tree(tree, X, 3)
     # grow_forest draws the same patches anew, and photos are looked up on the fly.
-    forest = grow_forest(album, 3, 200, growth(n_tried=30, linear=linear, cost=1.0), seed=5)
-    again = grow_forest(album, 3, 200, growth(n_tried=30, linear=linear, cost=1.0), seed=5, n_jobs=2)
+    how = growth(n_tried=30, linear=linear, cost=1.0)
+    known = np.array([[1, 1, 1], [0, 1, 1], [1, 0, 0]], bool)
+    forest = grow_forest(album, 3, 200, how, 5, known)
+    again = grow_forest(album, 3, 200, how, 5, known, n_jobs=2)
     np.testing.assert_array_equal(forest.child, again.child)
     np.testing.assert_array_equal(forest.threshold, again.threshold)
     assert forest.n_trees == 3
     seeds = np.random.SeedSequence(5).spawn(4)
     for t in range(3):
         generator = np.random.default_rng(seeds[t])
-        drawn = album.draw(200, generator)
+        drawn = album.draw(200, generator, np.flatnonzero(known[t]).tolist())
+        assert set(drawn.photo) == set(np.flatnonzero(known[t]))  # others stay unknown to this tree
         mine = np.sort(generator.choice(N_FEATURES, N_FEATURES // 4, replace=False))
         bins = album.bins(drawn, mine, forest.low, forest.step)
-        alone = grow_structured(
-            bins, drawn.masks, growth(n_tried=30, linear=linear, cost=1.0), np.uint64(generator.integers(2**63))
-        )
-        expected = np.empty(200, int)
+        alone = grow_structured(bins, drawn.masks, how, np.uint64(generator.integers(2**63)))
+        expected = np.empty(len(drawn), int)
         expected[alone[5]] = np.repeat(np.arange(len(alone[6]) - 1), np.diff(alone[6]))
         before = (forest.child[: forest.root[t]] < 0).sum()
         for p, part in drawn.of_photos():
@@ -300,6 +299,15 @@ def test_routing_photos_reaches_the_leaf_that_holds_the_patch(album, linear):
         masks = forest.book.masks[forest.leaf_mask[before : before + len(alone[7])]]
         few = drawn.masks[alone[7]].max(axis=1) < 4
         np.testing.assert_array_equal(masks[few], drawn.masks[alone[7]][few])
+
+
+@pytest.mark.parametrize("n_trees, n_photos", [(8, 4), (8, 11), (4, 200)])
+def test_every_photo_is_unknown_to_half_of_the_trees(n_trees, n_photos):
+    known = photos_known(n_trees, n_photos)
+    assert known.shape == (n_trees, n_photos)
+    assert np.all(known.sum(axis=0) == n_trees // 2)
+    assert np.all(known.any(axis=1))
+    assert photos_known(n_trees, 3).all()  # too few to leave any out
 
 
 def slow_votes(photo, corners, ballots, weights, ptr, masks, passes, edges):

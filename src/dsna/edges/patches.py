@@ -109,7 +109,7 @@ def near_boundary(boundary: np.ndarray) -> np.ndarray:
     >>> boundary = np.zeros((20, 64), dtype=bool)
     >>> boundary[:, 10] = True
     >>> near = near_boundary(boundary)
-    >>> near.shape, near[0].sum()
+    >>> near.shape, int(near[0].sum())
     ((3, 25), 6)
     """
     half = MASK_SIDE // 2

@@ -29,7 +29,7 @@ def smooth(maps: np.ndarray, radius: int) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> smooth(np.eye(3, dtype=np.float32)[None], 1)[0, 1]
-    array([0.25 , 0.375, 0.25 ], dtype=float32)
+    array([0.3125, 0.375 , 0.3125], dtype=float32)
     """
     rising = np.arange(1, radius + 2, dtype=np.float64)
     kernel = np.concatenate([rising, rising[-2::-1]]) / (radius + 1) ** 2
