@@ -63,17 +63,17 @@ class EdgeDetector(BaseEstimator):
     min_samples_leaf : int, default=8
     n_pool : int, default=100_000
         Patches drawn to be remembered in the leaves; 0 leaves only the method "se".
-    leaf_pool : int, default=24
+    leaf_pool : int, default=32
         Patches remembered in a leaf at most.
     n_dims : int, default=32
         Dimensions in which patches are compared.
-    max_neighbors : int, default=32
+    max_neighbors : int, default=100
         Patches by which a query is approximated at most.
     n_clusters : int, default=1
         Clusters of neighbours with alike outlines.
     lam, gamma, bandwidth, ridge, tol : float
         As in :class:`dsna.DSNARegressor`.
-    blend : float, default=0.5
+    blend : float, default=1.0
         Share of the neighbours in the votes; the leaves' own masks have the rest.
     sharpening : int, default=2
         Passes in which outlines move to where colours change.
@@ -121,16 +121,16 @@ class EdgeDetector(BaseEstimator):
         max_features: int = 43,
         min_samples_leaf: int = 8,
         n_pool: int = 100_000,
-        leaf_pool: int = 24,
+        leaf_pool: int = 32,
         n_dims: int = 32,
-        max_neighbors: int = 32,
+        max_neighbors: int = 100,
         n_clusters: int = 1,
         lam: float = 0.01,
         gamma: float = 0.1,
         bandwidth: float = 0.3,
-        ridge: float = 0.01,
+        ridge: float = 1.0,
         tol: float = 1e-3,
-        blend: float = 0.5,
+        blend: float = 1.0,
         sharpening: int = 2,
         random_state: Any = 0,
         n_jobs: int | None = None,

@@ -41,12 +41,12 @@ class Voting:
     """
 
     method: str = "dsna"
-    blend: float = 0.5
-    max_neighbors: int = 32
+    blend: float = 1.0
+    max_neighbors: int = 100
     lam: float = 0.01
     gamma: float = 0.1
     bandwidth: float = 0.3
-    ridge: float = 0.01
+    ridge: float = 1.0
     tol: float = 1e-3
     n_clusters: int = 1
     sharpening: int = 2
