@@ -219,7 +219,8 @@ def test_settings_that_matter_change_names_and_others_do_not(data):
     collections = find_collections(data)
     runs = {run.method: run for run in planned(collections[:1], METHODS, [0])}
     assert len({run.name for run in runs.values()}) == len(METHODS)
-    assert len({run.model for run in runs.values()}) == 3
+    assert len({run.model for run in runs.values()}) == 4
+    assert runs["SE+DSNA"].model != runs["SE"].model
     assert runs["CS-SE"].model == runs["CS-SE+DSNA"].model == runs["CS-SE+kernel"].model
     full = runs["CS-SE+DSNA"]
     assert full.of_seed(1).settings == full.settings

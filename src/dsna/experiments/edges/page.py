@@ -23,9 +23,11 @@ average precision, R50 the recall at precision one half. Forests of one seed lea
 training photos. SE: single-feature splits. WRF: the same, rare groups of masks weigh more. CS-SE: cost-sensitive linear
 splits where they tell more. These vote for their leaves' own masks. +DSNA, +AH and +kernel blend in the masks of the
 patches in the leaves: by sparse approximation, by an affine hull, by weights that fall with distance; the settings are
-those of EdgeDetector, the same for all. SE+SMOTE is not run: a patch between two others would need a segmentation
-between theirs, and there is none. Published figures are quoted from Huang, Loy and Tang, for the test photos of
-BSDS500. Seconds a photo: median, on one thread, as the run went; other work on the machine is in them."""
+those of EdgeDetector, the same for all. Trees of SE and WRF know all training photos; those of forests whose leaves
+remember patches (CS-SE's, and that of SE+DSNA) know half of them each, so that others answer honestly. SE+SMOTE is not
+run: a patch between two others would need a segmentation between theirs, and there is none. Published figures are
+quoted from Huang, Loy and Tang, for the test photos of BSDS500. Seconds a photo: median, on one thread, as the run
+went; other work on the machine is in them."""
 
 
 def table(runs: Sequence[Run], filed: pd.DataFrame) -> pd.DataFrame:
