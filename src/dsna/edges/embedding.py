@@ -78,10 +78,10 @@ class Context:
     """
 
     def __init__(self, edges: np.ndarray) -> None:
-        planes = [np.pad(edges, [(_REACH, _REACH)] * 2, mode="symmetric")]
-        for size in _CELL_SIZES:
-            planes.append(_halved(planes[-1], size // 2))
-        self._planes = np.stack(planes[1:])
+        plane = np.pad(edges, [(_REACH, _REACH)] * 2, mode="symmetric")
+        self._planes = np.empty((len(_CELL_SIZES), *plane.shape), dtype=np.float32)
+        for level, size in enumerate(_CELL_SIZES):
+            plane = self._planes[level] = _halved(plane, size // 2)
 
     def features(self, positions: np.ndarray) -> np.ndarray:
         """Means over 8 x 8 cells of four sizes around positions (y, x): (n, 256)."""
