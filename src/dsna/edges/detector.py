@@ -54,9 +54,9 @@ class EdgeDetector(BaseEstimator):
         Training patches of each tree.
     splits : {"svm", "gini"}, default="svm"
         Linear splits where they gain more than the best single feature; or single features only, as structured edges.
-    cost : float, default=1.0
+    cost : float, default=0.5
         Groups of masks in a node weigh 1 / share ** cost; 0 treats patches alike.
-    C : float, default=1.0
+    C : float, default=0.1
         Weight of the loss in a linear split.
     max_features : int, default=43
         Features looked at in a node, of the random quarter that a tree knows.
@@ -116,8 +116,8 @@ class EdgeDetector(BaseEstimator):
         n_trees: int = 8,
         n_patches: int = 100_000,
         splits: str = "svm",
-        cost: float = 1.0,
-        C: float = 1.0,
+        cost: float = 0.5,
+        C: float = 0.1,
         max_features: int = 43,
         min_samples_leaf: int = 8,
         n_pool: int = 100_000,
