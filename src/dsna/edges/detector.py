@@ -126,7 +126,7 @@ class EdgeDetector(BaseEstimator):
         max_neighbors: int = 100,
         n_clusters: int = 1,
         lam: float = 0.01,
-        gamma: float = 0.1,
+        gamma: float = 0.03,
         bandwidth: float = 0.3,
         ridge: float = 1.0,
         tol: float = 1e-3,

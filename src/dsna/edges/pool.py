@@ -44,7 +44,7 @@ class Voting:
     blend: float = 1.0
     max_neighbors: int = 100
     lam: float = 0.01
-    gamma: float = 0.1
+    gamma: float = 0.03
     bandwidth: float = 0.3
     ridge: float = 1.0
     tol: float = 1e-3
