@@ -105,6 +105,9 @@ def train(
     truth: _Truth = None,
     trees: Annotated[int, typer.Option(min=1, help="Trees.")] = 8,
     patches: Annotated[int, typer.Option(min=100, help="Patches that each tree learns from.")] = 100_000,
+    pool: Annotated[
+        int, typer.Option(min=0, help="Patches remembered in the leaves; 0: structured edges only.")
+    ] = 100_000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same detector.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Trees grown at a time.")] = 1,
 ) -> None:
@@ -123,7 +126,14 @@ def train(
     with told("edges train", EDGES_REMEDY, "Nothing was saved."):
         from .edges.batch import train_detector
 
-        parameters = {"n_trees": trees, "n_patches": patches, "random_state": seed, "n_jobs": jobs, "verbose": True}
+        parameters = {
+            "n_trees": trees,
+            "n_patches": patches,
+            "n_pool": pool,
+            "random_state": seed,
+            "n_jobs": jobs,
+            "verbose": True,
+        }
         code = train_detector(data, truth, out, parameters, say=typer.echo)
     raise typer.Exit(code)
 

@@ -18,7 +18,7 @@ from .forest import StructuredForest
 from .masks import MaskBook
 from .sampling import Album, Patches
 
-N_TARGETS = 8
+_N_AXES = 8
 _SMALL = 0.005  # weights below are as good as none
 _UNIT = 127  # an embedded patch is kept as bytes, one scale for each dimension
 
@@ -65,8 +65,8 @@ class PatchPool:
     book : MaskBook
     mask : array of shape (n,), int32
         Page of each patch's mask in the book.
-    targets : array of shape (n_masks, 8), float32
-        Of each page, leading principal components of the blurred outlines: what clusters are told apart by.
+    axes : array of shape (256, 8), float32
+        Leading principal components of the blurred outlines: what clusters are told apart by.
     leaf_ptr, leaf_rows : arrays
         Patches of each leaf of the forest.
     """
@@ -76,7 +76,7 @@ class PatchPool:
     unit: np.ndarray
     book: MaskBook
     mask: np.ndarray
-    targets: np.ndarray
+    axes: np.ndarray
     leaf_ptr: np.ndarray
     leaf_rows: np.ndarray
 
@@ -90,8 +90,8 @@ class PatchPool:
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """Targets of the patches (n, 8), float64."""
-        return self.targets[self.mask].astype(np.float64)
+        """What the patches' outlines are along the axes (n, 8), float64."""
+        return (blurred_outlines(self.book.masks) @ self.axes)[self.mask].astype(np.float64)
 
     def weigh(self, features: np.ndarray, leaves: np.ndarray, voting: Voting) -> tuple[np.ndarray, np.ndarray]:
         """Neighbours of queries, and what they weigh.
@@ -213,7 +213,7 @@ def fill_pool(
         unit=unit,
         book=book,
         mask=mask,
-        targets=blurred_outlines(book.masks) @ axes[:, ::-1][:, :N_TARGETS].astype(np.float32),
+        axes=np.ascontiguousarray(axes[:, ::-1][:, :_N_AXES], dtype=np.float32),
         leaf_ptr=leaf_ptr,
         leaf_rows=leaf_rows.astype(np.int32),
     )
