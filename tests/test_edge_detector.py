@@ -35,7 +35,7 @@ def photos(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def detector(photos):
-    return EdgeDetector(n_trees=4, n_patches=600, n_pool=600).fit(photos)
+    return EdgeDetector(n_patches=600, n_pool=600).fit(photos)
 
 
 @pytest.fixture(scope="module")

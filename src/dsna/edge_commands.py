@@ -40,6 +40,13 @@ class Method(StrEnum):
     se = "se"
 
 
+class Splits(StrEnum):
+    """How nodes split."""
+
+    gini = "gini"
+    svm = "svm"
+
+
 class Split(StrEnum):
     """Parts of BSDS500."""
 
@@ -105,6 +112,10 @@ def train(
     truth: _Truth = None,
     trees: Annotated[int, typer.Option(min=1, help="Trees.")] = 8,
     patches: Annotated[int, typer.Option(min=100, help="Patches that each tree learns from.")] = 100_000,
+    splits: Annotated[
+        Splits, typer.Option(help="Splits by single features, or by linear SVMs where they gain more.")
+    ] = (Splits.gini),
+    cost: Annotated[float, typer.Option(min=0, help="How much more rare groups of patches weigh in a split.")] = 0.0,
     pool: Annotated[
         int, typer.Option(min=0, help="Patches remembered in the leaves; 0: structured edges only.")
     ] = 100_000,
@@ -129,6 +140,8 @@ def train(
         parameters = {
             "n_trees": trees,
             "n_patches": patches,
+            "splits": splits.value,
+            "cost": cost,
             "n_pool": pool,
             "random_state": seed,
             "n_jobs": jobs,

@@ -49,7 +49,7 @@ _FORESTS: dict[str, dict[str, Any]] = {
     "SE": {"splits": "gini", "cost": 0.0, "n_pool": 0},  # only its leaves are asked
     "SE-pool": {"splits": "gini", "cost": 0.0},
     "WRF": {"splits": "gini", "cost": 1.0, "n_pool": 0},
-    "CS-SE": {"splits": "svm"},
+    "CS-SE": {"splits": "svm", "cost": 0.5},
 }
 _QUICK = {"n_trees": 2, "n_patches": 2000, "n_pool": 2000}
 
