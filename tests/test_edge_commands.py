@@ -209,14 +209,15 @@ def trained(monkeypatch):
 def test_training(collection, trained, tmp_path):
     photos, asked = collection
     out = tmp_path / "m.dsna"
-    run = ask("train", "--data", tmp_path, "-o", out, "--trees", 3, "--patches", 500, "--seed", 7, "--jobs", 2)
+    how = ("--trees", 3, "--patches", 500, "--splits", "svm", "--cost", 0.5, "--pool", 90, "--seed", 7, "--jobs", 2)
+    run = ask("train", "--data", tmp_path, "-o", out, *how)
     assert told(run, 0) == ""
     assert "m.dsna" in run.stdout
     assert "2 photos" in run.stdout
     assert out.read_bytes() == b"model of 3 trees"
     assert trained[0].photos is photos
-    expected = {"n_trees": 3, "n_patches": 500, "random_state": 7, "n_jobs": 2, "verbose": True}
-    assert trained[0].parameters == expected
+    expected = {"n_trees": 3, "n_patches": 500, "splits": "svm", "cost": 0.5, "n_pool": 90}
+    assert trained[0].parameters == {**expected, "random_state": 7, "n_jobs": 2, "verbose": True}
     told(ask("train", "--data", tmp_path, "--truth", tmp_path / "drawn", "-o", out), 0)
     assert asked == [(tmp_path, "train"), (tmp_path, tmp_path / "drawn")]
 
