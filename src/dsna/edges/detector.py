@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,6 @@ _WHOLE = {
 }  # fmt: skip
 _AT_LEAST_ZERO = ("cost", "lam", "gamma", "ridge")
 _POSITIVE = ("C", "bandwidth", "tol")
-_VOTING = ("blend", "max_neighbors", "lam", "gamma", "bandwidth", "ridge", "tol", "n_clusters", "sharpening")
 
 
 class EdgeDetector(BaseEstimator):
@@ -253,7 +253,7 @@ class EdgeDetector(BaseEstimator):
 
     def voting(self, method: str) -> Voting:
         """How masks are voted for by one of the methods."""
-        return Voting(method, **{name: getattr(self, name) for name in _VOTING})
+        return Voting(method, **{one.name: getattr(self, one.name) for one in fields(Voting) if one.name != "method"})
 
     def _honest_maps(self, album: Album, known: np.ndarray) -> list[np.ndarray]:
         """Maps of the training photos, each by the trees that have not seen it, or by all where there are none."""

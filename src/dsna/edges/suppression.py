@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.ndimage import convolve1d
+
+from ..features.channels import smooth
 
 _SMOOTHING = 4  # radius of the triangle filter before directions are taken
 
@@ -49,10 +50,7 @@ def suppress(edge_map: ArrayLike, radius: int = 1, margin: int = 5, multiplier: 
         raise ValueError("An edge map holds finite numbers of at least 0; clip it, or replace what is not a number.")
     if radius < 1 or margin < 0 or not multiplier > 0:
         raise ValueError("suppress takes a radius of at least 1, a margin of at least 0 and a multiplier above 0.")
-    weights = 1.0 + _SMOOTHING - np.abs(np.arange(-_SMOOTHING, _SMOOTHING + 1))
-    weights /= weights.sum()
-    smooth = convolve1d(convolve1d(values, weights, axis=0), weights, axis=1)
     margins = np.minimum(margin, np.array(values.shape) // 2).astype(np.int64)
     thin = np.empty_like(values)
-    suppress_nonmaxima(values, smooth, int(radius), margins, float(multiplier), thin)
+    suppress_nonmaxima(values, smooth(values, _SMOOTHING), int(radius), margins, float(multiplier), thin)
     return thin

@@ -24,6 +24,23 @@ class ResultsError(ValueError):
     """
 
 
+def results_folder(out: Path) -> None:
+    """Make the folder for results.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     results_folder(Path(file.name) / "age")
+    Traceback (most recent call last):
+    dsna.experiments.ledger.ResultsError: --out: ...age cannot be made a folder (...); name another.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultsError(f"--out: {out} cannot be made a folder ({error}); name another.") from error
+
+
 @dataclass(frozen=True)
 class Layout:
     """Columns of a result file.

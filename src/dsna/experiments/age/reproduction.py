@@ -13,12 +13,12 @@ import pandas as pd
 
 from ..families import QUICK_TREES, with_trees
 from ..jobs import LAYOUT
-from ..ledger import Ledger, load_ledger
+from ..ledger import Ledger, load_ledger, results_folder
 from ..pages import close_page
 from ..running import execute
 from ..splits import person_folds
 from .approximations import fit_split, plot_approximations, settling
-from .collections import FacesError, find_collections
+from .collections import find_collections
 from .figures import plot_embeddings, plot_settling
 from .methods import SWEEP_METHODS, family_of
 from .page import READING, gap_section, main_table, section, sweep_section, write_figures
@@ -97,10 +97,7 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
             print(f"{collection.name}: left out {problem}", file=sys.stderr)
     everything = experiments(collections, options.quick)
     wanted = choose(everything, options.methods)
-    try:
-        options.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FacesError(f"--out: {options.out} cannot be made a folder ({error}); name another.") from error
+    results_folder(options.out)
     before = load_ledger(options.results, LAYOUT)
     done = set(before[list(LAYOUT.key)].itertuples(index=False, name=None))
     jobs = jobs_of(wanted, options.quick, done)

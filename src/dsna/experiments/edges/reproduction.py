@@ -12,9 +12,8 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from ...edges import BoundaryScores
-from ...edges.batch import EdgesError
 from ...extras import import_extra
-from ..ledger import Ledger, load_ledger
+from ..ledger import Ledger, load_ledger, results_folder
 from ..pages import close_page, write_plots
 from ..running import Row, progress
 from .collections import find_collections
@@ -122,10 +121,7 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
     collections = find_collections(options.data, options.split, options.quick)
     plan = partial(planned, collections, patches=options.patches, scales=options.scales, quick=options.quick)
     runs = plan(methods=methods, seeds=options.all_seeds)
-    try:
-        options.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise EdgesError(f"--out: {options.out} cannot be made a folder ({error}); name another.") from error
+    results_folder(options.out)
     before = load_ledger(options.results, LAYOUT)
     store = Store(options.out, options.jobs)
     left = runs if options.redo else [run for run in runs if not _is_done(run, before, store)]

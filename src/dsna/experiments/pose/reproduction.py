@@ -12,10 +12,10 @@ from ...datasets import PictureSet
 from ..crops import CropRows
 from ..families import FULL, QUICK_TREES, with_trees
 from ..jobs import LAYOUT
-from ..ledger import Ledger, load_ledger
+from ..ledger import Ledger, load_ledger, results_folder
 from ..pages import close_page, write_plots
 from ..running import execute
-from .heads import COMPONENTS, PoseError, gradients, read_heads
+from .heads import COMPONENTS, gradients, read_heads
 from .methods import pose_families
 from .neighbours import plot_neighbours, rare_and_common
 from .page import READING, sections
@@ -85,10 +85,7 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
     for problem in heads.problems:
         print(f"left out {problem}", file=sys.stderr)
     everything = experiments(heads, options.quick)
-    try:
-        options.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PoseError(f"--out: {options.out} cannot be made a folder ({error}); name another.") from error
+    results_folder(options.out)
     done = set(load_ledger(options.results, LAYOUT)[list(LAYOUT.key)].itertuples(index=False, name=None))
     missing = sum(len(methods) for one in everything for _, methods in left(one, done))
     total = sum(len(one.methods) * len(one.splits) for one in everything)
