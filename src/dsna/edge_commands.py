@@ -118,7 +118,7 @@ def train(
     cost: Annotated[float, typer.Option(min=0, help="How much more rare groups of patches weigh in a split.")] = 0.0,
     pool: Annotated[
         int, typer.Option(min=0, help="Patches remembered in the leaves; 0: structured edges only.")
-    ] = 100_000,
+    ] = 50_000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same detector.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Trees grown at a time.")] = 1,
 ) -> None:

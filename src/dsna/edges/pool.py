@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,13 +13,14 @@ from ..presets import AFFINE_HULL
 from ..regression import DSNARegressor
 from ..solving import approximation_setting, solve
 from ..trees import writable
-from .embedding import N_CONTEXT, N_POOLED, Context, PatchEmbedding, blurred_outlines, describe
+from .embedding import Context, PatchEmbedding, blurred_outlines, describe, mirror_image
 from .forest import StructuredForest
 from .masks import MaskBook
 from .sampling import Album, Patches
 
 _N_AXES = 8
 _SMALL = 0.005  # weights below are as good as none
+_LESSONS = 4  # patches that the embedding learns from, for each one in the pool
 _UNIT = 127  # an embedded patch is kept as bytes, one scale for each dimension
 
 
@@ -98,7 +99,7 @@ class PatchPool:
 
         Parameters
         ----------
-        features : array of shape (n, 1413)
+        features : array of shape (n, 1669)
             What :func:`dsna.edges.embedding.describe` says of the queries.
         leaves : array of shape (n, n_asked), int32
             Leaves that they reach.
@@ -186,7 +187,7 @@ def fill_pool(
     maps : sequence of arrays
         Of each photo the edge map by trees that do not know it.
     n_patches : int
-        How many to draw, half of them near boundaries.
+        How many, half of them near boundaries.
     n_dims : int
         Dimensions of the space in which patches are compared.
     most : int
@@ -197,19 +198,21 @@ def fill_pool(
     -------
     PatchPool
     """
-    patches = album.draw(n_patches, rng)
-    features, leaves = _described(album, patches, forest, maps)
-    outlines = blurred_outlines(patches.masks)
-    embedding = PatchEmbedding.fitted(features, outlines, n_dims)
-    rows = embedding(features)
+    drawn = album.draw(_LESSONS * n_patches, rng)
+    kept = np.zeros(len(drawn), dtype=bool)
+    kept[rng.choice(len(drawn), min(n_patches, len(drawn)), replace=False)] = True
+    features: list[np.ndarray] = []
+    embedding = PatchEmbedding.fitted(_lessons(album, drawn, maps, kept, features), n_dims, mirror_image())
+    rows = embedding(np.concatenate(features))
     unit = np.maximum(np.abs(rows).max(axis=0), 1e-12) / _UNIT
-    leaf_ptr, leaf_rows = _leaf_lists(leaves, len(forest.leaf_mask), most)
-    kept, leaf_rows = np.unique(leaf_rows, return_inverse=True)
-    book, mask = MaskBook.of(patches.masks[kept])
-    _, axes = np.linalg.eigh(np.cov(outlines.T))
+    patches = drawn[kept]
+    leaf_ptr, leaf_rows = _leaf_lists(_leaves(album, patches, forest), len(forest.leaf_mask), most)
+    used, leaf_rows = np.unique(leaf_rows, return_inverse=True)
+    book, mask = MaskBook.of(patches.masks[used])
+    _, axes = np.linalg.eigh(np.cov(blurred_outlines(patches.masks).T))
     return PatchPool(
         embedding=embedding,
-        codes=np.rint(rows[kept] / unit).astype(np.int8),
+        codes=np.rint(rows[used] / unit).astype(np.int8),
         unit=unit,
         book=book,
         mask=mask,
@@ -219,19 +222,25 @@ def fill_pool(
     )
 
 
-def _described(
-    album: Album, patches: Patches, forest: StructuredForest, maps: Sequence[np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Features (n, 1413) of patches for the embedding, and the leaves (n, n_trees) that they reach."""
-    features = np.empty((len(patches), N_POOLED + N_CONTEXT), dtype=np.float32)
+def _lessons(
+    album: Album, patches: Patches, maps: Sequence[np.ndarray], kept: np.ndarray, features: list[np.ndarray]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Description and outlines of the patches of one photo after another; of those to be kept, put into a list."""
+    for photo, rows in patches.of_photos():
+        channels, centres = album.channels[photo], patches.centres[rows]
+        described = describe(channels, channels.places(centres), Context(maps[photo]), centres)
+        features.append(described[kept[rows]])
+        yield described, blurred_outlines(patches.masks[rows])
+
+
+def _leaves(album: Album, patches: Patches, forest: StructuredForest) -> np.ndarray:
+    """Leaves (n, n_trees) that patches reach."""
     leaves = np.empty((len(patches), forest.n_trees), dtype=np.int32)
-    trees = np.arange(forest.n_trees)
     for photo, rows in patches.of_photos():
         channels = album.channels[photo]
-        places = channels.places(patches.centres[rows])
-        features[rows] = describe(channels, places, Context(maps[photo]), patches.centres[rows])
-        leaves[rows] = forest.route(channels, places, np.tile(trees, (len(places), 1)))
-    return features, leaves
+        asked = np.tile(np.arange(forest.n_trees), (rows.stop - rows.start, 1))
+        leaves[rows] = forest.route(channels, channels.places(patches.centres[rows]), asked)
+    return leaves
 
 
 def _leaf_lists(leaves: np.ndarray, n_leaves: int, most: int) -> tuple[np.ndarray, np.ndarray]:

@@ -37,6 +37,10 @@ class Patches:
     def __len__(self) -> int:
         return len(self.photo)
 
+    def __getitem__(self, rows: np.ndarray) -> Patches:
+        """Some of the patches, by a mask or rising numbers."""
+        return Patches(self.photo[rows], self.centres[rows], self.masks[rows])
+
     def of_photos(self) -> Iterator[tuple[int, slice]]:
         """(number of a photo, slice of its patches), one after another."""
         ends = np.flatnonzero(np.diff(self.photo)) + 1

@@ -11,6 +11,8 @@ from scipy.ndimage import correlate1d
 
 N_CHANNELS = 13
 _ORIENTATIONS = 4
+#: Channels of a mirrored photo are the mirrored channels in this order: slopes that rise to the right become falling.
+MIRRORED = np.array([0, 1, 2, 3, 4, 7, 6, 5, 8, 9, 12, 11, 10])
 _NORMALISED_OVER = 4
 _REGULAR, _SIMILAR = 1, 4
 
@@ -56,8 +58,15 @@ def luv(photo: np.ndarray) -> np.ndarray:
     return np.stack([lightness, u - _U_LEAST, v - _V_LEAST]).astype(np.float32) / np.float32(_LUV_SPAN)
 
 
-def _halved(maps: np.ndarray) -> np.ndarray:
-    """Means of 2 x 2 pixels; sides must be even."""
+def halved(maps: np.ndarray) -> np.ndarray:
+    """Means of 2 x 2 pixels along the last two axes, whose lengths must be even.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> halved(np.arange(8, dtype=np.float32).reshape(2, 4))
+    array([[2.5, 4.5]], dtype=float32)
+    """
     rows = maps[..., ::2, :] + maps[..., 1::2, :]
     return (rows[..., ::2] + rows[..., 1::2]) * np.float32(0.25)
 
@@ -111,6 +120,6 @@ def edge_channels(photo: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ((13, 16, 24), 11)
     """
     colours = luv(photo)
-    small = _halved(colours)
-    channels = np.concatenate([small, _halved(_gradient(colours)), _gradient(small)])
+    small = halved(colours)
+    channels = np.concatenate([small, halved(_gradient(colours)), _gradient(small)])
     return smooth(channels, _REGULAR), smooth(channels, _SIMILAR)
