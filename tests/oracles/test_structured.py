@@ -285,8 +285,9 @@ def test_trees_keep_every_patch(seed, min_leaf, spread, linear):
 def test_sparse_splits_keep_every_patch(seed):
     """Also where a node tries one feature, so that a linear split has but one."""
     rng = np.random.default_rng(seed)
-    X = rng.integers(0, 256, (12, 400)).astype(np.uint8)
-    masks = two_kinds(X[:4].astype(int).sum(axis=0) + rng.normal(0, 60, 400) > 600)
+    n = structured.LEAST_FOR_LINEAR + 300
+    X = rng.integers(0, 256, (12, n)).astype(np.uint8)
+    masks = two_kinds(X[:4].astype(int).sum(axis=0) + rng.normal(0, 60, n) > 600)
     for n_tried in (1, 2, 12):
         tree = grown(X, masks, seed, n_tried=n_tried, linear=1, cost=0.5)
         check_tree(tree, X, 3)
@@ -373,7 +374,7 @@ def test_draws_are_even(album):
 def test_routing_photos_reaches_the_leaf_that_holds_the_patch(album, linear):
     rng = np.random.default_rng(3)
     low, step = _ranges(album, rng)
-    patches = album.draw(200, rng)
+    patches = album.draw(2000, rng)
     which = np.arange(0, N_FEATURES, 5)
     X = album.bins(patches, which, low, step)
     tree = grown(X, patches.masks, 1, n_tried=30, linear=linear, cost=1.0)
@@ -381,15 +382,16 @@ def test_routing_photos_reaches_the_leaf_that_holds_the_patch(album, linear):
     # grow_forest draws the same patches anew, and photos are looked up on the fly.
     how = growth(n_tried=30, linear=linear, cost=1.0)
     known = np.array([[1, 1, 1], [0, 1, 1], [1, 0, 0]], bool)
-    forest = grow_forest(album, 3, 200, how, 5, known)
-    again = grow_forest(album, 3, 200, how, 5, known, n_jobs=2)
+    forest = grow_forest(album, 3, 2000, how, 5, known)
+    again = grow_forest(album, 3, 2000, how, 5, known, n_jobs=2)
     np.testing.assert_array_equal(forest.child, again.child)
     np.testing.assert_array_equal(forest.threshold, again.threshold)
     assert forest.n_trees == 3
+    assert (np.diff(forest.ptr).max() > 1) == linear
     seeds = np.random.SeedSequence(5).spawn(4)
     for t in range(3):
         generator = np.random.default_rng(seeds[t])
-        drawn = album.draw(200, generator, np.flatnonzero(known[t]).tolist())
+        drawn = album.draw(2000, generator, np.flatnonzero(known[t]).tolist())
         assert set(drawn.photo) == set(np.flatnonzero(known[t]))  # others stay unknown to this tree
         mine = np.sort(generator.choice(N_FEATURES, N_FEATURES // 4, replace=False))
         bins = album.bins(drawn, mine, forest.low, forest.step)

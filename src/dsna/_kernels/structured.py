@@ -17,7 +17,7 @@ from .sparse_splits import KEPT, project, sparse_split
 PAIRS = 256
 SAMPLE = 256
 POWER_STEPS = 8
-LEAST_FOR_LINEAR = 64
+LEAST_FOR_LINEAR = 512  # rows: in smaller nodes linear splits took time and gained nothing in the maps
 
 
 class Growth(NamedTuple):
