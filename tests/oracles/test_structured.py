@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.svm import LinearSVC
 
-from dsna._kernels import structured
+from dsna._kernels import cuts, sparse_splits, structured
 from dsna._kernels.detection import cast_votes
 from dsna._kernels.patches import cut_masks, look_up, look_up_bins, outline, outlines
 from dsna._kernels.structured import Growth, grow_structured
@@ -114,7 +115,7 @@ def test_best_single_feature(seed, spread, min_leaf, cost):
     start, end = (0, n) if n < 10 else (2, n - 3)
     tried = rng.permutation(5)[:3]
     counts = np.empty((256, 2), np.int64)
-    impurity, feature, cut = structured._best_feature(X, rows, start, end, group, weight, tried, min_leaf, counts)
+    impurity, feature, cut = cuts.best_feature(X, rows, start, end, group, weight, tried, min_leaf, counts)
     inside = rows[start:end]
     every = {(f, c): v for f in tried for c, v in slow_cuts(X[f, inside], group[start:end], weight, min_leaf).items()}
     if not every:
@@ -122,6 +123,90 @@ def test_best_single_feature(seed, spread, min_leaf, cost):
         return
     assert impurity == pytest.approx(min(every.values()), abs=1e-12)
     assert every[feature, cut] == pytest.approx(impurity, abs=1e-12)
+
+
+def node_of(rng, spread=255, n_features=9):
+    """Rows of a node whose groups depend on three features, and what is tried there, as kernels take them."""
+    n = int(rng.integers(8, 120))
+    X = rng.integers(0, spread + 1, (n_features, n)).astype(np.uint8)
+    rows = rng.permutation(n).astype(np.int32)
+    told = X[:3, rows].astype(float).sum(axis=0) + rng.normal(0, 0.2 * spread, n)
+    group = (told > np.quantile(told, 0.7)).astype(np.uint8)
+    return X, rows, group, np.array([1.0, 1.5]), rng.permutation(n_features)[:7]
+
+
+@given(SEEDS, st.sampled_from([1, 3, 255]), st.integers(1, 7))
+@settings(max_examples=25, deadline=None)
+def test_best_few_features(seed, spread, kept):
+    rng = np.random.default_rng(seed)
+    X, rows, group, weight, tried = node_of(rng, spread)
+    X[tried[2]] = X[tried[5]]  # equals
+    X[tried[4]] = 7  # nothing to cut
+    start, end = 3, len(rows) - 2
+    chosen = np.empty(kept, np.int64)
+    cut = sparse_splits.best_few(X, rows, start, end, group, weight, tried, np.empty((256, 2), np.int64), chosen)
+    every = [slow_cuts(X[f, rows[start:end]], group[start:end], weight, 1) for f in tried]
+    least = np.array([min(found.values(), default=np.inf) for found in every])
+    value = dict(zip(tried.tolist(), least, strict=True))
+    assert len(set(chosen.tolist())) == kept
+    np.testing.assert_allclose([value[f] for f in chosen], np.sort(least)[:kept], atol=1e-12)
+    if tried[5] in chosen:  # of equals, the one tried first
+        assert tried[2] in chosen[: chosen.tolist().index(tried[5])]
+    if np.isinf(least).all():
+        assert cut == 0
+    else:
+        best = every[tried.tolist().index(chosen[0])]
+        assert best[cut] == pytest.approx(least.min(), abs=1e-12)
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_weights_of_a_sparse_split_are_those_of_a_weighted_svm(C):
+    X, rows, group, weight, tried = node_of(np.random.default_rng(1))
+    chosen = tried[:4]
+    w = np.empty(4)
+    n = len(rows)
+    sparse_splits.fit_weights(X, rows, 0, n, group, weight, C, chosen, w)
+    Z = X[chosen][:, rows].T.astype(float)
+    scale = Z.std(axis=0)
+    cost = weight[group] / weight[group].mean()
+    svm = LinearSVC(C=C / n, loss="squared_hinge", dual=False, tol=1e-10, max_iter=10_000)
+    svm.fit((Z - Z.mean(axis=0)) / scale, group, sample_weight=cost)
+    np.testing.assert_allclose(w, svm.coef_[0] / scale, rtol=1e-4)
+
+
+def judged_cut(fit, judged, fit_group, judged_group, weight):
+    """Impurity on the second rows of the cut that is best on the first; cuts lie between 256 steps."""
+    step = (fit.max() - fit.min()) / 255
+    found = slow_cuts(np.floor((fit - fit.min()) / step + 1e-12), fit_group, weight, 1)
+    right = judged >= fit.min() + min(found, key=found.get) * step
+    if right.all() or not right.any():
+        return np.inf
+    sides = [gini(judged_group[side], weight) for side in (right, ~right)]
+    return sum(value * share for value, share in sides) / sum(share for _, share in sides)
+
+
+@given(SEEDS)
+@settings(max_examples=25, deadline=None)
+def test_a_sparse_split_is_taken_where_it_gains_on_rows_that_chose_neither(seed):
+    X, rows, group, weight, tried = node_of(np.random.default_rng(seed))
+    n, m = len(rows), len(rows) // 2
+    chosen, w = np.empty(3, np.int64), np.empty(3)
+    counts, scores = np.empty((256, 2), np.int64), np.empty(n)
+    taken = sparse_splits.sparse_split(X, rows, 0, n, group, weight, 1.0, tried, counts, scores, chosen, w)
+    expected, same = np.empty(3, np.int64), np.empty(3)
+    cut = sparse_splits.best_few(X, rows, 0, m, group, weight, tried, counts, expected)
+    sparse_splits.fit_weights(X, rows, 0, m, group, weight, 1.0, expected, same)
+    np.testing.assert_array_equal(chosen, expected)
+    np.testing.assert_array_equal(w, same)
+    values = w @ X[chosen][:, rows].astype(float)
+    linear = judged_cut(values[:m], values[m:], group[:m], group[m:], weight)
+    right = X[chosen[0], rows[m:]] >= cut
+    sides = [gini(group[m:][side], weight) for side in (right, ~right)]
+    single = sum(value * share for value, share in sides) / sum(share for _, share in sides)
+    if min(right.sum(), (~right).sum()) == 0:
+        single = np.inf
+    if linear == single == np.inf or abs(linear - single) > 1e-9:  # else rounding decides
+        assert taken == (linear < single)
 
 
 @given(SEEDS)
@@ -160,7 +245,7 @@ def routed(tree, X):
             score = 0.0
             for k in range(ptr[node], ptr[node + 1]):
                 score += float(weights[k]) * float(X[features[k], i])
-            node = child[node] + (score >= threshold[node])
+            node = child[node] + (score >= float(threshold[node]))  # not rounded to float32
         leaves.append(-1 - child[node])
     return leaves
 
@@ -193,6 +278,23 @@ def test_trees_keep_every_patch(seed, min_leaf, spread, linear):
     check_tree(tree, X, min_leaf)
     for one, same in zip(tree, grown(X, masks, seed, min_leaf=min_leaf, linear=linear, cost=1.0), strict=True):
         np.testing.assert_array_equal(one, same)
+
+
+@given(SEEDS)
+@settings(max_examples=12, deadline=None)
+def test_sparse_splits_keep_every_patch(seed):
+    """Also where a node tries one feature, so that a linear split has but one."""
+    rng = np.random.default_rng(seed)
+    n = structured.LEAST_FOR_LINEAR + 300
+    X = rng.integers(0, 256, (12, n)).astype(np.uint8)
+    masks = two_kinds(X[:4].astype(int).sum(axis=0) + rng.normal(0, 60, n) > 600)
+    for n_tried in (1, 2, 12):
+        tree = grown(X, masks, seed, n_tried=n_tried, linear=1, cost=0.5)
+        check_tree(tree, X, 3)
+        child, ptr, features = tree[:3]
+        for node in np.flatnonzero(child >= 0):
+            of_node = features[ptr[node] : ptr[node + 1]].tolist()
+            assert len(set(of_node)) == len(of_node) <= min(n_tried, sparse_splits.KEPT)
 
 
 def two_kinds(on):
@@ -228,6 +330,11 @@ def test_linear_splits_where_one_feature_does_not_do():
     weights = np.abs(tree[3][:6])[np.argsort(tree[2][:6])]
     assert weights[:5].min() > 5 * weights[5]
     assert set(np.diff(grown(X, masks, linear=0, cost=1.0)[1])) == {0, 1}
+    # Among many features, only few are kept, those that matter among them.
+    noise = rng.integers(0, 256, (30, 600)).astype(np.uint8)
+    child, ptr, features, *_ = grown(np.concatenate([noise, X]), masks, n_tried=36, linear=1, cost=1.0)
+    assert set(np.diff(ptr)[child >= 0]) <= {1, sparse_splits.KEPT}
+    assert set(features[: ptr[1]]) >= {30, 31, 32, 33, 34}
     # Where one feature does it, linear splits are not taken.
     clear = grown(X, two_kinds(X[2] >= 128), linear=1)
     assert clear[2].tolist() == [2]
@@ -267,7 +374,7 @@ def test_draws_are_even(album):
 def test_routing_photos_reaches_the_leaf_that_holds_the_patch(album, linear):
     rng = np.random.default_rng(3)
     low, step = _ranges(album, rng)
-    patches = album.draw(200, rng)
+    patches = album.draw(2000, rng)
     which = np.arange(0, N_FEATURES, 5)
     X = album.bins(patches, which, low, step)
     tree = grown(X, patches.masks, 1, n_tried=30, linear=linear, cost=1.0)
@@ -275,15 +382,16 @@ def test_routing_photos_reaches_the_leaf_that_holds_the_patch(album, linear):
     # grow_forest draws the same patches anew, and photos are looked up on the fly.
     how = growth(n_tried=30, linear=linear, cost=1.0)
     known = np.array([[1, 1, 1], [0, 1, 1], [1, 0, 0]], bool)
-    forest = grow_forest(album, 3, 200, how, 5, known)
-    again = grow_forest(album, 3, 200, how, 5, known, n_jobs=2)
+    forest = grow_forest(album, 3, 2000, how, 5, known)
+    again = grow_forest(album, 3, 2000, how, 5, known, n_jobs=2)
     np.testing.assert_array_equal(forest.child, again.child)
     np.testing.assert_array_equal(forest.threshold, again.threshold)
     assert forest.n_trees == 3
+    assert (np.diff(forest.ptr).max() > 1) == linear
     seeds = np.random.SeedSequence(5).spawn(4)
     for t in range(3):
         generator = np.random.default_rng(seeds[t])
-        drawn = album.draw(200, generator, np.flatnonzero(known[t]).tolist())
+        drawn = album.draw(2000, generator, np.flatnonzero(known[t]).tolist())
         assert set(drawn.photo) == set(np.flatnonzero(known[t]))  # others stay unknown to this tree
         mine = np.sort(generator.choice(N_FEATURES, N_FEATURES // 4, replace=False))
         bins = album.bins(drawn, mine, forest.low, forest.step)
@@ -372,6 +480,6 @@ def test_sharpening_moves_an_outline_to_where_colours_change():
 
 def test_rounded_thresholds_are_counted_as_they_cut():
     scores = np.array([0.0, 1.0, 1.0 + 1e-9, 1.0 + 2e-9, 2.0, 3.0])
-    assert structured._leaves_enough(scores, 6, np.float32(1.5), 2)
+    assert cuts.leaves_enough(scores, 6, np.float32(1.5), 2)
     between = np.float32(1.0 + 1.5e-9)  # three to each side, and 1 after rounding
-    assert not structured._leaves_enough(scores, 6, between, 2)
+    assert not cuts.leaves_enough(scores, 6, between, 2)

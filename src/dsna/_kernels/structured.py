@@ -9,18 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .cuts import BINS, best_feature, cut_of_scores, impurity, leaves_enough
 from .jit import kernel, random_below
 from .patches import AREA
-from .splits import HINGE, newton_split
+from .sparse_splits import KEPT, project, sparse_split
 
 PAIRS = 256
 SAMPLE = 256
-BINS = 256
 POWER_STEPS = 8
-NEWTON_STEPS = 10
-FIT_ROWS = 512  # rows a linear split is learned from, at most
-JUDGE_ROWS = 2048  # rows on which it is compared with single features, at most
-LEAST_FOR_LINEAR = 64
+LEAST_FOR_LINEAR = 512  # rows: in smaller nodes linear splits took time and gained nothing in the maps
 
 
 class Growth(NamedTuple):
@@ -29,7 +26,7 @@ class Growth(NamedTuple):
     n_tried: int  # features looked at in a node
     min_leaf: int
     max_depth: int
-    linear: int  # 1: a node may take a linear split, where it gains more than the best single feature
+    linear: int  # 1: a node may take a sparse linear split, where it gains more than the best single feature
     cost: float  # groups weigh 1 / share ** cost
     C: float
 
@@ -106,170 +103,6 @@ def _representative(Z, m):
 
 
 @kernel
-def _impurity(left0, left1, right0, right1):
-    """Weighted Gini impurity of two sides."""
-    left = left0 + left1
-    right = right0 + right1
-    return (2.0 * left0 * left1 / left + 2.0 * right0 * right1 / right) / (left + right)
-
-
-@kernel
-def _best_cut(counts, weight, min_leaf):
-    """Best place to cut a histogram (BINS, 2) of the two groups: (impurity, first bin on the right)."""
-    n0 = 0
-    n1 = 0
-    for b in range(BINS):
-        n0 += counts[b, 0]
-        n1 += counts[b, 1]
-    best = np.inf
-    cut = 0
-    left0 = 0
-    left1 = 0
-    for b in range(BINS - 1):
-        if counts[b, 0] + counts[b, 1] == 0:
-            continue
-        left0 += counts[b, 0]
-        left1 += counts[b, 1]
-        if left0 + left1 < min_leaf:
-            continue
-        if n0 + n1 - left0 - left1 < min_leaf:
-            break
-        value = _impurity(weight[0] * left0, weight[1] * left1, weight[0] * (n0 - left0), weight[1] * (n1 - left1))
-        if value < best:
-            best = value
-            cut = b + 1
-    return best, cut
-
-
-@kernel
-def _best_feature(X, rows, start, end, group, weight, tried, min_leaf, counts):
-    """Best single feature among those tried: (impurity, feature, cut)."""
-    best = np.inf
-    feature = -1
-    cut = 0
-    for k in range(tried.shape[0]):
-        counts[:] = 0
-        column = X[tried[k]]
-        for i in range(start, end):
-            counts[column[rows[i]], group[i]] += 1
-        value, at = _best_cut(counts, weight, min_leaf)
-        if value < best:
-            best = value
-            feature = tried[k]
-            cut = at
-    return best, feature, cut
-
-
-@kernel
-def _judge(values, group, weight, m, threshold):
-    """Impurity of a cut of these values; infinite if one side stays empty."""
-    n = np.zeros((2, 2))
-    for i in range(m):
-        n[1 if values[i] >= threshold else 0, group[i]] += weight[group[i]]
-    if n[0].sum() == 0.0 or n[1].sum() == 0.0:
-        return np.inf
-    return _impurity(n[0, 0], n[0, 1], n[1, 0], n[1, 1])
-
-
-@kernel
-def _project(X, rows, start, end, tried, w, out):
-    out[: end - start] = 0.0
-    for k in range(tried.shape[0]):
-        if w[k] != 0.0:
-            column = X[tried[k]]
-            for i in range(start, end):
-                out[i - start] += w[k] * column[rows[i]]
-
-
-@kernel
-def _cut_of_scores(scores, n, group, start, weight, min_leaf, counts):
-    """Best cut of real-valued scores: (impurity, threshold)."""
-    low = scores[0]
-    high = scores[0]
-    for i in range(n):
-        low = min(low, scores[i])
-        high = max(high, scores[i])
-    if high <= low:
-        return np.inf, 0.0
-    step = (high - low) / (BINS - 1)
-    counts[:] = 0
-    for i in range(n):
-        counts[int((scores[i] - low) / step), group[start + i]] += 1
-    value, cut = _best_cut(counts, weight, min_leaf)
-    return value, low + cut * step
-
-
-@kernel
-def _leaves_enough(scores, n, threshold, min_leaf):
-    left = 0
-    for i in range(n):
-        if scores[i] < threshold:
-            left += 1
-    return min_leaf <= left <= n - min_leaf
-
-
-@kernel
-def _linear(X, rows, start, end, group, weight, growth, tried, w):
-    """Fit a weighted linear SVM (eq. 9) on the first rows of a node in units of bytes; fills w."""
-    m = min((end - start) // 2, FIT_ROWS)
-    d = tried.shape[0]
-    Z = np.empty((m, d + 1))
-    target = np.empty(m)
-    cost = np.empty(m)
-    scale = np.empty(d)
-    total = 0.0
-    for i in range(m):
-        target[i] = 2.0 * group[start + i] - 1.0
-        cost[i] = weight[group[start + i]]
-        total += cost[i]
-        Z[i, d] = 1.0
-    for i in range(m):
-        cost[i] *= m / total
-    for k in range(d):
-        column = X[tried[k]]
-        mean = 0.0
-        square = 0.0
-        for i in range(m):
-            value = np.float64(column[rows[start + i]])
-            Z[i, k] = value
-            mean += value
-            square += value * value
-        mean /= m
-        scale[k] = np.sqrt(max(square / m - mean * mean, 0.0)) + 1e-3
-        for i in range(m):
-            Z[i, k] = (Z[i, k] - mean) / scale[k]
-    solution = np.empty(d + 1)
-    prediction = np.empty(m)
-    newton_split(Z, target, cost, m, d + 1, np.int64(HINGE), growth.C, 0.0, NEWTON_STEPS, solution, prediction)
-    for k in range(d):
-        w[k] = np.float64(np.float32(solution[k] / scale[k]))
-
-
-@kernel
-def _linear_gains(X, rows, start, end, group, weight, growth, tried, w, counts, scores):
-    """Whether the linear split beats the best single feature on rows that chose neither."""
-    m = min((end - start) // 2, FIT_ROWS)
-    middle = start + m
-    last = min(end, middle + JUDGE_ROWS)
-    _, feature, cut = _best_feature(X, rows, start, middle, group, weight, tried, np.int64(1), counts)
-    if feature < 0:
-        return False
-    single = np.empty(last - middle)
-    column = X[feature]
-    for i in range(middle, last):
-        single[i - middle] = column[rows[i]]
-    _project(X, rows, start, middle, tried, w, scores)
-    impurity, threshold = _cut_of_scores(scores, m, group, start, weight, np.int64(1), counts)
-    if impurity == np.inf:
-        return False
-    _project(X, rows, middle, last, tried, w, scores)
-    judged = group[middle:last]
-    return _judge(scores, judged, weight, last - middle, threshold) < _judge(
-        single, judged, weight, last - middle, np.float64(cut)
-    )
-
-
-@kernel
 def grow_structured(X, masks, growth, seed):
     """Grow one tree.
 
@@ -328,7 +161,8 @@ def grow_structured(X, masks, growth, seed):
     n_tried = min(growth.n_tried, D)
     scores = np.empty(N)
     spare = np.empty(N, np.int32)
-    w = np.empty(n_tried)
+    chosen = np.empty(min(KEPT, n_tried), np.int64)
+    w = np.empty(chosen.shape[0])
     node = 0
     while node < n_nodes:
         start = start_of[node]
@@ -338,6 +172,7 @@ def grow_structured(X, masks, growth, seed):
         split = n >= 2 * growth.min_leaf and depth_of[node] < growth.max_depth and _main_direction(Z, m, v)
         size = 0
         middle = start
+        linear = False
         if split:
             offset = np.float32(0.0)
             for j in range(PAIRS):
@@ -359,21 +194,19 @@ def grow_structured(X, masks, growth, seed):
                 j = k + random_below(state, D - k)
                 order[k], order[j] = order[j], order[k]
             tried = order[:n_tried]
-            parent = _impurity(weight[0] * (n - ones), weight[1] * ones, 1e-300, 0.0)
-            found, feature, cut = _best_feature(X, rows, start, end, group, weight, tried, growth.min_leaf, counts)
-            linear = False
+            parent = impurity(weight[0] * (n - ones), weight[1] * ones, 1e-300, 0.0)
+            found, feature, cut = best_feature(X, rows, start, end, group, weight, tried, growth.min_leaf, counts)
             if growth.linear == 1 and n >= LEAST_FOR_LINEAR:
-                _linear(X, rows, start, end, group, weight, growth, tried, w)
-                linear = _linear_gains(X, rows, start, end, group, weight, growth, tried, w, counts, scores)
+                linear = sparse_split(X, rows, start, end, group, weight, growth.C, tried, counts, scores, chosen, w)
             if linear:
-                _project(X, rows, start, end, tried, w, scores)
-                value, at = _cut_of_scores(scores, n, group, start, weight, growth.min_leaf, counts)
+                project(X, rows, start, end, chosen, w, scores)
+                value, at = cut_of_scores(scores, n, group, start, weight, growth.min_leaf, counts)
                 threshold[node] = at
                 # Rounded, a threshold may leave a side fewer rows than its bins hold.
-                linear = value < np.inf and _leaves_enough(scores, n, threshold[node], growth.min_leaf)
+                linear = value < np.inf and leaves_enough(scores, n, threshold[node], growth.min_leaf)
                 if linear:
                     found = value
-                    size = n_tried
+                    size = chosen.shape[0]
             if not linear and feature >= 0:
                 column = X[feature]
                 for i in range(start, end):
@@ -391,13 +224,13 @@ def grow_structured(X, masks, growth, seed):
                 heavier = np.empty(room, np.float32)
                 heavier[:used] = weights[:used]
                 weights = heavier
-            if size == 1:
+            if linear:
+                for k in range(size):
+                    features[used + k] = chosen[k]
+                    weights[used + k] = w[k]
+            else:
                 features[used] = feature
                 weights[used] = 1.0
-            else:
-                for k in range(size):
-                    features[used + k] = tried[k]
-                    weights[used + k] = w[k]
             used += size
             middle = start
             right = 0
