@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from first_call import first_call
 from measure import Report, core_seconds, duration, seconds
+from photos import edges
 from reference import ReferenceQueries
 from reference_forest import ReferenceTree
 from scale import growth, memory
@@ -197,6 +198,7 @@ BLOCKS: dict[str, Callable[[Report, bool], None]] = {
     "forests": forests,
     "growth": growth,
     "memory": memory,
+    "edges": edges,
     "first-call": first_call,
 }
 

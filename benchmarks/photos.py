@@ -1,0 +1,47 @@
+"""How fast edges are found, and maps are scored."""
+
+from __future__ import annotations
+
+import numpy as np
+from measure import Report, duration, seconds
+from scipy.ndimage import gaussian_filter
+from scipy.spatial import cKDTree
+
+from dsna.edges import evaluate, pretrained
+
+_SIDES = (321, 481)
+_SEGMENTS, _NOISE = 60, 25.0
+
+
+def picture(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A photo of patches of colour with a soft texture, (321, 481, 3) bytes, and where one patch meets another."""
+    rng = np.random.default_rng(seed)
+    grid = np.indices(_SIDES).reshape(2, -1).T
+    _, segment = cKDTree(rng.uniform(0, _SIDES, (_SEGMENTS, 2))).query(grid)
+    segment = segment.reshape(_SIDES)
+    texture = gaussian_filter(rng.normal(size=(*_SIDES, 3)), (2, 2, 0))
+    colours = rng.uniform(40, 215, (_SEGMENTS, 3))[segment] + _NOISE * texture / texture.std()
+    boundary = np.zeros(_SIDES, dtype=bool)
+    boundary[:-1] |= segment[:-1] != segment[1:]
+    boundary[:, :-1] |= segment[:, :-1] != segment[:, 1:]
+    return np.clip(colours, 0, 255).astype(np.uint8), boundary
+
+
+def edges(report: Report, quick: bool) -> None:
+    """The shipped detector beside structured edges by the same code; scoring."""
+    n = 2 if quick else 10
+    report.title(f"edges: {n} made photos of 481 x 321 pixels, the shipped detector, two threads, time per photo")
+    detector = pretrained().set_params(n_jobs=2)
+    photos, boundaries = zip(*(picture(seed) for seed in range(n)), strict=True)
+
+    def maps(method: str) -> list[np.ndarray]:
+        return [detector.detect(photo, method=method) for photo in photos]
+
+    (peer, _), (took, found) = (seconds(maps, method, repeats=3) for method in ("se", "dsna"))
+    what = "detect (peer: method='se', structured edges)"
+    report.add(what, duration(took / n), duration(peer / n), took / peer, "<= 5", took / peer <= 5)
+    report.add("  the same, in seconds", duration(took / n), target="< 1.5 s", ok=took / n < 1.5)
+    truth = [[one] * 5 for one in boundaries]
+    evaluate(found[:1], truth[:1], n_jobs=2)
+    scored = seconds(lambda: evaluate(found, truth, n_jobs=2))[0] * 200 / n
+    report.add("evaluate 200 such maps, five annotators each", duration(scored), target="< 300 s", ok=scored < 300)
