@@ -1,7 +1,9 @@
 """`dsna reproduce pose` on drawn heads; on the real collection where DSNA_DATA names it."""
 
+import io
 import os
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +12,12 @@ import pytest
 
 from dsna.experiments.crops import CropRows
 from dsna.experiments.families import FULL
+from dsna.experiments.jobs import LAYOUT
+from dsna.experiments.ledger import load_ledger
+from dsna.experiments.pages import png
 from dsna.experiments.pose.heads import COMPONENTS, gradients, read_heads
-from dsna.experiments.pose.methods import TABLE_METHODS, pose_families
+from dsna.experiments.pose.methods import PAPERS_FORM, TABLE_METHODS, pose_families
+from dsna.experiments.pose.page import sections
 from dsna.experiments.pose.plan import experiments
 from dsna.experiments.pose.protocols import GAPS, pose_folds, thinned
 from dsna.experiments.pose.scores import pose_table
@@ -38,10 +44,85 @@ def data(tmp_path_factory):
     return folder
 
 
+_FIRST = ("RED-SVM", PAPERS_FORM, "CS-RF+DSNA, mean")
+
+
 @pytest.fixture(scope="module")
-def finished(data, tmp_path_factory):
+def started(data, tmp_path_factory):
+    """A folder with some methods, what the command said, and the files as they were then."""
     out = tmp_path_factory.mktemp("pose")
+    run = ask("--data", data, "--out", out, "--quick", "--methods", ";".join(_FIRST[:2]), "--methods", _FIRST[2])
+    return out, run, {path.name: path.read_bytes() for path in out.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def finished(data, started):
+    out = started[0]
     return out, ask("--data", data, "--out", out, "--quick")
+
+
+def test_chosen_methods_alone_are_run_and_shown(started):
+    _, run, files = started
+    assert run.exit_code == 0, run.output
+    filed = pd.read_csv(io.BytesIO(files["results.csv"]), dtype={"fold": str})
+    run_where = {method: set(mine["protocol"]) for method, mine in filed.groupby("method")}
+    tables = {"2 folds", "2 person folds"}
+    assert run_where == {"RED-SVM": tables, PAPERS_FORM: tables, "CS-RF+DSNA, mean": {gap.name for gap in GAPS}}
+    assert f"0 of {len(filed)} results" in run.output
+    page = files["pose.md"].decode()
+    assert "| RED-SVM |" in page
+    assert f"**{PAPERS_FORM}** |" in page
+    assert "| RF |" not in page
+    assert "Fig. 9b" not in page
+    # Of the methods in the other plots none has been run.
+    assert [name for name in files if name.endswith(".png")] == ["neighbours.png"]
+
+
+def test_the_rest_is_run_later_and_what_was_there_stays(started, finished):
+    files, (out, run) = started[2], finished
+    before = files["results.csv"]
+    after = (out / "results.csv").read_bytes()
+    held, planned = (len(file.splitlines()) - 1 for file in (before, after))
+    assert after.startswith(before)
+    assert f"{held} of {planned} results" in run.output
+    assert not load_ledger(out / "results.csv", LAYOUT).duplicated(list(LAYOUT.key)).any()
+
+
+def test_an_unknown_method_is_told_before_anything_is_run(data, tmp_path):
+    run = ask("--data", data, "--out", tmp_path / "out", "--quick", "--methods", "RF;nonsense")
+    assert run.exit_code == 2
+    assert f"There is no method nonsense; there are {', '.join(TABLE_METHODS)}." in run.output
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "there, plots",
+    [
+        ((), []),
+        (("RED-SVM",), []),
+        (("RF",), ["pitch.png", "removal.png"]),
+        ((PAPERS_FORM, "CS-RF, mean"), []),
+        ((f"{FULL}, max_depth=2",), ["sweeps.png"]),
+    ],
+)
+def test_page_and_plots_show_what_has_been_answered(there, plots, finished, data):
+    filed = load_ledger(finished[0] / "results.csv", LAYOUT)
+    everything = experiments(read_heads(data, quick=True), quick=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        page, drawn = sections(everything, filed[filed["method"].isin(there)])
+        assert all(png(plot) for plot in drawn.values())
+    assert list(drawn) == plots
+    assert not there or page != sections(everything, filed.iloc[:0])[0]
+
+
+def test_shares_removed_stay_in_order_where_a_method_lacks_one(finished, data):
+    filed = load_ledger(finished[0] / "results.csv", LAYOUT)
+    everything = experiments(read_heads(data, quick=True), quick=True)
+    lacking = filed[~((filed["protocol"] == "10 % removed") & (filed["method"] == "RF"))]
+    page, _ = sections(everything, lacking[lacking["method"].isin(["RF", "CS-RF"])])
+    table = next(part for part in page if part.startswith("|  | 0.0 |"))
+    assert table.splitlines()[0] == "|  | 0.0 | 0.1 | 0.5 |"
 
 
 def test_page_and_plots_are_written(finished):

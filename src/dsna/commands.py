@@ -175,6 +175,9 @@ def pose(
         Path, typer.Option(metavar="DIR", help="Pointing'04: Person01/person01100-90+0.jpg and .txt, and so on.")
     ],
     out: Annotated[Path, typer.Option(help="Folder for results, page and pictures; resumed from.")] = Path("pose"),
+    methods: Annotated[
+        list[str] | None, typer.Option(help="Methods of the tables: 'CS-RF;RF' or repeated; all if not named.")
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="One series of pictures, few folds, settings and trees: a minute or two.")
     ] = False,
@@ -192,12 +195,14 @@ def pose(
     - `dsna reproduce pose --data pointing04 --quick` : a first look
 
     - `dsna reproduce pose --data pointing04 --jobs 2` : everything
+
+    - `dsna reproduce pose --data pointing04 --methods "CS-RF;CS-RF+DSNA"` : these first
     """
     with told("reproduce pose", VISION_REMEDY, _RESUMED.format(out)):
         from .experiments.pose.reproduction import Options
         from .experiments.pose.reproduction import reproduce as run
 
-        code = run(Options(data, out, quick, jobs), say=typer.echo)
+        code = run(Options(data, out, _names(methods, ";"), quick, jobs), say=typer.echo)
     raise typer.Exit(code)
 
 

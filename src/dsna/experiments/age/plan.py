@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -127,25 +127,6 @@ def _thinned(collection: Collection) -> Collection:
     n = len(collection.pictures)
     rows = np.unique(np.linspace(0, n - 1, min(n, _QUICK_PICTURES)).astype(int))
     return Collection(collection.name, collection.folder, collection.pictures.subset(rows))
-
-
-def choose(experiments: Iterable[Experiment], asked: Sequence[str]) -> list[Experiment]:
-    """Experiments with the methods asked for only; all of them where none is named.
-
-    Examples
-    --------
-    >>> choose([], ["nonsense"])
-    Traceback (most recent call last):
-    dsna.experiments.age.collections.FacesError: There is no method nonsense; there are RF, ...
-    """
-    known = dict.fromkeys((*TABLE_METHODS, *GAP_METHODS, *SWEEP_METHODS))
-    unknown = [name for name in asked if name not in known]
-    if unknown:
-        raise FacesError(f"There is no method {', '.join(unknown)}; there are {', '.join(TABLE_METHODS)}.")
-    if not asked:
-        return list(experiments)
-    picked = [replace(one, methods=tuple(m for m in one.methods if m in asked)) for one in experiments]
-    return [one for one in picked if one.methods]
 
 
 def jobs_of(experiments: Iterable[Experiment], quick: bool, done: Container[tuple[str, ...]] = ()) -> list[Job]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..choosing import choose
 from ..families import QUICK_TREES, with_trees
 from ..jobs import LAYOUT
 from ..ledger import Ledger, load_ledger, results_folder
@@ -20,9 +21,9 @@ from ..splits import person_folds
 from .approximations import fit_split, plot_approximations, settling
 from .collections import find_collections
 from .figures import plot_embeddings, plot_settling
-from .methods import SWEEP_METHODS, family_of
+from .methods import GAP_METHODS, SWEEP_METHODS, TABLE_METHODS, family_of
 from .page import READING, gap_section, main_table, section, sweep_section, write_figures
-from .plan import Experiment, choose, experiments, jobs_of
+from .plan import Experiment, experiments, jobs_of
 from .rows import FaceRows
 from .scores import score
 
@@ -81,7 +82,7 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
 
     Raises
     ------
-    FacesError, ResultsError
+    FacesError, MethodError, ResultsError
         Where the folder, a name or the result file cannot be used; nothing has been run then.
 
     Examples
@@ -96,7 +97,7 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
         for problem in collection.pictures.problems:
             print(f"{collection.name}: left out {problem}", file=sys.stderr)
     everything = experiments(collections, options.quick)
-    wanted = choose(everything, options.methods)
+    wanted = choose(everything, options.methods, TABLE_METHODS, (*GAP_METHODS, *SWEEP_METHODS))
     results_folder(options.out)
     before = load_ledger(options.results, LAYOUT)
     done = set(before[list(LAYOUT.key)].itertuples(index=False, name=None))

@@ -68,7 +68,12 @@ def _removal_tables(
             if len(errors) == len(one.folds):
                 mean.setdefault(method, {})[share] = float(np.mean(errors))
                 spread.setdefault(method, {})[share] = float(np.std(errors))
-    return pd.DataFrame.from_dict(mean, orient="index"), pd.DataFrame.from_dict(spread, orient="index")
+    return _by_share(mean), _by_share(spread)
+
+
+def _by_share(found: dict[str, dict[float, float]]) -> pd.DataFrame:
+    """Shares in ascending order, also where methods have answered different ones."""
+    return pd.DataFrame.from_dict(found, orient="index").sort_index(axis=1)
 
 
 def _gap_table(gaps: Sequence[Experiment], filed: pd.DataFrame) -> pd.DataFrame:
@@ -134,7 +139,8 @@ def sections(everything: Sequence[Experiment], filed: pd.DataFrame) -> tuple[lis
     if not pitch.empty:
         page += ["## Pitch error at each pitch angle (Fig. 9a)", markdown(pitch, _angles(pitch), OURS, digits=1)]
         shown = [method for method in REMOVAL_METHODS if method in pitch.index]
-        plots["pitch.png"] = plot_pitch({method: pitch.loc[method].to_dict() for method in shown})
+        if shown:
+            plots["pitch.png"] = plot_pitch({method: pitch.loc[method].to_dict() for method in shown})
     mean, spread = _removal_tables([main, *kinds["removal"]], filed)
     if not mean.empty:
         page.append("## Pitch error as training pictures are removed toward a normal distribution of pitch (Fig. 9b)")

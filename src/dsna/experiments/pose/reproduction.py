@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...datasets import PictureSet
+from ..choosing import choose
 from ..crops import CropRows
 from ..families import FULL, QUICK_TREES, with_trees
 from ..jobs import LAYOUT
@@ -16,7 +17,7 @@ from ..ledger import Ledger, load_ledger, results_folder
 from ..pages import close_page, write_plots
 from ..running import execute
 from .heads import COMPONENTS, gradients, read_heads
-from .methods import pose_families
+from .methods import GAP_METHODS, SWEEP_METHODS, TABLE_METHODS, pose_families
 from .neighbours import plot_neighbours, rare_and_common
 from .page import READING, sections
 from .plan import Experiment, experiments, jobs_of, left
@@ -32,6 +33,8 @@ class Options:
         See :func:`dsna.experiments.pose.heads.read_heads`.
     out : Path
         Folder for results, page and pictures; made where it is missing.
+    methods : tuple of str, default=()
+        Names; empty: all.
     quick : bool, default=False
         One series of pictures, few folds, settings and trees.
     jobs : int, default=1
@@ -46,6 +49,7 @@ class Options:
 
     data: Path
     out: Path
+    methods: tuple[str, ...] = ()
     quick: bool = False
     jobs: int = 1
 
@@ -71,8 +75,8 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
 
     Raises
     ------
-    PoseError, ResultsError
-        Where the folder or the result file cannot be used; nothing has been run then.
+    PoseError, MethodError, ResultsError
+        Where the folder, a name or the result file cannot be used; nothing has been run then.
 
     Examples
     --------
@@ -85,13 +89,14 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
     for problem in heads.problems:
         print(f"left out {problem}", file=sys.stderr)
     everything = experiments(heads, options.quick)
+    wanted = choose(everything, options.methods, TABLE_METHODS, (*GAP_METHODS, *SWEEP_METHODS))
     results_folder(options.out)
     done = set(load_ledger(options.results, LAYOUT)[list(LAYOUT.key)].itertuples(index=False, name=None))
-    missing = sum(len(methods) for one in everything for _, methods in left(one, done))
-    total = sum(len(one.methods) * len(one.splits) for one in everything)
+    missing = sum(len(methods) for one in wanted for _, methods in left(one, done))
+    total = sum(len(one.methods) * len(one.splits) for one in wanted)
     say(f"{total - missing} of {total} results are in {options.results} already.")
     rows = gradients(heads, options.out / "gradients.npz")
-    jobs = jobs_of(everything, done, heads, rows, options.quick)
+    jobs = jobs_of(wanted, done, heads, rows, options.quick)
     failures = execute(jobs, missing, Ledger(options.results, LAYOUT), options.jobs, _named)
     page, plots = sections(everything, load_ledger(options.results, LAYOUT))
     say("\n\n".join(page))
