@@ -53,10 +53,11 @@ def test_one_photo(shipped, photo, tmp_path):
     assert shipped.asked == [((1.0,), "dsna", True, 1)]
 
 
-def test_options_reach_the_detector(shipped, photo, tmp_path):
-    options = ("--scales", "multi", "--method", "se", "--no-nms", "--invert", "--jobs", 2)
+@pytest.mark.parametrize(("name", "scales"), [("two", (0.5, 1.0)), ("multi", (0.5, 1.0, 2.0))])
+def test_options_reach_the_detector(shipped, photo, tmp_path, name, scales):
+    options = ("--scales", name, "--method", "se", "--no-nms", "--invert", "--jobs", 2)
     told(ask("detect", photo, "-o", tmp_path / "e.npy", *options), 0)
-    assert shipped.asked == [((0.5, 1.0, 2.0), "se", False, 2)]
+    assert shipped.asked == [(scales, "se", False, 2)]
     np.testing.assert_allclose(np.load(tmp_path / "e.npy"), 1 - Quick().detect(scene()))
 
 

@@ -221,7 +221,9 @@ def reproduce_edges(
         list[str] | None, typer.Option("--seeds", "--seed", help="Seeds: 0,1,2 or repeated; these three if not named.")
     ] = None,
     patches: Annotated[int | None, typer.Option(min=100, help="Patches that each tree learns from.")] = None,
-    scales: Annotated[Scales, typer.Option(help="multi: half, full and double size; slower.")] = Scales.single,
+    scales: Annotated[
+        Scales, typer.Option(help="two: half and full size; multi: also double size, slow.")
+    ] = Scales.single,
     split: Annotated[Scored, typer.Option(help="Photos to score: choose on val, tell of test.")] = Scored.val,
     quick: Annotated[
         bool, typer.Option("--quick", help="12 photos, two trees, one seed, three methods: a minute.")

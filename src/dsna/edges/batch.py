@@ -23,6 +23,8 @@ from ..trees import one_blas_thread
 from .photos import PHOTO_ENDINGS, PhotoError, read_photo, write_map
 
 SHIPPED = "shipped"
+#: Sizes at which photos are looked at, in shares of their own, by what they are called.
+SCALES = {"single": (1.0,), "two": (0.5, 1.0), "multi": (0.5, 1.0, 2.0)}
 _MAP_ENDINGS = (".png", ".npy")
 
 

@@ -43,7 +43,7 @@ class Options:
         Empty: three, or one if it is to be quick.
     patches : int or None, default=None
         Patches of each tree; None: as EdgeDetector has it.
-    scales : {"single", "multi"}, default="single"
+    scales : {"single", "two", "multi"}, default="single"
     split : {"val", "test"}, default="val"
         Which photos are scored.
     quick : bool, default=False

@@ -15,8 +15,6 @@ from ..ledger import Layout
 from .collections import Collection
 from .methods import CROSS_METHODS, METHODS, detector_of
 
-#: Sizes at which photos are looked at.
-SCALES = {"single": (1.0,), "multi": (0.5, 1.0, 2.0)}
 #: Scores of the runs.
 LAYOUT = Layout(
     key=("train", "test", "scales", "settings", "seed", "method"),
@@ -40,7 +38,7 @@ class Run:
         One of ``METHODS``.
     detector : EdgeDetector
         Not fitted; its ``random_state`` is the seed.
-    scales : {"single", "multi"}
+    scales : {"single", "two", "multi"}
 
     Examples
     --------
@@ -130,7 +128,7 @@ def planned(
     seeds : sequence of int
     patches : int or None, default=None
         Patches of each tree; None: as EdgeDetector has it.
-    scales : {"single", "multi"}, default="single"
+    scales : {"single", "two", "multi"}, default="single"
     quick : bool, default=False
 
     Returns

@@ -13,12 +13,13 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from ...edges import BoundaryScores, EdgeDetector, evaluate, load_detector
+from ...edges.batch import SCALES
 from ...edges.photos import PhotoError, read_photo, write_map
 from ...files import write_atomically
 from ...persistence import ModelFileError
 from ..ledger import Layout, Ledger, load_ledger
 from ..running import Row
-from .runs import SCALES, Run
+from .runs import Run
 
 _TIMES = Layout(key=("photo",), values=("seconds",))
 _NOISE = np.random.default_rng(0).integers(256, size=(64, 64, 3), dtype=np.uint8)
