@@ -1,5 +1,6 @@
 """EdgeDetector on photos of a few shapes: what it finds, what it refuses, and that it is the same again."""
 
+import copy
 import pickle
 
 import joblib
@@ -174,6 +175,14 @@ def test_files_that_hold_no_detector(small, tmp_path):
         load_detector(path)
     with pytest.raises(FileNotFoundError):
         load_detector(tmp_path / "gone.dsna")
+
+
+def test_file_of_another_version(small, tmp_path):
+    older = copy.deepcopy(small)
+    older.pool_.embedding.weights = older.pool_.embedding.weights[:1413]
+    older.save(tmp_path / "older.dsna")
+    with pytest.raises(ModelFileError, match=r"older.dsna is from another version of dsna.*dsna edges train"):
+        load_detector(tmp_path / "older.dsna")
 
 
 def test_not_fitted(tmp_path):

@@ -19,6 +19,7 @@ from ..extras import import_extra
 from ..parameters import is_number
 from ..trees import in_parallel, one_blas_thread
 from .detection import METHODS, TILE, soft_map
+from .embedding import N_DESCRIBED
 from .forest import grow_forest, photos_known
 from .photos import as_photo
 from .pool import Voting, fill_pool
@@ -310,7 +311,7 @@ def load_detector(path: str | os.PathLike[str]) -> EdgeDetector:
     Raises
     ------
     ModelFileError
-        The file is foreign, damaged, or holds another kind of model.
+        The file is foreign, damaged, from another version, or holds another kind of model.
     """
     from ..persistence import ModelFileError, load
 
@@ -318,6 +319,12 @@ def load_detector(path: str | os.PathLike[str]) -> EdgeDetector:
     if not isinstance(detector, EdgeDetector):
         raise ModelFileError(
             f"{os.fspath(path)} holds a {type(detector).__name__}, not an EdgeDetector: use dsna.load."
+        )
+    pool = getattr(detector, "pool_", None)
+    if pool is not None and len(pool.embedding.weights) != N_DESCRIBED:
+        raise ModelFileError(
+            f"{os.fspath(path)} is from another version of dsna, which described patches otherwise: train it again "
+            "with `dsna edges train`."
         )
     return detector
 

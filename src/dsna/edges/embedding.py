@@ -20,6 +20,7 @@ N_POOLED = N_CHANNELS * (_POOLED**2 + len(CELLS) ** 2)
 _CELL_SIZES, _ACROSS = (2, 4, 8, 16), 8  # pixels of a cell's side, the first ones cover a mask; cells of a row
 _REACH = _CELL_SIZES[-1] * _ACROSS // 2
 N_CONTEXT = 2 * len(_CELL_SIZES) * _ACROSS**2
+N_DESCRIBED = N_POOLED + N_CONTEXT
 _LEAST_MEAN = 1e-3  # of a map: one without edges has none
 _BLUR, _RIDGE = 2, 0.01
 

@@ -16,7 +16,14 @@ from .runs import LAYOUT, Run
 _MARK = ", published (not run here)"
 _SCORES = ("ODS", "OIS", "AP")
 _BEST = dict.fromkeys((*_SCORES, "R50"), 1)
-_PAIRS = ((FULL, PLAIN), (FULL, "CS-SE"), (FULL, "CS-SE+kernel"), ("CS-SE", PLAIN), ("SE+DSNA", PLAIN))
+_PAIRS = (
+    (FULL, PLAIN),
+    (FULL, "CS-SE"),
+    (FULL, "CS-SE+AH"),
+    (FULL, "CS-SE+kernel"),
+    ("CS-SE", PLAIN),
+    ("SE+DSNA", PLAIN),
+)
 READING = """\
 Scores as BSDS500 counts them: ODS is the best F at one threshold for all photos, OIS at each photo's own, AP the
 average precision, R50 the recall at precision one half. Forests of one seed learn from equally many patches of the
