@@ -172,7 +172,7 @@ class BoundaryScores:
         >>> counts = np.array([[[90, 100, 80, 160], [60, 100, 54, 60]]])
         >>> ax = BoundaryScores(["pond"], np.array([0.3, 0.6]), counts).plot(label="ours")
         >>> [text.get_text() for text in ax.get_legend().get_texts()]
-        ['ours (ODS 0.73)']
+        ['ours (ODS 0.732)']
         """
         if ax is None:
             pyplot = import_extra("matplotlib.pyplot", "report")
@@ -183,7 +183,7 @@ class BoundaryScores:
                 ax.plot(recall, f * recall / (2 * recall - f), color="0.85", linewidth=0.8, zorder=0)
                 ax.annotate(f"{f:.1f}", (1, f / (2 - f)), color="0.6", fontsize=7, ha="right", va="bottom")
         shown = self.counts[..., 3].sum(axis=0) > 0
-        name = f"{label} (ODS {self.ods:.2f})" if label else f"ODS {self.ods:.2f}"
+        name = f"{label} (ODS {self.ods:.3f})" if label else f"ODS {self.ods:.3f}"
         (line,) = ax.plot(self.recall[shown], self.precision[shown], label=name, **style)
         ax.plot(self.ods_recall, self.ods_precision, "o", color=line.get_color(), markersize=4)
         ax.legend(loc="lower left")

@@ -33,7 +33,7 @@ def plot_curves(scored: Scored, title: str = "") -> Any:
     >>> scores = BoundaryScores(["pond"], np.array([0.3, 0.6]), counts)
     >>> figure = plot_curves({"SE": {0: scores, 1: scores}})
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    ['SE (ODS 0.73)']
+    ['SE (ODS 0.732)']
     """
     ax = None
     for method, seeds in scored.items():
