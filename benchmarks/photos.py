@@ -8,6 +8,7 @@ from scipy.ndimage import gaussian_filter
 from scipy.spatial import cKDTree
 
 from dsna.edges import evaluate, pretrained
+from dsna.edges.sampling import boundary_of
 
 _SIDES = (321, 481)
 _SEGMENTS, _NOISE = 60, 25.0
@@ -21,10 +22,7 @@ def picture(seed: int) -> tuple[np.ndarray, np.ndarray]:
     segment = segment.reshape(_SIDES)
     texture = gaussian_filter(rng.normal(size=(*_SIDES, 3)), (2, 2, 0))
     colours = rng.uniform(40, 215, (_SEGMENTS, 3))[segment] + _NOISE * texture / texture.std()
-    boundary = np.zeros(_SIDES, dtype=bool)
-    boundary[:-1] |= segment[:-1] != segment[1:]
-    boundary[:, :-1] |= segment[:, :-1] != segment[:, 1:]
-    return np.clip(colours, 0, 255).astype(np.uint8), boundary
+    return np.clip(colours, 0, 255).astype(np.uint8), boundary_of(segment)
 
 
 def edges(report: Report, quick: bool) -> None:

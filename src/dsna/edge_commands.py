@@ -64,7 +64,7 @@ _Truth = Annotated[
     typer.Option(metavar="DIR", help="Ground truth of your photos: PNG or BSDS500's MAT files of the same names."),
 ]
 _Scales = Annotated[
-    Scales, typer.Option(help="two: half and full size, better for a quarter more time; multi: also double size, slow.")
+    Scales, typer.Option(help="two: half and full size, better for 40 % more time; multi: also double size, slow.")
 ]
 _Method = Annotated[Method, typer.Option(help="se: one stored patch a leaf instead of sparse approximation; faster.")]
 

@@ -219,7 +219,7 @@ class EdgeDetector(BaseEstimator):
         photo : array of shape (H, W), (H, W, 3) or (H, W, 4)
             Bytes, 16 bits, or floats from 0 to 1; any size.
         scales : float or sequence of float, default=(1.0,)
-            Sizes at which the photo is looked at; ``(0.5, 1)`` finds a little more, and takes a quarter longer.
+            Sizes at which the photo is looked at; ``(0.5, 1)`` finds a little more, and takes 40 % longer.
         method : {"dsna", "se", "kernel", "hull"}, default="dsna"
             Sparse approximation by the patches in the leaves; leaves' own masks only; patches weighted by distance;
             by an affine hull.
