@@ -134,3 +134,10 @@ def test_a_sparse_split_is_taken_where_it_gains_on_rows_that_chose_neither(seed)
     linear = judged_cuts(values[:m], values[m:], group[:m], group[m:], weight)
     if all(value == single == np.inf or abs(value - single) > 1e-9 for value in linear):  # else rounding decides
         assert taken in {value < single for value in linear}
+
+
+def test_rounded_thresholds_are_counted_as_they_cut():
+    scores = np.array([0.0, 1.0, 1.0 + 1e-9, 1.0 + 2e-9, 2.0, 3.0])
+    assert cuts.leaves_enough(scores, 6, np.float32(1.5), 2)
+    between = np.float32(1.0 + 1.5e-9)  # three to each side, and 1 after rounding
+    assert not cuts.leaves_enough(scores, 6, between, 2)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsna._kernels import cuts, sparse_splits, structured
+from dsna._kernels import sparse_splits, structured
 from dsna._kernels.detection import cast_votes
 from dsna._kernels.patches import cut_masks, look_up, look_up_bins, outline, outlines
 from dsna._kernels.structured import Growth, grow_structured
@@ -352,10 +352,3 @@ def test_sharpening_moves_an_outline_to_where_colours_change():
         cast_votes(photo, start, np.zeros(1, np.int64), ones, np.array([0, 1]), mask.reshape(1, 256), passes, edges)
         columns[passes] = np.flatnonzero(edges[8]).tolist()
     assert columns == {0: [7, 8], 1: [8, 9], 2: [9, 10]}
-
-
-def test_rounded_thresholds_are_counted_as_they_cut():
-    scores = np.array([0.0, 1.0, 1.0 + 1e-9, 1.0 + 2e-9, 2.0, 3.0])
-    assert cuts.leaves_enough(scores, 6, np.float32(1.5), 2)
-    between = np.float32(1.0 + 1.5e-9)  # three to each side, and 1 after rounding
-    assert not cuts.leaves_enough(scores, 6, between, 2)
