@@ -28,9 +28,9 @@ def folder(tmp_path):
 
 @pytest.fixture
 def benchmark(folder, tmp_path):
-    """Runs the command on the folder; the result file is out.csv."""
+    """Runs the command on the folder; the result file is out/results.csv."""
 
-    def run(*arguments, out=tmp_path / "out.csv", where=folder):
+    def run(*arguments, out=tmp_path / "out", where=folder):
         return CliRunner().invoke(app, ["benchmark", str(where), "--out", str(out), *map(str, arguments)])
 
     return run
@@ -61,7 +61,7 @@ def test_results_are_tidy_and_not_computed_twice(benchmark, tmp_path, monkeypatc
     assert first.exit_code == 0, first.output
     assert "classification: mean over 1 table\n" in first.output
     assert len(seen) == 8
-    frame = pd.read_csv(tmp_path / "out.csv")
+    frame = pd.read_csv(tmp_path / "out" / "results.csv")
     assert tuple(frame.columns) == COLUMNS
     assert frame[frame["task"] == "regression"]["mae"].notna().all()
     assert frame[frame["task"] == "classification"]["mae"].isna().all()
@@ -70,27 +70,27 @@ def test_results_are_tidy_and_not_computed_twice(benchmark, tmp_path, monkeypatc
     assert "8 of 8 results were in" in again.output
     benchmark(*FEW, "--methods", "kNN", "--redo")
     assert len(seen) == 16  # --methods adds up: both again
-    assert len(load_results(tmp_path / "out.csv")) == 8
+    assert len(load_results(tmp_path / "out" / "results.csv")) == 8
 
 
 def test_interrupted_runs_go_on_and_end_as_if_nothing_had_been(benchmark, tmp_path, monkeypatch):
-    benchmark(*FEW, out=tmp_path / "whole.csv")
+    benchmark(*FEW, out=tmp_path / "whole")
     with monkeypatch.context() as patch:
         counted(patch, stop_after=3)
         stopped = benchmark(*FEW)
     assert stopped.exit_code == 130
     assert "goes on from there" in stopped.output
-    assert len(load_results(tmp_path / "out.csv")) == 3
+    assert len(load_results(tmp_path / "out" / "results.csv")) == 3
     seen = counted(monkeypatch)
     assert benchmark(*FEW).exit_code == 0
     assert len(seen) == 5
-    pd.testing.assert_frame_equal(scores(tmp_path / "out.csv"), scores(tmp_path / "whole.csv"))
+    pd.testing.assert_frame_equal(scores(tmp_path / "out" / "results.csv"), scores(tmp_path / "whole" / "results.csv"))
 
 
 @pytest.mark.parametrize("cut", [1, 3, 40])
 def test_a_line_cut_off_is_run_again(benchmark, tmp_path, monkeypatch, cut):
     benchmark(*FEW)
-    path, before = tmp_path / "out.csv", scores(tmp_path / "out.csv")
+    path, before = tmp_path / "out" / "results.csv", scores(tmp_path / "out" / "results.csv")
     path.write_bytes(path.read_bytes()[:-cut])
     seen = counted(monkeypatch)
     assert benchmark(*FEW).exit_code == 0
@@ -100,9 +100,10 @@ def test_a_line_cut_off_is_run_again(benchmark, tmp_path, monkeypatch, cut):
 
 
 def test_a_header_cut_off_is_written_again(benchmark, tmp_path):
-    (tmp_path / "out.csv").write_text(",".join(COLUMNS)[:20])
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "results.csv").write_text(",".join(COLUMNS)[:20])
     assert benchmark(*FEW).exit_code == 0
-    assert len(load_results(tmp_path / "out.csv")) == 8
+    assert len(load_results(tmp_path / "out" / "results.csv")) == 8
 
 
 def test_lines_of_two_writers_do_not_mix(tmp_path):
@@ -126,15 +127,15 @@ def test_a_changed_table_is_run_again(benchmark, folder, monkeypatch):
 def test_several_seeds_are_averaged(benchmark, tmp_path):
     result = benchmark("--methods", "kNN", "--folds", "2", "--seed", "0", "--seed", "5", "--only", "price")
     assert result.exit_code == 0, result.output
-    rows = load_results(tmp_path / "out.csv")
+    rows = load_results(tmp_path / "out" / "results.csv")
     assert rows.groupby("seed").size().to_dict() == {0: 2, 5: 2}
     assert f"{rows['mae'].mean():.3f}" in result.output
 
 
 def test_processes_make_no_difference(benchmark, tmp_path):
     benchmark(*FEW)
-    benchmark(*FEW, "--jobs", "2", out=tmp_path / "two.csv")
-    pd.testing.assert_frame_equal(scores(tmp_path / "out.csv"), scores(tmp_path / "two.csv"))
+    benchmark(*FEW, "--jobs", "2", out=tmp_path / "two")
+    pd.testing.assert_frame_equal(scores(tmp_path / "out" / "results.csv"), scores(tmp_path / "two" / "results.csv"))
 
 
 def test_a_failing_method_does_not_stop_the_others(benchmark, tmp_path, monkeypatch):
@@ -145,7 +146,7 @@ def test_a_failing_method_does_not_stop_the_others(benchmark, tmp_path, monkeypa
     result = benchmark(*FEW, "--report", tmp_path / "report")
     assert result.exit_code == 1
     assert "kNN on price: RuntimeError: no luck (2 of 2 folds)" in result.output
-    assert len(load_results(tmp_path / "out.csv")) == 6
+    assert len(load_results(tmp_path / "out" / "results.csv")) == 6
     assert "no luck" in (tmp_path / "report" / "benchmark.md").read_text()
 
 
@@ -171,11 +172,13 @@ def test_an_extra_that_is_missing_names_the_remedy(module, tmp_path):
 
 def test_input_that_cannot_be_used_ends_the_command_before_anything_is_run(benchmark, folder, tmp_path, monkeypatch):
     seen = counted(monkeypatch)
-    (tmp_path / "notes.csv").write_text("some,notes\n")
+    notes = tmp_path / "notes" / "results.csv"
+    notes.parent.mkdir()
+    notes.write_text("some,notes\n")
     cases = {
         "is not a folder": {"where": tmp_path / "missing"},
-        "not a result file": {"out": tmp_path / "notes.csv"},
-        "there is no folder": {"out": tmp_path / "missing" / "out.csv"},
+        "not a result file": {"out": notes.parent},
+        "a file stands where": {"out": notes},
     }
     for problem, where in cases.items():
         result = benchmark(*FEW, **where)
@@ -190,7 +193,7 @@ def test_input_that_cannot_be_used_ends_the_command_before_anything_is_run(bench
         result = benchmark(*given)
         assert (result.exit_code, problem in result.output) == (2, True), result.output
     for text, problem in (
-        ("", "not a CSV"),
+        ("", "the file is empty"),
         ("a,y\n1,\n2,3\n", "missing values"),
         ("a,y\n1,1\n2,1\n", "labels are equal"),
     ):
@@ -198,18 +201,18 @@ def test_input_that_cannot_be_used_ends_the_command_before_anything_is_run(bench
         result = benchmark(*FEW)
         assert (result.exit_code, problem in result.output, "bad.csv" in result.output) == (2, True, True)
     assert not seen
-    assert (tmp_path / "notes.csv").read_text() == "some,notes\n"
+    assert notes.read_text() == "some,notes\n"
 
 
 def test_quick_takes_few_small_tables(benchmark, folder, tmp_path):
     for k in range(4):
-        small_tables.write(folder, f"more{k}", "regression", n=600, seed=k)
+        small_tables.write(folder, f"more{k}", "regression", n=1200, seed=k)
     result = benchmark("--quick", "--methods", "kNN")
     assert result.exit_code == 0, result.output
-    rows = load_results(tmp_path / "out.csv")
+    rows = load_results(tmp_path / "out" / "results.csv")
     assert set(rows["folds"]) == {2}
     assert rows.groupby("task")["dataset"].nunique().to_dict() == {"classification": 1, "regression": 3}
-    assert rows[rows["dataset"].str.startswith("more")]["checksum"].str.endswith("-400").all()
+    assert rows[rows["dataset"].str.startswith("more")]["checksum"].str.endswith("-thin1000").all()
 
 
 def test_ablation_is_run_and_reported_stage_by_stage(benchmark, tmp_path):
@@ -223,7 +226,7 @@ def test_ablation_is_run_and_reported_stage_by_stage(benchmark, tmp_path):
 
 def test_result_file_in_the_folder_is_no_table(benchmark, folder):
     for _ in range(2):
-        result = benchmark(*FEW, "--only", "price", out=folder / "results.csv")
+        result = benchmark(*FEW, "--only", "price", out=folder)
         assert result.exit_code == 0, result.output
 
 

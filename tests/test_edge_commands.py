@@ -14,8 +14,9 @@ from scipy.io import savemat
 
 import dsna.datasets
 import dsna.edges
-from dsna.edges.batch import Detection, EdgesError, plan
+from dsna.edges.batch import Detection
 from dsna.edges.photos import read_photo
+from dsna.edges.planning import EdgesError, plan
 from tests.odd_pictures import bad_pictures, good_pictures, scene
 from tests.quick_edges import Annotated, Quick, Scores, ask, files, told
 
@@ -84,7 +85,7 @@ def test_a_folder_of_everything(shipped, tmp_path, jobs):
     (folder / "notes.txt").write_text("no photo")
     for size in (13, 14):
         Image.new("L", (size, size)).save(folder / f"size{size}.bmp")
-    run = ask("detect", folder, "-o", out, "--jobs", jobs)
+    run = ask("detect", folder, "--out", out, "--jobs", jobs)
     said = told(run, 1)
     for name, (_, part) in bad_pictures().items():
         line = next(line for line in said.splitlines() if f"{name}:" in line and line.startswith("failed"))
@@ -99,9 +100,9 @@ def test_a_folder_of_everything(shipped, tmp_path, jobs):
     assert alone | {"sub/cmyk.jpg.png", "sub/cmyk.tif.png"} <= set(files(out))
     assert len(files(out)) == len(good_pictures())
     assert Image.open(out / "sub" / "pixel.png").size == (1, 1)
-    again = ask("detect", folder, "-o", folder / "maps")
+    again = ask("detect", folder, "--out", folder / "maps")
     assert len(files(folder / "maps")) == len(good_pictures())
-    assert told(ask("detect", folder, "-o", folder / "maps"), 1).count("failed") == again.stderr.count("failed")
+    assert told(ask("detect", folder, "--out", folder / "maps"), 1).count("failed") == again.stderr.count("failed")
 
 
 @pytest.mark.parametrize("name", [*bad_pictures(), "gone.jpg"])
@@ -113,18 +114,18 @@ def test_nothing_is_left_of_a_photo_that_fails(shipped, tmp_path, name):
     assert name in said
     assert content[1] in said
     assert not (tmp_path / "edges.png").exists()
-    told(ask("detect", tmp_path / name, "-o", tmp_path / "new"), 2)
+    told(ask("detect", tmp_path / name, "--out", tmp_path / "new"), 2)
     assert not (tmp_path / "new").exists()
 
 
 def test_folders_without_photos(shipped, photo, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
-    said = told(ask("detect", empty, "-o", tmp_path / "maps"), 2)
+    said = told(ask("detect", empty, "--out", tmp_path / "maps"), 2)
     assert "empty: no pictures" in said
     assert "Remedy" in said
     assert not (tmp_path / "maps").exists()
-    told(ask("detect", empty, photo, "-o", tmp_path / "maps"), 1)
+    told(ask("detect", empty, photo, "--out", tmp_path / "maps"), 1)
     assert files(tmp_path / "maps") == ["photo.png"]
 
 
@@ -138,27 +139,33 @@ def test_places_that_one_map_cannot_go(shipped, photo, tmp_path, out, said):
 
 
 def test_places_that_several_maps_cannot_go(shipped, photo, tmp_path):
-    assert "several photos need a folder" in told(ask("detect", photo, photo, "-o", tmp_path / "e.png"), 2)
-    assert "several photos need a folder" in told(ask("detect", tmp_path, "-o", photo), 2)
-    assert "another folder" in told(ask("detect", tmp_path, "-o", tmp_path), 2)
+    assert "name a folder, as in --out" in told(ask("detect", photo, photo, "-o", tmp_path / "e.png"), 2)
+    assert "name a folder, as in --out" in told(ask("detect", tmp_path, "-o", tmp_path / "maps"), 2)
+    assert "a file stands where a folder is needed" in told(ask("detect", tmp_path, "--out", photo), 2)
+    assert "name the file for one map with -o" in told(ask("detect", photo, "--out", tmp_path / "e.png"), 2)
+    assert "another folder" in told(ask("detect", tmp_path, "--out", tmp_path), 2)
+    for both in ((), ("-o", tmp_path / "e.png", "--out", tmp_path / "maps")):
+        assert "either a file for one map" in told(ask("detect", photo, *both), 2)
+    told(ask("detect", photo, "--out", tmp_path), 2)  # the map would have the photo's name
     assert files(tmp_path) == ["photo.png"]
-    told(ask("detect", photo, "-o", tmp_path), 2)  # the map would have the photo's name
+    assert shipped.asked == []
 
 
 def test_a_folder_that_cannot_be_made(shipped, photo, tmp_path):
     (tmp_path / "file").write_text("")
-    said = told(ask("detect", photo, "-o", tmp_path / "file" / "e.png"), 2)
-    assert "photo.png" in said
+    assert "file/e.png: a file stands where" in told(ask("detect", photo, "-o", tmp_path / "file" / "e.png"), 2)
+    assert "file/maps: a file stands where" in told(ask("detect", photo, "--out", tmp_path / "file" / "maps"), 2)
+    assert shipped.asked == []
 
 
 def test_maps_of_the_same_name(tmp_path):
     for part in ("x", "y"):
         (tmp_path / part).mkdir()
         (tmp_path / part / "a.jpg").write_bytes(b"")
-    jobs, problems = plan([tmp_path / "x" / "a.jpg", tmp_path / "y" / "a.jpg"], tmp_path / "maps")
+    jobs, problems = plan([tmp_path / "x" / "a.jpg", tmp_path / "y" / "a.jpg"], out=tmp_path / "maps")
     assert len(jobs) == 1
     assert "would overwrite that of" in problems[0]
-    jobs, problems = plan([tmp_path], tmp_path / "maps")
+    jobs, problems = plan([tmp_path], out=tmp_path / "maps")
     assert [job.map.relative_to(tmp_path / "maps").as_posix() for job in jobs] == ["x/a.png", "y/a.png"]
     assert problems == []
 
@@ -231,8 +238,8 @@ def test_training_with_photos_left_out(collection, trained, tmp_path):
 
 
 def test_training_that_cannot_begin(collection, trained, tmp_path):
-    for out in (tmp_path, tmp_path / "nowhere" / "m.dsna"):
-        assert "cannot be written" in told(ask("train", "--data", tmp_path, "-o", out), 2)
+    for out, said in ((tmp_path, "a folder, and a file"), (tmp_path / "nowhere" / "m.dsna", "there is no folder")):
+        assert said in told(ask("train", "--data", tmp_path, "-o", out), 2)
     out = tmp_path / "m.dsna"
     assert "is not a folder" in told(ask("train", "--data", tmp_path / "nowhere", "-o", out), 2)
     assert trained == []
@@ -298,7 +305,7 @@ def test_scores_that_cannot_be_had(collection, scored, maps, tmp_path):
     assert "either" in told(ask("evaluate", maps, "--model", "shipped", *data), 2)
     assert "is not a folder" in told(ask("evaluate", tmp_path / "gone", *data), 2)
     assert "is not a folder" in told(ask("evaluate", maps, "--data", tmp_path / "gone"), 2)
-    assert "is a file" in told(ask("evaluate", maps, *data, "--out", maps / "pond.png"), 2)
+    assert "a file stands where a folder" in told(ask("evaluate", maps, *data, "--out", maps / "pond.png"), 2)
     assert "pond.png and so on" in told(ask("evaluate", tmp_path, *data), 2)
     scored[1].append("all")
     out = tmp_path / "scores"
@@ -307,7 +314,7 @@ def test_scores_that_cannot_be_had(collection, scored, maps, tmp_path):
 
 
 def test_a_model_that_is_not_there():
-    with pytest.raises(EdgesError, match="no model file"):
+    with pytest.raises(EdgesError, match=r"gone\.dsna: there is no such file"):
         Detection("gone.dsna").prepared(1)
 
 

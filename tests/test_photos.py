@@ -154,7 +154,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path, name):
 def test_missing_files_and_folders(tmp_path):
     with pytest.raises(PhotoError, match=r"gone.jpg: there is no such file\. Remedy"):
         read_photo(tmp_path / "gone.jpg")
-    with pytest.raises(PhotoError, match=r"a folder, not a picture\. Remedy"):
+    with pytest.raises(PhotoError, match=r"a folder, not a file\. Remedy"):
         read_photo(tmp_path)
 
 
@@ -238,7 +238,7 @@ def test_maps_come_back(tmp_path_factory, values):
         ("a.png", np.zeros((0, 2)), None, "height, width"),
         ("a.png", np.full((2, 2), 2.0), None, "outside 0 to 1"),
         ("a.png", np.array([[0, np.nan]]), None, "NaN"),
-        ("gone/a.png", np.zeros((2, 2)), None, "a folder that exists"),
+        ("gone/a.png", np.zeros((2, 2)), None, "check the name and the folder"),
     ],
 )
 def test_maps_that_cannot_be_written(tmp_path, name, values, dtype, said):
@@ -255,7 +255,7 @@ def test_a_failure_leaves_the_older_map(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
-    with pytest.raises(PhotoError, match="No space left"):
+    with pytest.raises(PhotoError, match="the disk is full"):
         write_map(np.ones((2, 2)), tmp_path / "a.png")
     assert [path.name for path in tmp_path.iterdir()] == ["a.png"]
     assert (tmp_path / "a.png").read_bytes() == before

@@ -16,6 +16,9 @@ from dsna.datasets import load_fgnet
 from dsna.experiments import jobs
 from dsna.experiments.age import methods
 from dsna.experiments.age.approximations import FittedSplit, settling
+from dsna.experiments.age.collections import find_collections
+from dsna.experiments.age.page import section
+from dsna.experiments.age.plan import experiments
 from dsna.experiments.age.protocols import GAPS, leave_one_person_out, three_subsets, with_gap
 from dsna.experiments.age.rows import FaceRows
 from dsna.experiments.families import Family, forest_mean, with_trees
@@ -122,7 +125,7 @@ def test_one_fit_answers_as_separate_fits_would():
     np.testing.assert_allclose(answers["CS-RF"], alone.predict(X[70:]))
     fixed = DSNARegressor(**FACES | {"n_estimators": 5}, balance=0.0, random_state=0).fit(X[:70], y[:70])
     np.testing.assert_array_equal(answers["CS-RF+DSNA"], fixed.predict(X[70:]))
-    np.testing.assert_array_equal(answers["CS-RF+DSNA, balanced"], model.predict(X[70:]))
+    np.testing.assert_array_equal(answers["CS-RF+DSNA (balanced)"], model.predict(X[70:]))
 
 
 def test_ten_trees_are_all_that_faces_have():
@@ -148,7 +151,7 @@ def test_objective_of_each_iteration_is_where_a_run_of_as_many_ends():
 
 
 def test_command_runs_resumes_and_writes_everything(age, tmp_path, monkeypatch):
-    some = ("--quick", "--methods", "RF;kernel ridge;CS-RF;CS-RF+DSNA;CS-RF+DSNA, mean;CS-RF+DSNA, n_estimators=2")
+    some = ("--quick", "--methods", "RF,kernel ridge,CS-RF,CS-RF+DSNA,CS-RF+DSNA (mean)")
     first = age(*some)
     assert first.exit_code == 0, first.output
     out = tmp_path / "age"
@@ -160,10 +163,15 @@ def test_command_runs_resumes_and_writes_everything(age, tmp_path, monkeypatch):
     page = (out / "age.md").read_text()
     for heading in ("FG-NET, leave one person out", "UTKFace, S1, S2, S3", "no ages over 50", "MORPH has about 55,000"):
         assert heading in page
-    for name in ("ages", "decades_fgnet", "embedding", "convergence", "approximations", "sweeps"):
+    for name in ("ages", "decades_fgnet", "embedding", "convergence", "approximations"):
         assert (out / f"{name}.png").read_bytes()[1:4] == b"PNG"
         assert f"({name}.png)" in page
     assert not list(out.glob(".*"))  # nothing half written
+    assert "A quick run" in page  # whose figures do not stand beside published ones
+    assert COLUMN not in page
+    assert "lsRCA" not in page
+    assert "One parameter at a time" not in page
+    assert not (out / "sweeps.png").exists()
 
     # Some lines are lost, and one is cut off: only these are run again.
     lines = (out / "results.csv").read_text().splitlines(keepends=True)
@@ -193,11 +201,36 @@ def test_a_failing_method_is_told_and_the_rest_goes_on(age, tmp_path, monkeypatc
 
     bad = Family(("RF",), broken, lambda model, X: {})
     monkeypatch.setitem(methods._BY_NAME, "RF", bad)
-    result = age("--quick", "--methods", "RF;LightGBM")
+    result = age("--quick", "--methods", "RF,LightGBM")
     assert result.exit_code == 1
     assert "RF on FG-NET, leave one person out: RuntimeError: no luck (3 times)" in result.output
     assert set(load_ledger(tmp_path / "age" / "results.csv", LAYOUT)["method"]) == {"LightGBM"}
     assert "no luck" in (tmp_path / "age" / "age.md").read_text()
+
+
+def test_sweeps_are_left_out_of_a_quick_run(age, tmp_path):
+    result = age("--quick", "--methods", "CS-RF+DSNA (n_estimators=2)")
+    assert result.exit_code == 2
+    assert "Sweeps are left out with --quick" in result.output
+    assert not (tmp_path / "age").exists()
+
+
+def test_full_tables_stand_beside_published_figures(data):
+    one = experiments(find_collections(data))[0]
+    table = pd.DataFrame(
+        {"MAE": [5.5, 4.0], "over 40": [9.0, 8.0], "seconds": 1.0, "ms per query": 1.0}, index=["RF", "CS-RF+DSNA"]
+    )
+    assert "| lsRCA |" in "\n".join(section(one, table))
+    assert "lsRCA" not in "\n".join(section(one, table, quick=True))
+
+
+def test_no_name_of_a_method_holds_a_comma():
+    from dsna.experiments.edges.methods import METHODS as edges
+    from dsna.experiments.pose.methods import _BY_NAME as pose
+    from dsna.experiments.tabular.methods import METHODS as tabular
+
+    for name in (*methods._BY_NAME, *pose, *edges, *tabular["classification"], *tabular["regression"]):
+        assert "," not in name  # which stands between names on the command line
 
 
 def test_published_figures_are_marked_and_never_mixed_with_measured_ones():

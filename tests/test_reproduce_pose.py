@@ -18,7 +18,7 @@ from dsna.experiments.pages import png
 from dsna.experiments.pose.heads import COMPONENTS, gradients, read_heads
 from dsna.experiments.pose.methods import PAPERS_FORM, TABLE_METHODS, pose_families
 from dsna.experiments.pose.page import sections
-from dsna.experiments.pose.plan import experiments
+from dsna.experiments.pose.plan import Experiment, experiments
 from dsna.experiments.pose.protocols import GAPS, pose_folds, thinned
 from dsna.experiments.pose.scores import pose_table
 from dsna.experiments.splits import Split
@@ -44,14 +44,14 @@ def data(tmp_path_factory):
     return folder
 
 
-_FIRST = ("RED-SVM", PAPERS_FORM, "CS-RF+DSNA, mean")
+_FIRST = ("RED-SVM", PAPERS_FORM, "CS-RF+DSNA (mean)")
 
 
 @pytest.fixture(scope="module")
 def started(data, tmp_path_factory):
     """A folder with some methods, what the command said, and the files as they were then."""
     out = tmp_path_factory.mktemp("pose")
-    run = ask("--data", data, "--out", out, "--quick", "--methods", ";".join(_FIRST[:2]), "--methods", _FIRST[2])
+    run = ask("--data", data, "--out", out, "--quick", "--methods", ",".join(_FIRST[:2]), "--methods", _FIRST[2])
     return out, run, {path.name: path.read_bytes() for path in out.iterdir()}
 
 
@@ -67,7 +67,7 @@ def test_chosen_methods_alone_are_run_and_shown(started):
     filed = pd.read_csv(io.BytesIO(files["results.csv"]), dtype={"fold": str})
     run_where = {method: set(mine["protocol"]) for method, mine in filed.groupby("method")}
     tables = {"2 folds", "2 person folds"}
-    assert run_where == {"RED-SVM": tables, PAPERS_FORM: tables, "CS-RF+DSNA, mean": {gap.name for gap in GAPS}}
+    assert run_where == {"RED-SVM": tables, PAPERS_FORM: tables, "CS-RF+DSNA (mean)": {gap.name for gap in GAPS}}
     assert f"0 of {len(filed)} results" in run.output
     page = files["pose.md"].decode()
     assert "| RED-SVM |" in page
@@ -89,7 +89,7 @@ def test_the_rest_is_run_later_and_what_was_there_stays(started, finished):
 
 
 def test_an_unknown_method_is_told_before_anything_is_run(data, tmp_path):
-    run = ask("--data", data, "--out", tmp_path / "out", "--quick", "--methods", "RF;nonsense")
+    run = ask("--data", data, "--out", tmp_path / "out", "--quick", "--methods", "RF,nonsense")
     assert run.exit_code == 2
     assert f"There is no method nonsense; there are {', '.join(TABLE_METHODS)}." in run.output
     assert not (tmp_path / "out").exists()
@@ -101,8 +101,7 @@ def test_an_unknown_method_is_told_before_anything_is_run(data, tmp_path):
         ((), []),
         (("RED-SVM",), []),
         (("RF",), ["pitch.png", "removal.png"]),
-        ((PAPERS_FORM, "CS-RF, mean"), []),
-        ((f"{FULL}, max_depth=2",), ["sweeps.png"]),
+        ((PAPERS_FORM, "CS-RF (mean)"), []),
     ],
 )
 def test_page_and_plots_show_what_has_been_answered(there, plots, finished, data):
@@ -114,6 +113,23 @@ def test_page_and_plots_show_what_has_been_answered(there, plots, finished, data
         assert all(png(plot) for plot in drawn.values())
     assert list(drawn) == plots
     assert not there or page != sections(everything, filed.iloc[:0])[0]
+
+
+def test_full_runs_show_sweeps_and_published_figures():
+    def planned(kind, protocol, methods):
+        split = Split(protocol, "0", np.arange(0), np.arange(2))
+        return Experiment(kind, [split], methods, ("Pointing'04", "00", "full", protocol))
+
+    swept = tuple(f"{FULL} (max_depth={depth})" for depth in (2, 4))
+    parts = planned("table", "5 folds", ("RF",)), planned("persons", "5 person folds", ("RF",))
+    parts = *parts, planned("sweep", "5 folds", swept)
+    said = {"truth": "90 0 0 15", "predicted": "84 6 0 15", "fit_seconds": 1.0, "predict_seconds": 0.5}
+    lines = [dict(zip(LAYOUT.key, one.key(one.splits[0], m), strict=True)) | said for one in parts for m in one.methods]
+    page, plots = sections(parts, pd.DataFrame(lines))
+    assert "KRF, published (not run here)" in page[1]
+    assert "| max_depth=2 |" in page[-1]
+    assert "sweeps.png" in plots
+    assert "published" not in "".join(sections(parts, pd.DataFrame(lines), quick=True)[0])
 
 
 def test_shares_removed_stay_in_order_where_a_method_lacks_one(finished, data):
@@ -131,10 +147,13 @@ def test_page_and_plots_are_written(finished):
     page = (out / "pose.md").read_text()
     for method in TABLE_METHODS:
         assert f"{method} |" in page or f"{method}** |" in page
-    assert "KRF, published (not run here)" in page
-    for title in ("Table 1, Table 3", "share no person", "Fig. 9a", "Fig. 9b", "training lacks", "Fig. 6"):
+    assert "A quick run" in page
+    assert "published (not run here)" not in page
+    assert "Fig. 6" not in page
+    for title in ("Table 1, Table 3", "share no person", "Fig. 9a", "Fig. 9b", "training lacks"):
         assert title in page
-    for name in ("pitch.png", "removal.png", "sweeps.png", "neighbours.png"):
+    assert not (out / "sweeps.png").exists()
+    for name in ("pitch.png", "removal.png", "neighbours.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
         assert f"({name})" in page
     assert not [path for path in out.iterdir() if path.name.startswith(".")]
@@ -177,7 +196,7 @@ def test_a_file_in_the_place_of_the_output_folder_is_told(data, tmp_path):
     (tmp_path / "out").write_text("mine")
     run = ask("--data", data, "--out", tmp_path / "out", "--quick")
     assert run.exit_code == 2
-    assert "name another" in run.output
+    assert "a file stands where a folder is needed" in run.output
     assert (tmp_path / "out").read_text() == "mine"
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dsna.datasets import TableError, find_tables, read_table
+from dsna.datasets import Table, TableError, find_tables, read_table
 from dsna.experiments.tabular.folds import split
 from tests import small_tables
 
@@ -17,14 +17,14 @@ def written(folder, text):
 @pytest.mark.parametrize(
     "text, problem",
     [
-        ("", "not a CSV file"),
-        ("a,y\n", "at least one row"),
+        ("", "the file is empty"),
+        ("a,y\n", "no row below it"),
         ("1,2\n3,4\n", "header"),
-        ("a,y\n1,0\n,1\n", "missing values in a"),
+        ("a,y\n1,0\n,1\n", "missing values in 'a', line 3: impute"),
         ("a,y\n1,5\n2,5\n", "all labels are equal"),
         ("a,y\ninf,0\n2,1\n", "infinite"),
-        ("y\n1\n2\n", "one column beside"),
-        ("a,y\n1,2\n1,2,3,4\n", "not a CSV file"),
+        ("y\n1\n2\n", "one column only"),
+        ("a,y\n1,2\n1,2,3,4\n", "2 fields are expected, as in line 1, but line 3 has 4"),
         ("a,y\n" + "".join(f"v{i},{i % 2}\n" for i in range(120)), "over 100 values"),
     ],
 )
@@ -69,13 +69,39 @@ def test_checksum_follows_the_content(tmp_path):
     assert read_table(path).checksum != before
 
 
-def test_thinned_tables_keep_the_rare_class_and_another_checksum():
-    whole = small_tables.table("classification", n=500, rare=4)
-    part = whole.head(50)
-    assert np.bincount(part.y)[1] == 3
-    assert 50 <= len(part.y) <= 60
+@pytest.mark.parametrize("rare, kept", [(1, 1), (30, 30), (60, 60), (120, 100)])
+def test_thinned_tables_keep_the_rare_class_and_another_checksum(rare, kept):
+    whole = small_tables.table("classification", n=5000, rare=rare)
+    part = whole.thinned(200)
+    assert np.bincount(part.y).tolist() == [200 - kept, kept]
+    assert part.positives == kept
     assert part.checksum != whole.checksum
-    assert whole.head(500) is whole
+    assert whole.thinned(5000) is whole
+
+
+def test_thinned_tables_keep_extreme_labels():
+    whole = small_tables.table("regression", n=5000)
+    part = whole.thinned(1000)
+    assert len(part.y) == 1000
+    np.testing.assert_array_equal(np.sort(part.y)[-50:], np.sort(whole.y)[-50:])
+    assert len(whole.rare) == 500
+    assert np.isin(whole.y[whole.rare], part.y).all()
+    few = whole.thinned(100)
+    assert len(few.y) == 100
+    np.testing.assert_array_equal(np.sort(few.y)[-20:], np.sort(whole.y)[-20:])
+    assert np.median(few.y) < np.quantile(whole.y, 0.99)  # the others are common
+
+
+def test_labels_that_are_equally_rare_keep_the_extremes():
+    part = Table("even", "regression", np.zeros((1000, 1)), np.arange(1000.0), "0").thinned(100)
+    assert len(part.y) == 100
+    assert {0.0, 999.0} <= set(part.y)
+
+
+def test_common_classes_are_thinned_alike():
+    y = np.repeat([0, 1, 2], [5000, 4000, 40])
+    part = Table("three", "classification", np.zeros((len(y), 1)), y, "0").thinned(490)
+    assert np.bincount(part.y).tolist() == [250, 200, 40]
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -101,5 +127,5 @@ def test_folds_depend_on_the_seed_alone():
 
 
 def test_too_few_rows_for_the_folds():
-    with pytest.raises(TableError, match="fewer with --folds"):
+    with pytest.raises(TableError, match="use fewer folds with --folds"):
         split(small_tables.table("classification", n=4, rare=1), 5, 0)

@@ -20,6 +20,9 @@ def main() -> None:
     """
     try:
         from .commands import app
+    except KeyboardInterrupt:
+        print("\nStopped before anything was begun.", file=sys.stderr)
+        sys.exit(130)
     except ModuleNotFoundError as error:
         print(f"dsna: the command line needs {error.name}, which is not installed. Remedy: {REMEDY}", file=sys.stderr)
         sys.exit(2)

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from .cli import REMEDY, VISION_REMEDY
-from .edge_commands import Scales, edges
-from .telling import told
+from .edge_commands import LARGEST_SEED, Scales, edges
+from .telling import say, told
 
 _RESUMED = "What is finished is in {}; the same command goes on from there."
 
@@ -58,9 +58,9 @@ def options(
     """Imbalanced classification and regression: compare methods on your own tables; find edges in photos."""
 
 
-def _names(values: Iterable[str] | None, between: str = ",") -> tuple[str, ...]:
-    """Names from options that were repeated, or hold several with a sign between."""
-    return tuple(name.strip() for value in values or () for name in value.split(between) if name.strip())
+def _names(values: Iterable[str] | None) -> tuple[str, ...]:
+    """Names from options that were repeated, or hold several with commas between."""
+    return tuple(name.strip() for value in values or () for name in value.split(",") if name.strip())
 
 
 @app.command()
@@ -74,17 +74,24 @@ def benchmark(
     ] = None,
     folds: Annotated[int | None, typer.Option(min=2, help="Folds; 5 if not named, 2 with --quick.")] = None,
     seed: Annotated[
-        list[int] | None, typer.Option(help="Seed of folds and methods, 0 if not named; repeat it for several.")
+        list[int] | None,
+        typer.Option(min=0, max=LARGEST_SEED, help="Seed of folds and methods, 0 if not named; repeat it for several."),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")] = 1,
-    max_rows: Annotated[int | None, typer.Option(min=20, help="Thin out larger tables to as many rows.")] = None,
-    out: Annotated[Path, typer.Option(help="Results: appended to as they come, resumed from.")] = Path("results.csv"),
+    max_rows: Annotated[
+        int | None, typer.Option(min=20, help="Thin out larger tables to as many rows, common ones before rare ones.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for results.csv: appended to as results come, resumed from.")
+    ] = Path("benchmark"),
     redo: Annotated[bool, typer.Option("--redo", help="Run again what --out holds already.")] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="Few small tables, rows, folds and methods: a minute.")
     ] = False,
     ablation: Annotated[bool, typer.Option("--ablation", help="Also run our method stage by stage.")] = False,
-    report: Annotated[Path | None, typer.Option(help="Folder for benchmark.md, PNG and CSV files.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for the page benchmark.md, PNG and CSV files.")
+    ] = None,
 ) -> None:
     """Our methods beside what people use, on every table of a folder.
 
@@ -92,9 +99,9 @@ def benchmark(
     are classes, others are regressed; subfolders named `classification` and `regression` settle it. All methods see
     the same stratified folds.
 
-    Results go to --out one by one: a run that is interrupted goes on where it stopped, and a table that has changed is
-    run again. A method that fails is reported (exit code 1) and the others go on; input that cannot be used ends the
-    command before anything is run (exit code 2).
+    Results go to results.csv in --out one by one: a run that is interrupted goes on where it stopped, and a table that
+    has changed is run again. A method that fails is reported (exit code 1) and the others go on; input that cannot be
+    used ends the command before anything is run (exit code 2).
 
     For example:
 
@@ -126,7 +133,7 @@ def benchmark(
             ablation=ablation,
             report=report,
         )
-        code = run(given, say=typer.echo)
+        code = run(given, say=say)
     raise typer.Exit(code)
 
 
@@ -135,9 +142,11 @@ def age(
     data: Annotated[
         Path, typer.Option(metavar="DIR", help="Holds fgnet/ and, where there are any, utkface/ and morph/.")
     ],
-    out: Annotated[Path, typer.Option(help="Folder for results, page and pictures; resumed from.")] = Path("age"),
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for results, page and pictures; resumed from.")
+    ] = Path("age"),
     methods: Annotated[
-        list[str] | None, typer.Option(help="Methods of the tables: 'CS-RF;RF' or repeated; all if not named.")
+        list[str] | None, typer.Option(help="Methods of the tables: CS-RF,RF or repeated; all if not named.")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Few persons, folds, pictures and trees: a minute or two.")
@@ -159,13 +168,13 @@ def age(
 
     - `dsna reproduce age --data faces --jobs 2` : everything
 
-    - `dsna reproduce age --data faces --methods "CS-RF;CS-RF+DSNA"` : these first
+    - `dsna reproduce age --data faces --methods CS-RF,CS-RF+DSNA` : these first
     """
     with told("reproduce age", VISION_REMEDY, _RESUMED.format(out)):
         from .experiments.age.reproduction import Options
         from .experiments.age.reproduction import reproduce as run
 
-        code = run(Options(data, out, _names(methods, ";"), quick, jobs), say=typer.echo)
+        code = run(Options(data, out, _names(methods), quick, jobs), say=say)
     raise typer.Exit(code)
 
 
@@ -174,9 +183,11 @@ def pose(
     data: Annotated[
         Path, typer.Option(metavar="DIR", help="Pointing'04: Person01/person01100-90+0.jpg and .txt, and so on.")
     ],
-    out: Annotated[Path, typer.Option(help="Folder for results, page and pictures; resumed from.")] = Path("pose"),
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for results, page and pictures; resumed from.")
+    ] = Path("pose"),
     methods: Annotated[
-        list[str] | None, typer.Option(help="Methods of the tables: 'CS-RF;RF' or repeated; all if not named.")
+        list[str] | None, typer.Option(help="Methods of the tables: CS-RF,RF or repeated; all if not named.")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="One series of pictures, few folds, settings and trees: a minute or two.")
@@ -196,13 +207,13 @@ def pose(
 
     - `dsna reproduce pose --data pointing04 --jobs 2` : everything
 
-    - `dsna reproduce pose --data pointing04 --methods "CS-RF;CS-RF+DSNA"` : these first
+    - `dsna reproduce pose --data pointing04 --methods CS-RF,CS-RF+DSNA` : these first
     """
     with told("reproduce pose", VISION_REMEDY, _RESUMED.format(out)):
         from .experiments.pose.reproduction import Options
         from .experiments.pose.reproduction import reproduce as run
 
-        code = run(Options(data, out, _names(methods, ";"), quick, jobs), say=typer.echo)
+        code = run(Options(data, out, _names(methods), quick, jobs), say=say)
     raise typer.Exit(code)
 
 
@@ -212,10 +223,10 @@ def reproduce_edges(
         Path, typer.Option(metavar="DIR", help="BSDS500, or a folder that holds bsds500/ and, if to be had, nyud/.")
     ],
     out: Annotated[
-        Path, typer.Option(help="Folder for results, page, pictures, models and maps; resumed from.")
+        Path, typer.Option(metavar="DIR", help="Folder for results, page, pictures, models and maps; resumed from.")
     ] = Path("edges"),
     methods: Annotated[
-        list[str] | None, typer.Option(help="Methods: 'SE;CS-SE+DSNA' or repeated; all if not named.")
+        list[str] | None, typer.Option(help="Methods: SE,CS-SE+DSNA or repeated; all if not named.")
     ] = None,
     seeds: Annotated[
         list[str] | None, typer.Option("--seeds", "--seed", help="Seeds: 0,1,2 or repeated; these three if not named.")
@@ -248,11 +259,11 @@ def reproduce_edges(
 
     - `dsna reproduce edges --data BSDS500 --jobs 2` : everything
 
-    - `dsna reproduce edges --data BSDS500 --methods "SE;CS-SE+DSNA" --seeds 0,1 --patches 40000` : these first
+    - `dsna reproduce edges --data BSDS500 --methods SE,CS-SE+DSNA --seeds 0,1 --patches 40000` : these first
     """
     numbers = _names(seeds)
-    if not all(number.isdecimal() for number in numbers):
-        raise typer.BadParameter(f"--seeds: {', '.join(numbers)} are not all whole numbers, such as 0,1,2.")
+    if not all(number.isdecimal() and int(number) <= LARGEST_SEED for number in numbers):
+        raise typer.BadParameter(f"--seeds: {', '.join(numbers)} are not all whole numbers from 0 to {LARGEST_SEED}.")
     with told("reproduce edges", VISION_REMEDY, _RESUMED.format(out)):
         from .experiments.edges.reproduction import Options
         from .experiments.edges.reproduction import reproduce as run
@@ -260,7 +271,7 @@ def reproduce_edges(
         given = Options(
             data=data,
             out=out,
-            methods=_names(methods, ";"),
+            methods=_names(methods),
             seeds=tuple(map(int, numbers)),
             patches=patches,
             scales=scales.value,
@@ -269,5 +280,5 @@ def reproduce_edges(
             redo=redo,
             jobs=jobs,
         )
-        code = run(given, say=typer.echo)
+        code = run(given, say=say)
     raise typer.Exit(code)

@@ -9,16 +9,20 @@ from typing import Annotated
 import typer
 
 from .cli import EDGES_REMEDY
-from .telling import told
+from .telling import say, told
+
+LARGEST_SEED = 2**32 - 1  # that numpy and scikit-learn take
 
 edges = typer.Typer(
     help="""Edges in photos: detect them, train a detector of your own, score maps as BSDS500 does.
+
+    -o names the file of a single product, --out the folder of many.
 
     For example:
 
     - `dsna edges detect photo.jpg -o edges.png` : with the detector that comes with dsna
 
-    - `dsna edges detect holiday -o holiday-edges --scales two --jobs 2` : all photos of a folder, more carefully
+    - `dsna edges detect holiday --out holiday-edges --scales two --jobs 2` : all photos of a folder, more carefully
 
     - `dsna edges train --data BSDS500 -o mine.dsna` , then `dsna edges evaluate --model mine.dsna --data BSDS500`
     """,
@@ -72,9 +76,12 @@ _Method = Annotated[Method, typer.Option(help="se: one stored patch a leaf inste
 @edges.command()
 def detect(
     photos: Annotated[list[Path], typer.Argument(metavar="PHOTO", help="Photos, or folders of photos.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File for the map of one photo: .png or .npy.")
+    ] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="File for one photo (.png, .npy), folder for several or for a folder.")
-    ],
+        Path | None, typer.Option(metavar="DIR", help="Folder for the maps of several photos, or of a folder.")
+    ] = None,
     model: Annotated[str, typer.Option(metavar="FILE", help="Detector made by `dsna edges train`.")] = "shipped",
     scales: _Scales = Scales.single,
     method: _Method = Method.dsna,
@@ -85,7 +92,8 @@ def detect(
     """Edge maps of photos, as grey PNG files: the lighter, the surer.
 
     Photos may be of any size and kind: colour, grey, 16 bits, CMYK, transparent (laid on white), turned by their EXIF
-    data; of an animation the first frame is used. The maps of a folder are named as its photos.
+    data; of an animation the first frame is used. The map of one photo goes to the file -o; those of several, or of a
+    folder, into the folder --out, named as the photos.
 
     A photo that cannot be used is named and the others go on (exit code 1; 2 if none could be used).
 
@@ -95,22 +103,22 @@ def detect(
 
     - `dsna edges detect photo.jpg -o sketch.png --invert --scales two` : like a drawing
 
-    - `dsna edges detect a.jpg b.tif holiday -o maps --jobs 2` : photos and a folder of photos
+    - `dsna edges detect a.jpg b.tif holiday --out maps --jobs 2` : photos and a folder of photos
 
     - `dsna edges detect photo.jpg -o soft.npy --no-nms` : numbers from 0 to 1, for numpy
     """
-    with told("edges detect", EDGES_REMEDY, f"The maps that are finished are in {out}."):
+    with told("edges detect", EDGES_REMEDY, f"The maps that are finished are in {out or output}."):
         from .edges.batch import SCALES, Detection, detect_photos
 
         how = Detection(model, SCALES[scales.value], method.value, not no_nms, jobs)
-        code = detect_photos(photos, out, how, invert=invert, say=typer.echo)
+        code = detect_photos(photos, how, file=output, out=out, invert=invert, say=say)
     raise typer.Exit(code)
 
 
 @edges.command()
 def train(
     data: _Data,
-    out: Annotated[Path, typer.Option("--out", "-o", help="File for the detector.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the detector.")],
     truth: _Truth = None,
     trees: Annotated[int, typer.Option(min=1, help="Trees.")] = 8,
     patches: Annotated[int, typer.Option(min=100, help="Patches that each tree learns from.")] = 100_000,
@@ -121,7 +129,7 @@ def train(
     pool: Annotated[
         int, typer.Option(min=0, help="Patches remembered in the leaves; 0: structured edges only.")
     ] = 50_000,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same detector.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed gives the same detector.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Trees grown at a time.")] = 1,
 ) -> None:
     """Train a detector on the training photos of BSDS500, or on your own photos and ground truth.
@@ -149,7 +157,7 @@ def train(
             "n_jobs": jobs,
             "verbose": True,
         }
-        code = train_detector(data, truth, out, parameters, say=typer.echo)
+        code = train_detector(data, truth, output, parameters, say=say)
     raise typer.Exit(code)
 
 
@@ -193,5 +201,5 @@ def evaluate(
         from .edges.batch import SCALES, Detection, score
 
         source = maps if maps is not None else Detection(str(model), SCALES[scales.value], method.value)
-        code = score(source, data, truth, split.value, out=out, n_jobs=jobs, say=typer.echo)
+        code = score(source, data, truth, split.value, out=out, n_jobs=jobs, say=say)
     raise typer.Exit(code)

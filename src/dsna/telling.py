@@ -1,4 +1,4 @@
-"""How a command ends where input, an installed package or the user's patience is missing."""
+"""How a command speaks, and how it ends where input, a file, an installed package or patience is missing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,19 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 import typer
+
+from .files import explained
+
+
+def say(text: str) -> None:
+    """Print to stdout; names of files that are no text are shown as well as can be.
+
+    Examples
+    --------
+    >>> say("Map: edges.png")
+    Map: edges.png
+    """
+    typer.echo(text.encode(errors="surrogateescape").decode(errors="replace"))
 
 
 @contextmanager
@@ -36,17 +49,31 @@ def told(command: str, remedy: str, stopped: str) -> Iterator[None]:
     """
     try:
         yield
-    except ModuleNotFoundError as error:
-        _stop(command, f"this needs {error.name}, which is not installed. Remedy: {remedy}")
-    except ImportError as error:
-        _stop(command, f"{error} Remedy: {remedy}")
-    except ValueError as error:
-        if not type(error).__module__.startswith("dsna."):
-            raise
-        _stop(command, str(error))
     except KeyboardInterrupt:
         typer.echo(f"\nStopped. {stopped}", err=True)
         raise typer.Exit(130) from None
+    except BrokenPipeError:  # whoever read the output has left; typer ends quietly
+        raise
+    except Exception as error:
+        said = _users_trouble(error, remedy)
+        if said is None:
+            raise
+        _stop(command, said)
+
+
+def _users_trouble(error: Exception, remedy: str) -> str | None:
+    """What to tell of an error that a user can cause and mend; None where it is a bug."""
+    if isinstance(error, ModuleNotFoundError):
+        return f"this needs {error.name}, which is not installed. Remedy: {remedy}"
+    if isinstance(error, ImportError):
+        return f"{error} Remedy: {remedy}"
+    if isinstance(error, OSError):
+        return explained(error)
+    if isinstance(error, MemoryError):
+        return "not enough memory. Remedy: fewer --jobs, or fewer rows or smaller photos."
+    if isinstance(error, ValueError) and type(error).__module__.startswith("dsna."):
+        return str(error)
+    return None
 
 
 def _stop(command: str, message: str) -> NoReturn:

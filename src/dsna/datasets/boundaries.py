@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import scipy.io
 from numpy.typing import ArrayLike
 
 from ..extras import import_extra
-from .pictures import UnusableFile, chosen_rows
+from .pictures import UnusableFile, check_usable, chosen_rows, opened
 
 PHOTOS = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".ppm")
 _SPLITS = ("train", "val", "test")
@@ -253,19 +252,8 @@ def _check_truth(path: Path, shape: tuple[int, ...]) -> None:
                 )
 
 
-@contextmanager
-def _opened(path: Path, trouble: str) -> Iterator[Any]:
-    """A picture; what is wrong with it becomes an UnusableFile."""
-    image = import_extra("PIL.Image", "vision")
-    try:
-        with image.open(path) as picture:
-            yield picture
-    except (OSError, SyntaxError, ValueError, image.DecompressionBombError) as error:
-        raise UnusableFile(f"{trouble} ({error})") from error
-
-
 def _measured(path: Path) -> tuple[int, ...]:
-    with _opened(path, "not a readable picture") as picture:
+    with opened(path, "not a readable picture") as picture:
         width, height = picture.size
         if picture.getexif().get(_ORIENTATION, 1) < 5:
             return height, width
@@ -286,10 +274,11 @@ def _decoded(path: Path) -> np.ndarray:
 def _read_truth(path: Path) -> list[_Drawing]:
     """Segments and boundaries of each annotator, None where the file does not say."""
     if path.suffix.lower() != ".mat":
-        with _opened(path, f"its ground truth {path.name} is damaged") as picture:
+        with opened(path, f"its ground truth {path.name} is damaged") as picture:
             grey = picture.mode in ("1", "L", "I", "I;16", "F")
             lines = np.asarray(picture if grey else picture.convert("RGB")) != 0
         return [(None, lines if grey else lines.any(axis=2))]
+    check_usable(path, f"its ground truth {path.name} cannot be read")
     try:
         cells = scipy.io.loadmat(path)["groundTruth"].ravel()
         drawn = [(_entry(cell, "Segmentation"), _entry(cell, "Boundaries")) for cell in cells]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 
-from .pictures import UnusableFile
+from .pictures import UnusableFile, check_usable
 
 
 def read_pts(path: Path) -> np.ndarray:
     """Landmarks (n_landmarks, 2) between the braces of a ``.pts`` file, checked against its ``n_points``."""
+    check_usable(path, f"no landmarks in {path.name}")
     try:
         head, _, rest = path.read_text(encoding="latin-1").partition("{")
         body, closing, _ = rest.partition("}")
@@ -29,4 +31,4 @@ def read_pts(path: Path) -> np.ndarray:
 def pts_beside(picture: Path) -> np.ndarray | None:
     """Landmarks from the ``.pts`` file of the same name beside a picture, or None where there is none."""
     path = picture.with_suffix(".pts")
-    return read_pts(path) if path.exists() else None
+    return read_pts(path) if os.path.lexists(path) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..extras import import_extra
 from ..features.face import Face
+from ..files import trouble_reading
 
 _CHECKS = ("header", "full")
 
@@ -154,7 +156,8 @@ def collect(
             if check == "full":
                 _decoded(path)
             else:
-                _opened(path)
+                with opened(path, "not a readable picture"):
+                    pass  # the header has been read
             found.append(record)
         except UnusableFile as error:
             trouble.append(f"{path.name}: {error}")
@@ -180,22 +183,29 @@ def files_of(folder: str | Path, *endings: str) -> list[Path]:
     return [path for path in root.rglob("*") if path.name.lower().endswith(endings)]
 
 
-def _opened(path: Path) -> Any:
+def check_usable(path: Path, what: str) -> None:
+    """Refuse what is no regular file that may be read, before it is opened."""
+    trouble = trouble_reading(path)
+    if trouble:
+        raise UnusableFile(f"{what} ({trouble[0]})")
+
+
+@contextmanager
+def opened(path: Path, what: str) -> Iterator[Any]:
+    """A picture that Pillow has opened; ``what`` begins the message where that, or reading on, fails."""
+    image = import_extra("PIL.Image", "vision")
+    check_usable(path, what)
     try:
-        with import_extra("PIL.Image", "vision").open(path) as picture:
-            picture.size  # noqa: B018  the header is read here
-    except OSError as error:
-        raise UnusableFile(f"not a readable picture ({error})") from error
+        with image.open(path) as picture:
+            yield picture
+    except (OSError, SyntaxError, ValueError, image.DecompressionBombError) as error:
+        raise UnusableFile(f"{what} ({error})") from error
 
 
 def _decoded(path: Path) -> np.ndarray:
-    try:
-        with import_extra("PIL.Image", "vision").open(path) as picture:
-            return np.asarray(picture if picture.mode == "L" else picture.convert("RGB"))
-    except (OSError, SyntaxError) as error:
-        raise UnusableFile(
-            f"{path.name} is damaged or gone ({error}); load the pictures with check='full' to leave such files out"
-        ) from error
+    gone = f"{path.name} is damaged or gone; load the pictures with check='full' to leave such files out"
+    with opened(path, gone) as picture:
+        return np.asarray(picture if picture.mode == "L" else picture.convert("RGB"))
 
 
 def chosen_rows(n: int, rows: ArrayLike) -> np.ndarray:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .pictures import PictureSet, Record, UnusableFile, collect, files_of
+from .pictures import PictureSet, Record, UnusableFile, check_usable, collect, files_of
 
 # Person, series, number of the picture, pitch, yaw.
 _NAME = re.compile(r"person(\d{2})(\d)(\d{2})([+-]\d+)([+-]\d+)\.jpg", re.IGNORECASE)
@@ -62,10 +62,8 @@ def _describe(path: Path) -> Record:
     name = _NAME.fullmatch(path.name)
     if name is None:
         raise UnusableFile("the name does not follow person01100-90+0.jpg (person, series, number, pitch, yaw)")
-    try:
-        text = path.with_suffix(".txt").read_text(encoding="latin-1")
-    except OSError as error:
-        raise UnusableFile(f"no head box ({path.with_suffix('.txt').name}: {error.strerror})") from error
+    check_usable(path.with_suffix(".txt"), f"no head box in {path.with_suffix('.txt').name}")
+    text = path.with_suffix(".txt").read_text(encoding="latin-1")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     try:
         box = np.array(lines[-4:], dtype=np.float64)

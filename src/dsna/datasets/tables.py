@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ..costs import LabelDensity
+from .columns import read_columns, wrong_cells
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TASKS = ("classification", "regression")
-_MAX_LEVELS = 100
 _MAX_WHOLE_CLASSES = 10
+_RARE_SHARE = 0.1  # of rows, whose labels count as rare
+_MAX_NAMES = 10  # of columns that a message lists
 
 
 class TableError(ValueError):
@@ -79,24 +84,54 @@ class Table:
         cuts = np.quantile(self.y, np.arange(1, n_strata) / n_strata)
         return np.searchsorted(cuts, self.y, side="right")
 
-    def head(self, n_rows: int) -> Table:
-        """At most about ``n_rows`` rows, taken evenly along the labels; the checksum tells that rows were left out.
+    @property
+    def rare(self) -> np.ndarray:
+        """Rows of classes with less than half of an equal share; or the tenth with the rarest labels, these first.
 
         Examples
         --------
         >>> import numpy as np
-        >>> Table("tiny", "regression", np.zeros((9, 1)), np.arange(9.0), "0").head(3).y
-        array([0., 3., 6.])
+        >>> Table("tiny", "classification", np.zeros((6, 1)), np.array([0, 0, 0, 0, 0, 1]), "0").rare
+        array([5])
+        """
+        if self.task == "classification":
+            sizes = np.bincount(self.y)
+            return np.flatnonzero(sizes[self.y] * 2 * len(sizes) < len(self.y))
+        far = np.abs(self.y - np.median(self.y))  # decides among labels that are equally rare
+        order = np.lexsort((-far, LabelDensity(self.y).evaluate(self.y)))
+        return order[: int(np.ceil(_RARE_SHARE * len(order)))]
+
+    @property
+    def positives(self) -> int:
+        """Rows of the rarest class, or with rare labels."""
+        return len(self.rare) if self.task == "regression" else int(np.bincount(self.y).min())
+
+    def thinned(self, n_rows: int) -> Table:
+        """At most ``n_rows`` rows: rare ones first, up to half of them, then common ones.
+
+        Common rows are left out evenly along the labels; the checksum tells that some were.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> table = Table("tiny", "classification", np.zeros((1000, 1)), np.repeat([0, 1], [970, 30]), "0")
+        >>> np.bincount(table.thinned(400).y).tolist(), np.bincount(table.thinned(50).y).tolist()
+        ([370, 30], [25, 25])
         """
         if len(self.y) <= n_rows:
             return self
-        kept = np.zeros(len(self.y), dtype=bool)
-        order = np.argsort(self.y, kind="stable")
-        kept[order[(np.arange(n_rows) * len(order)) // n_rows]] = True
-        if self.task == "classification":
-            for label in np.unique(self.y):  # a rare class keeps three rows where it has them
-                kept[np.flatnonzero(self.y == label)[:3]] = True
-        return replace(self, X=self.X[kept], y=self.y[kept], checksum=f"{self.checksum}-{n_rows}")
+        rare, most = self.rare, n_rows // 2
+        common = np.setdiff1d(np.arange(len(self.y)), rare)
+        kept = rare[:most] if self.task == "regression" else self._evenly(rare, most)
+        rows = np.sort(np.concatenate([kept, self._evenly(common, n_rows - len(kept))]))
+        return replace(self, X=self.X[rows], y=self.y[rows], checksum=f"{self.checksum}-thin{n_rows}")
+
+    def _evenly(self, rows: np.ndarray, most: int) -> np.ndarray:
+        """At most so many of some rows, evenly along their labels."""
+        if len(rows) <= most:
+            return rows
+        order = rows[np.argsort(self.y[rows], kind="stable")]
+        return order[(np.arange(most) * len(order)) // most]
 
 
 def find_tables(
@@ -126,6 +161,11 @@ def find_tables(
     -------
     list of Table
 
+    Raises
+    ------
+    TableError
+        Names all problems of all files.
+
     Examples
     --------
     >>> import tempfile
@@ -147,16 +187,31 @@ def find_tables(
     else:
         named = folder.resolve().name
         sources = {folder: task or (named if named in TASKS else None)}
-    skipped = {Path(path).resolve() for path in skip}
-    paths = [(path, name) for source, name in sources.items() for path in sorted(source.glob("*.csv"))]
-    paths = [(path, name) for path, name in paths if path.resolve() not in skipped]
+    skipped = {os.path.realpath(path) for path in skip}
+    paths = [(path, name) for source, name in sources.items() for path in _csv_files(source)]
+    paths = [(path, name) for path, name in paths if os.path.realpath(path) not in skipped]
     if not paths:
-        raise TableError(f"No CSV file {f'for {task} ' if task else ''}in {folder}.")
+        raise TableError(f"No CSV file {f'for {task} ' if task else ''}in {folder}: name a folder that holds some.")
     unknown = set(only) - {path.stem for path, _ in paths}
     if unknown:
         there = ", ".join(path.stem for path, _ in paths)
         raise TableError(f"There is no table {', '.join(sorted(unknown))} in {folder}; there are {there}.")
-    return [read_table(path, task=name, target=target) for path, name in paths if not only or path.stem in only]
+    tables: list[Table] = []
+    problems: list[str] = []
+    for path, name in paths:
+        if not only or path.stem in only:
+            try:
+                tables.append(read_table(path, task=name, target=target))
+            except TableError as error:
+                problems.append(str(error))
+    if problems:
+        raise TableError("\n".join(problems))
+    return tables
+
+
+def _csv_files(folder: Path) -> list[Path]:
+    """Files that end in .csv, in small or capital letters, but for hidden ones."""
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() == ".csv" and path.name[0] != ".")
 
 
 def read_table(path: str | Path, *, task: str | None = None, target: str | None = None) -> Table:
@@ -187,53 +242,52 @@ def read_table(path: str | Path, *, task: str | None = None, target: str | None 
     >>> table.task, table.X.tolist()
     ('regression', [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [3.0, 0.0, 1.0]])
     """
+    path = Path(path)
+    found = read_columns(path)
+    label = ""
+    if found.frame is not None:
+        label = found.frame.columns[-1] if target is None else target
+        if label in found.frame:
+            found.problems += wrong_cells(found, label)
+        else:
+            there = [str(name) for name in found.frame.columns]
+            shown = there if len(there) <= _MAX_NAMES else [*there[:_MAX_NAMES], f"{len(there) - _MAX_NAMES} more"]
+            found.problems.append(f"no column {label!r}; there are {', '.join(shown)}")
+    if found.frame is None or found.problems:
+        raise TableError(_told(path, found.problems))
+    table = _table(path, found.frame, label, task)
+    if isinstance(table, str):
+        raise TableError(_told(path, [table]))
+    return table
+
+
+def _told(path: Path, problems: Sequence[str]) -> str:
+    """All problems of a file, on a line each where there are several."""
+    between = "\n  - "
+    return f"{path}: {problems[0]}." if len(problems) == 1 else f"{path}:{between}{between.join(problems)}"
+
+
+def _table(path: Path, frame: pd.DataFrame, target: str, task: str | None) -> Table | str:
+    """Numbers and labels of a frame whose cells are fit for use, or what is wrong with the labels."""
     from pandas.api.types import is_numeric_dtype
 
-    path = Path(path)
-    frame, target = _read_frame(path, target)
     label = frame[target]
     numeric = is_numeric_dtype(label)
+    if label.nunique() < 2:
+        return f"all labels are equal; there is nothing to learn: is {target!r} the label column?"
     if task is None:
         few = numeric and label.nunique() <= _MAX_WHOLE_CLASSES and (label == np.round(label)).all()
         task = "classification" if few or not numeric else "regression"
     if task == "regression" and not numeric:
-        raise TableError(f"{path}: the label {target!r} is not numeric, which regression needs.")
-    X = _numbers(frame.drop(columns=target), path)
+        return f"the label {target!r} is not numeric, which regression needs: name another with --target"
+    X = _numbers(frame.drop(columns=target))
     y = label.to_numpy(dtype=np.float64) if task == "regression" else np.unique(label, return_inverse=True)[1]
-    if not np.isfinite(X).all() or not np.isfinite(y).all():
-        raise TableError(f"{path}: infinite values; replace them or drop their rows first.")
-    if len(np.unique(y)) < 2:
-        raise TableError(f"{path}: all labels are equal; there is nothing to learn. Is {target!r} the label column?")
     return Table(path.stem, task, X, y, f"{zlib.crc32(path.read_bytes()):08x}")
 
 
-def _read_frame(path: Path, target: str | None) -> tuple[pd.DataFrame, str]:
-    """The file as a frame with no value missing, and the name of its label column."""
-    import pandas as pd
-
-    try:
-        first, frame = pd.read_csv(path, header=None, nrows=1), pd.read_csv(path)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise TableError(f"{path}: not a CSV file that can be read ({error}).") from error
-    if first.dtypes.map(pd.api.types.is_numeric_dtype).all():
-        raise TableError(f"{path}: the first line holds numbers only; a header with column names is needed.")
-    target = frame.columns[-1] if target is None else target
-    if target not in frame.columns:
-        raise TableError(f"{path}: no column {target!r}; there are {', '.join(frame.columns)}.")
-    if frame.shape[1] < 2 or not len(frame):
-        raise TableError(f"{path}: at least one row and one column beside the label {target!r} are needed.")
-    missing = frame.columns[frame.isna().any()].tolist()
-    if missing:
-        raise TableError(f"{path}: missing values in {', '.join(missing)}; impute or drop them first.")
-    return frame, target
-
-
-def _numbers(features: Any, path: Path) -> np.ndarray:
+def _numbers(features: pd.DataFrame) -> np.ndarray:
     """(n, n_features) columns of a frame, text as 0/1."""
     import pandas as pd
 
     text = [name for name in features if not pd.api.types.is_numeric_dtype(features[name])]
-    for name in text:
-        if features[name].nunique() > _MAX_LEVELS:
-            raise TableError(f"{path}: text column {name!r} has over {_MAX_LEVELS} values; drop it.")
     return pd.get_dummies(features, columns=text).to_numpy(dtype=np.float64)

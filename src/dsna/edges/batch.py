@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import sys
 import time
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,26 +16,23 @@ from typing import Any
 import joblib
 
 from ..extras import import_extra
-from ..files import write_atomically
+from ..files import (
+    FileError,
+    check_outputs,
+    check_results_folder,
+    explained,
+    make_folder,
+    trouble_reading,
+    write_atomically,
+)
 from ..trees import one_blas_thread
-from .photos import PHOTO_ENDINGS, PhotoError, read_photo, write_map
+from .photos import PhotoError, read_photo, write_map
+from .planning import EdgesError, Job, plan
 
 SHIPPED = "shipped"
 #: Sizes at which photos are looked at, in shares of their own, by what they are called.
 SCALES = {"single": (1.0,), "two": (0.5, 1.0), "multi": (0.5, 1.0, 2.0)}
-_MAP_ENDINGS = (".png", ".npy")
-
-
-class EdgesError(ValueError):
-    """Input or output that a command cannot work with; the message names problem and remedy."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """A photo, and the file that its map is written to."""
-
-    photo: Path
-    map: Path
+_SCORE_FILES = "scores.csv", "photos.csv", "pr.png"
 
 
 @dataclass(frozen=True)
@@ -73,77 +68,32 @@ class Detection:
         """A function from photos to maps; threads share the photos if there are several, else the photo."""
         from . import load_detector, pretrained
 
-        if self.model != SHIPPED and not Path(self.model).is_file():
-            raise EdgesError(f"There is no model file {self.model}. Train one: dsna edges train.")
+        trouble = None if self.model == SHIPPED else trouble_reading(self.model)
+        if trouble:
+            raise EdgesError(f"The model {self.model}: {trouble[0]}. Remedy: {trouble[1]}, or use dsna edges train.")
         with _explained():
             detector = pretrained() if self.model == SHIPPED else load_detector(Path(self.model))
         detector.n_jobs = 1 if n_photos > 1 else self.n_jobs
         return lambda photo: detector.detect(photo, scales=self.scales, method=self.method, suppress=self.suppress)
 
 
-def plan(photos: Sequence[Path], out: Path) -> tuple[list[Job], list[str]]:
-    """Which photo is written where.
-
-    Parameters
-    ----------
-    photos : sequence of Path
-        Files, and folders that are searched for pictures, with their subfolders.
-    out : Path
-        A file for one photo, else a folder; maps are named as the photos, and keep the subfolders they lie in.
-
-    Returns
-    -------
-    jobs : list of Job
-    problems : list of str
-        Photos and folders that cannot be used, and why.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from dsna.edges.batch import plan
-    >>> jobs, problems = plan([Path("a.jpg"), Path("b.jpg")], Path("edges"))
-    >>> [job.map.as_posix() for job in jobs]
-    ['edges/a.png', 'edges/b.png']
-    """
-    ending = out.suffix.lower()
-    if len(photos) == 1 and not photos[0].is_dir() and not out.is_dir() and ending:
-        if ending not in _MAP_ENDINGS:
-            raise EdgesError(f"{out}: maps are not written as {out.suffix}. Remedy: use .png or .npy.")
-        return _without_loss([Job(photos[0], out)], [])
-    if out.is_file() or (ending in _MAP_ENDINGS and not out.is_dir()):
-        raise EdgesError(f"{out} is a file, and several photos need a folder. Remedy: name one, as in -o edges.")
-    problems: list[str] = []
-    found: dict[Path, Path] = {}
-    for given in photos:
-        if not given.is_dir():
-            found.setdefault(given, Path(given.name))
-            continue
-        if given.resolve() == out.resolve():
-            raise EdgesError(f"{out} holds the photos; maps need another folder. Remedy: name one, as in -o edges.")
-        inside = [path for path in _pictures(given) if out.resolve() not in path.resolve().parents]
-        if not inside:
-            problems.append(f"{given}: no pictures in this folder. Remedy: name one with {', '.join(PHOTO_ENDINGS)}.")
-        for path in inside:
-            found.setdefault(path, path.relative_to(given))
-    names = Counter(relative.with_suffix(".png") for relative in found.values())
-    jobs = [
-        Job(photo, out / (short if names[short] == 1 else relative.with_name(f"{relative.name}.png")))
-        for photo, relative in found.items()
-        for short in [relative.with_suffix(".png")]
-    ]
-    return _without_loss(jobs, problems)
-
-
 def detect_photos(
-    photos: Sequence[Path], out: Path, how: Detection, *, invert: bool = False, say: Callable[[str], None] = print
+    photos: Sequence[Path],
+    how: Detection,
+    *,
+    file: Path | None = None,
+    out: Path | None = None,
+    invert: bool = False,
+    say: Callable[[str], None] = print,
 ) -> int:
     """Write the edge maps of photos; those that fail are named on stderr, and the others go on.
 
     Parameters
     ----------
-    photos, out
-        As :func:`plan` takes them.
+    photos : sequence of Path
     how : Detection
+    file, out
+        As :func:`plan` takes them.
     invert : bool, default=False
         Dark edges on white.
     say : callable, default=print
@@ -158,11 +108,11 @@ def detect_photos(
     --------
     >>> from pathlib import Path
     >>> from dsna.edges.batch import Detection, detect_photos
-    >>> detect_photos([Path("a.jpg")], Path("edges.jpg"), Detection())
+    >>> detect_photos([Path("a.jpg")], Detection(), file=Path("edges.jpg"))
     Traceback (most recent call last):
-    dsna.edges.batch.EdgesError: edges.jpg: maps are not written as .jpg. Remedy: use .png or .npy.
+    dsna.edges.planning.EdgesError: edges.jpg: maps are not written as .jpg. Remedy: use .png or .npy.
     """
-    jobs, problems = plan(photos, out)
+    jobs, problems = plan(photos, file=file, out=out)
     for problem in problems:
         _tell(f"failed: {problem}")
     written = 0
@@ -212,12 +162,11 @@ def train_detector(
     >>> from dsna.edges.batch import train_detector
     >>> train_detector(Path("data"), None, Path("nowhere/model.dsna"), {})
     Traceback (most recent call last):
-    dsna.edges.batch.EdgesError: nowhere/model.dsna cannot be written: ...
+    dsna.files.FileError: nowhere/model.dsna: there is no folder ...nowhere. Remedy: make it first, ...
     """
     from . import EdgeDetector
 
-    if out.is_dir() or not os.access(out.parent, os.W_OK):
-        raise EdgesError(f"{out} cannot be written: name a file in a folder that exists and may be written to.")
+    check_outputs(files=[out])
     photos = _annotated(data, truth, "train")
     start = time.monotonic()
     with _explained():
@@ -266,7 +215,7 @@ def score(
     >>> from dsna.edges.batch import score
     >>> score(Path("nowhere"), Path("bsds500"), None, "val")
     Traceback (most recent call last):
-    dsna.edges.batch.EdgesError: nowhere is not a folder: name one that holds a PNG file for each photo.
+    dsna.edges.planning.EdgesError: nowhere is not a folder: name one that holds a PNG file for each photo.
     """
     from . import evaluate
 
@@ -274,8 +223,7 @@ def score(
         raise EdgesError(f"{maps} is not a folder: name one that holds a PNG file for each photo.")
     if out is not None:
         import_extra("matplotlib", "report")
-        if out.exists() and not out.is_dir():
-            raise EdgesError(f"{out} is a file: name a folder for the scores.")
+        check_results_folder(out, *_SCORE_FILES)
     photos = _annotated(data, truth, split)
     predictions: Any = maps
     if isinstance(maps, Detection):
@@ -300,7 +248,9 @@ def _explained() -> Iterator[None]:
     """What the library says of wrong input is what a command says."""
     try:
         yield
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise EdgesError(explained(error)) from error
+    except ValueError as error:
         raise EdgesError(str(error)) from error
 
 
@@ -321,35 +271,13 @@ def _progress(done: Iterable[Any], total: int) -> Iterable[Any]:
     return import_extra("tqdm", "cli").tqdm(done, total=total, disable=total < 2, mininterval=slow, unit="photo")
 
 
-def _pictures(folder: Path) -> list[Path]:
-    found = (path for path in folder.rglob("*") if path.suffix.lower() in PHOTO_ENDINGS)
-    return sorted(path for path in found if path.is_file() and not path.name.startswith("."))
-
-
-def _without_loss(jobs: list[Job], problems: list[str]) -> tuple[list[Job], list[str]]:
-    """Drop jobs that would overwrite a photo, or the map of another."""
-    kept: dict[Path, Job] = {}
-    sources = {job.photo.resolve() for job in jobs}
-    for job in jobs:
-        if job.map in kept:
-            problems.append(
-                f"{job.photo}: its map would overwrite that of {kept[job.map].photo}. Remedy: give the folder that "
-                "holds both, or use two commands."
-            )
-        elif job.map.resolve() in sources:
-            problems.append(f"{job.photo}: its map would overwrite {job.map}. Remedy: name another place with -o.")
-        else:
-            kept[job.map] = job
-    return list(kept.values()), problems
-
-
 def _detect(job: Job, detect: Callable[[Any], Any], invert: bool) -> str | None:
     """Write the map of one photo; what is wrong if that fails."""
     try:
         found = detect(read_photo(job.photo))
-        job.map.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(job.map.parent)
         write_map(1 - found if invert else found, job.map)
-    except PhotoError as error:
+    except (PhotoError, FileError) as error:
         return str(error)
     except ImportError:
         raise
@@ -372,7 +300,7 @@ def _annotated(data: Path, truth: Path | None, split: str) -> Any:
 
 
 def _file_scores(scores: Any, out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     overall = {name: getattr(scores, name) for name in ("ods", "ois", "ap", "r50")}
     _write_csv(out / "scores.csv", [{"photos": len(scores.table), **overall}])
     _write_csv(out / "photos.csv", scores.table)

@@ -15,7 +15,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from ..datasets.boundaries import BoundarySet
-from ..datasets.pictures import UnusableFile
+from ..datasets.pictures import UnusableFile, opened
 from ..extras import import_extra
 from .boundary_scores import BoundaryScores
 
@@ -195,11 +195,8 @@ def _maps(predictions: Predictions, names: list[str]) -> Iterator[Callable[[], A
 def _read_map(path: Path) -> np.ndarray:
     if not path.is_file():
         raise UnusableFile(f"{path.name} is missing")
-    try:
-        with import_extra("PIL.Image", "vision").open(path) as picture:
-            values = np.asarray(picture if picture.mode in ("1", "I", "I;16", "F") else picture.convert("L"))
-    except (OSError, SyntaxError, ValueError) as error:
-        raise UnusableFile(f"{path.name} is damaged ({error}); write it anew") from error
+    with opened(path, f"{path.name} is damaged; write it anew") as picture:
+        values = np.asarray(picture if picture.mode in ("1", "I", "I;16", "F") else picture.convert("L"))
     whole = {"b": 1.0, "u": 255.0 if values.dtype.itemsize == 1 else 65535.0, "i": 65535.0, "f": 1.0}
     return values / whole[values.dtype.kind]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..extras import import_extra
-from ..files import write_atomically
+from ..files import explained, trouble_reading, write_atomically
 
 # Endings of the files that are looked for in a folder of photos.
 PHOTO_ENDINGS = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".gif", ".webp", ".ppm", ".pgm")
@@ -20,6 +20,16 @@ _SCALES = (255, 1023, 4095, 16383, 65535)  # white in files of 8, 10, 12, 14 and
 _MAP_TYPES = {".png": ("uint8", "uint16"), ".npy": ("float32", "uint8", "uint16")}
 _ROUNDING = 1e-4
 _OTHER_FILE = "give a picture that an image viewer opens, such as a JPEG or PNG file"
+_AS_RGB = "save it again as an RGB picture"
+_DRAWINGS = ("EPS", "WMF")  # Pillow hands them to other programs, which do what the file says
+_NO_PICTURES = {
+    b"<!doctype html": "a web page",
+    b"<html": "a web page",
+    b"%pdf": "a PDF document",
+    b"<svg": "an SVG drawing",
+    b"<?xml": "an XML document",
+    b"pk\x03\x04": "a ZIP archive",
+}
 _AGAIN = "copy it again from its source, or save it again as PNG"
 
 
@@ -66,20 +76,22 @@ def read_photo(path: str | os.PathLike[str]) -> np.ndarray:
     try:
         # A stream, for Pillow maps files that it is given by name, and then mistakes the size of a turned TIFF file.
         with file.open("rb") as stream, image.open(stream) as picture:
+            if picture.format in _DRAWINGS:
+                raise _trouble(file, f"a drawing in {picture.format} format, not a photo", "export it as PNG")
             if getattr(picture, "n_frames", 1) > 1 and picture.format != "MPO":  # MPO: a phone's JPEG with a preview
                 warnings.warn(f"{file}: holds {picture.n_frames} frames; the first is used.", stacklevel=2)
             picture.load()
-            return _colours(import_extra("PIL.ImageOps", "vision").exif_transpose(picture))
+            return _colours(import_extra("PIL.ImageOps", "vision").exif_transpose(picture), file)
     except image.DecompressionBombError as error:
         limit = f"PIL.Image.MAX_IMAGE_PIXELS = {image.MAX_IMAGE_PIXELS}"
         remedy = f"shrink it or cut it in parts, or raise {limit} in Python if you trust the file"
         raise _trouble(file, f"larger than is safe to open ({error})", remedy) from error
     except MemoryError as error:
         raise _trouble(file, "does not fit into memory", "shrink it or cut it in parts") from error
-    except PhotoError as error:
-        raise _trouble(file, str(error), "save it again as an RGB picture") from error
+    except PhotoError:
+        raise
     except image.UnidentifiedImageError as error:
-        raise _trouble(file, "not a picture, or of an unknown format", _OTHER_FILE) from error
+        raise _trouble(file, _kind(file), _OTHER_FILE) from error
     except Exception as error:  # Pillow's readers raise whatever comes on bytes that nobody meant to write
         raise _trouble(file, f"damaged or cut short ({error})", _AGAIN) from error
 
@@ -181,9 +193,7 @@ def write_map(edge_map: ArrayLike, path: str | os.PathLike[str], dtype: str | No
     try:
         write_atomically(file, content.getvalue())
     except OSError as error:
-        raise _trouble(
-            file, f"cannot be written ({error.strerror})", "name a folder that exists, may be written to and has room"
-        ) from error
+        raise PhotoError(explained(error)) from error
 
 
 def _trouble(file: Path, problem: str, remedy: str) -> PhotoError:
@@ -192,29 +202,36 @@ def _trouble(file: Path, problem: str, remedy: str) -> PhotoError:
 
 def _check_file(file: Path) -> None:
     """Say what is wrong with a file before it is opened as a picture."""
-    if file.is_dir():
-        raise _trouble(file, "a folder, not a picture", "name the pictures in it")
-    if not file.exists():
-        raise _trouble(file, "there is no such file", "check the name and the folder")
-    if not os.access(file, os.R_OK):
-        raise _trouble(file, "may not be read", "change its permissions")
-    if file.is_file() and file.stat().st_size == 0:
+    trouble = trouble_reading(file)
+    if trouble:
+        raise _trouble(file, *trouble)
+    if file.stat().st_size == 0:
         raise _trouble(file, "empty: it has no bytes", _AGAIN)
 
 
-def _colours(picture: Any) -> np.ndarray:
+def _kind(file: Path) -> str:
+    """What a file is that is no picture, as far as its beginning tells."""
+    with file.open("rb") as stream:
+        begin = stream.read(64).lstrip().lower()
+    for sign, kind in _NO_PICTURES.items():
+        if begin.startswith(sign):
+            return f"{kind}, not a picture"
+    return "not a picture, or of an unknown format"
+
+
+def _colours(picture: Any, file: Path) -> np.ndarray:
     """Red, green and blue of a picture that Pillow has loaded."""
     if picture.mode.startswith(("I", "F")):
         levels = np.asarray(picture)
         if not np.isfinite(levels).all():
-            raise PhotoError("some levels are NaN or infinite")
+            raise _trouble(file, "some levels are NaN or infinite", _AS_RGB)
         return np.repeat(_eight_bits(levels)[:, :, None], 3, axis=2)
     if picture.mode in ("LA", "La", "PA", "RGBA", "RGBa") or "transparency" in picture.info:
         if picture.mode == "La":
             picture = picture.convert("LA")
         return _on_white(np.asarray(picture.convert("RGBA")))
     if picture.mode == "LAB":
-        raise PhotoError("holds Lab colours, which are not read")
+        raise _trouble(file, "holds Lab colours, which are not read", _AS_RGB)
     return np.array(picture.convert("RGB"))
 
 

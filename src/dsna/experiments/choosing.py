@@ -53,16 +53,16 @@ def choose(
     Raises
     ------
     MethodError
-        Where a name is neither among the tables nor among the others.
+        Where a name is neither among the tables nor among the others, or none of them is part of the experiments.
 
     Examples
     --------
     >>> from dsna.experiments.pose.plan import Experiment
-    >>> planned = [Experiment("table", [], ("RF", "CS-RF"), ()), Experiment("gap", [], ("CS-RF, mean",), ())]
+    >>> planned = [Experiment("table", [], ("RF", "CS-RF"), ()), Experiment("gap", [], ("CS-RF (mean)",), ())]
     >>> [one.methods for one in choose(planned, ["RF"], tables=("RF", "CS-RF"))]
     [('RF',)]
     >>> [one.methods for one in choose(planned, [], tables=("RF", "CS-RF"))]
-    [('RF', 'CS-RF'), ('CS-RF, mean',)]
+    [('RF', 'CS-RF'), ('CS-RF (mean)',)]
     >>> choose(planned, ["nonsense"], tables=("RF", "CS-RF"))
     Traceback (most recent call last):
     dsna.experiments.choosing.MethodError: There is no method nonsense; there are RF, CS-RF.
@@ -74,4 +74,7 @@ def choose(
     if not asked:
         return list(experiments)
     picked = [replace(one, methods=tuple(m for m in one.methods if m in asked)) for one in experiments]
-    return [one for one in picked if one.methods]
+    left = [one for one in picked if one.methods]
+    if not left:
+        raise MethodError(f"{', '.join(asked)}: not part of this run. Sweeps are left out with --quick.")
+    return left

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import numpy as np
 import pandas as pd
+
+from ..files import check_readable
 
 
 class ResultsError(ValueError):
@@ -22,23 +27,6 @@ class ResultsError(ValueError):
     Traceback (most recent call last):
     dsna.experiments.ledger.ResultsError: notes.csv is no result file.
     """
-
-
-def results_folder(out: Path) -> None:
-    """Make the folder for results.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile() as file:
-    ...     results_folder(Path(file.name) / "age")
-    Traceback (most recent call last):
-    dsna.experiments.ledger.ResultsError: --out: ...age cannot be made a folder (...); name another.
-    """
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ResultsError(f"--out: {out} cannot be made a folder ({error}); name another.") from error
 
 
 @dataclass(frozen=True)
@@ -93,9 +81,15 @@ def load_ledger(path: Path, layout: Layout) -> pd.DataFrame:
     >>> load_ledger(Path("not_there.csv"), Layout(("method",), ("seconds",))).empty
     True
     """
-    text = path.read_bytes().decode(errors="replace") if path.exists() else ""
+    text = ""
+    if os.path.lexists(path):
+        check_readable(path)
+        text = path.read_bytes().decode(errors="replace")
     whole = text[: text.rfind("\n") + 1]  # what follows the last line end was not finished
-    lines = list(csv.reader(io.StringIO(whole)))
+    try:
+        lines = list(csv.reader(io.StringIO(whole)))
+    except csv.Error:
+        lines = []
     header = ",".join(layout.columns)
     if not header.startswith(text) and (not lines or tuple(lines[0]) != layout.columns):
         raise ResultsError(
@@ -104,7 +98,7 @@ def load_ledger(path: Path, layout: Layout) -> pd.DataFrame:
     good = [line for line in lines[1:] if len(line) == len(layout.columns) and line[-1]]
     frame = pd.DataFrame(good, columns=list(layout.columns))
     for name in (*layout.whole, *layout.values):
-        frame[name] = pd.to_numeric(frame[name], errors="coerce")
+        frame[name] = pd.to_numeric(frame[name], errors="coerce").replace([np.inf, -np.inf], np.nan)
     frame = frame.dropna(subset=[*layout.whole, layout.values[-1]]).astype(dict.fromkeys(layout.whole, "int64"))
     return frame.drop_duplicates(list(layout.key), keep="last").reset_index(drop=True)
 
@@ -158,4 +152,11 @@ class Ledger:
     def _write(self, row: Mapping[str, Any]) -> None:
         line = io.StringIO()
         csv.DictWriter(line, self.layout.columns, lineterminator="\n").writerow(row)
-        self.stream.write(line.getvalue().encode())  # unbuffered and in one piece: lines of two processes do not mix
+        content = line.getvalue().encode()
+        try:
+            written = self.stream.write(content)  # unbuffered and in one piece: lines of two processes do not mix
+            if written != len(content):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            error.filename = str(self.path)
+            raise

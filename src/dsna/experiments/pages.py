@@ -13,6 +13,12 @@ import pandas as pd
 
 from ..files import write_atomically as write_atomically
 
+#: Said on the page of a quick run.
+QUICK = (
+    " A quick run, to see that all works: few rows, folds and trees, so its figures are far from those of a full run. "
+    "Sweeps and published figures are left out."
+)
+
 
 def markdown(
     frame: pd.DataFrame, best: Mapping[str, int] | None = None, bold: Sequence[str] | Mapping = (), digits: int = 3

@@ -21,6 +21,17 @@ def settings(swept: Values) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{name}={value}", {name: value}
 
 
+def setting_of(method: str) -> str:
+    """The setting that the name of a method holds.
+
+    Examples
+    --------
+    >>> setting_of("CS-RF+DSNA (max_depth=5)")
+    'max_depth=5'
+    """
+    return method.partition("(")[2].removesuffix(")")
+
+
 def plot_sweeps(swept: Values, errors: Mapping[str, float], chosen: Mapping[str, Any], ylabel: str) -> Any:
     """A panel for each parameter: errors along its values, the chosen value in red.
 

@@ -21,9 +21,9 @@ SWEPT: dict[str, tuple[int, ...]] = {
 }
 #: The values of our setting among them; leaves hold at least 2 rows by default.
 CHOSEN = {"n_estimators": FACES["n_estimators"], "max_depth": 20, "min_samples_leaf": 2}
-BALANCED = "CS-RF+DSNA, balanced"
-GAP_FULL = f"{FULL}, mean"
-OURS = ("CS-RF", "CS-RF+AH", "DSNA, paper's form", FULL, BALANCED, GAP_FULL)
+BALANCED = "CS-RF+DSNA (balanced)"
+GAP_FULL = f"{FULL} (mean)"
+OURS = ("CS-RF", "CS-RF+AH", "DSNA (paper's form)", FULL, BALANCED, GAP_FULL)
 
 
 def _resampled(sampler: str) -> Callable[[int], Any]:
@@ -101,18 +101,18 @@ _PAPERS: dict[str, Any] = {
 #: All methods of the tables.
 FAMILIES: tuple[Family, ...] = (
     *PEERS,
-    single("DSNA, paper's form", _dsna(**_PAPERS)),
+    single("DSNA (paper's form)", _dsna(**_PAPERS)),
     Family(("CS-RF", "CS-RF+AH", FULL, BALANCED), _dsna(**FACES), _ours),
 )
 _GAP = Family(
-    ("CS-RF, mean", GAP_FULL),
+    ("CS-RF (mean)", GAP_FULL),
     _dsna(**FACES, decision="mean", balance=0.0),
-    lambda model, X: {"CS-RF, mean": forest_mean(model, X), GAP_FULL: model.predict(X)},
+    lambda model, X: {"CS-RF (mean)": forest_mean(model, X), GAP_FULL: model.predict(X)},
 )
 #: Methods of the extrapolation experiment.
 GAP_METHODS = ("RF", "kernel ridge", *_GAP.names)
 _SWEEP = tuple(
-    single(f"{FULL}, {name}", _dsna(**{**FACES, "balance": 0.0, **params})) for name, params in settings(SWEPT)
+    single(f"{FULL} ({name})", _dsna(**{**FACES, "balance": 0.0, **params})) for name, params in settings(SWEPT)
 )
 SWEEP_METHODS = tuple(family.names[0] for family in _SWEEP)
 TABLE_METHODS = tuple(name for family in FAMILIES for name in family.names)
@@ -127,7 +127,7 @@ def family_of(method: str) -> Family:
     Examples
     --------
     >>> family_of("CS-RF+AH").names
-    ('CS-RF', 'CS-RF+AH', 'CS-RF+DSNA', 'CS-RF+DSNA, balanced')
+    ('CS-RF', 'CS-RF+AH', 'CS-RF+DSNA', 'CS-RF+DSNA (balanced)')
     """
     return _BY_NAME[method]
 

@@ -12,7 +12,7 @@ import pandas as pd
 from ..families import FULL
 from ..pages import markdown, write_plots
 from ..published import beside_published
-from ..sweeps import plot_sweeps
+from ..sweeps import plot_sweeps, setting_of
 from .figures import plot_ages, plot_decades
 from .methods import BALANCED, CHOSEN, GAP_METHODS, OURS, PEERS, SWEPT, TABLE_METHODS
 from .plan import Experiment
@@ -28,7 +28,7 @@ Mean absolute errors in years. Everything is learned from training persons only:
 and, where they are chosen, the settings of kernel machines (on folds of training persons). RF has 100 trees and looks
 at a third of the features; SMOTE takes each age as a class. RED-SVM and OHRank have fixed settings. CS-RF, CS-RF+AH and
 both CS-RF+DSNA are answers of one forest (`dsna.FACES`), and share its time; "balanced" is the default `balance`, which
-spends some of the mean error on rare ages, the other rows use `balance=0`. "DSNA, paper's form" is `dsna.PAPER`
+spends some of the mean error on rare ages, the other rows use `balance=0`. "DSNA (paper's form)" is `dsna.PAPER`
 with all features and two clusters, chosen once, out of bag, on the training persons of the first split of FG-NET.
 Published figures are quoted from Huang, Loy and Tang; others measured them, on other features, and they were not run
 here."""
@@ -66,13 +66,15 @@ def main_table(one: Experiment, filed: pd.DataFrame, quick: bool) -> pd.DataFram
     return score(one.results(filed, quick), TABLE_METHODS, one.folds, pooled=one.pooled, old=old)
 
 
-def section(one: Experiment, table: pd.DataFrame) -> list[str]:
+def section(one: Experiment, table: pd.DataFrame, quick: bool = False) -> list[str]:
     """Tables and verdicts of an experiment that :func:`main_table` has scored.
 
     Parameters
     ----------
     one : Experiment
     table : data frame
+    quick : bool, default=False
+        Whether published figures are left out, as few rows and trees are no match for them.
 
     Returns
     -------
@@ -97,7 +99,9 @@ def section(one: Experiment, table: pd.DataFrame) -> list[str]:
         return [*parts, "No method has answered all folds yet."]
     errors = table.drop(columns=list(_COSTS))
     old = [name for name in errors if name.startswith("over")]
-    shown = beside_published(errors[["MAE", *old]], one.collection.name)
+    shown = errors[["MAE", *old]]
+    if not quick:
+        shown = beside_published(shown, one.collection.name)
     parts.append(markdown(shown, best=dict.fromkeys(["MAE", *old], -1), bold=OURS, digits=2))
     decades = [name for name in decade_names(one.collection.pictures.labels) if name in errors]
     decade = (one.collection.pictures.labels // 10).astype(int)
@@ -185,7 +189,7 @@ def sweep_section(one: Experiment, table: pd.DataFrame) -> list[str]:
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> table = pd.DataFrame({"MAE": [4.0], "over 40": [15.0]}, index=["CS-RF+DSNA, max_depth=4"])
+    >>> table = pd.DataFrame({"MAE": [4.0], "over 40": [15.0]}, index=["CS-RF+DSNA (max_depth=4)"])
     >>> print(sweep_section(SimpleNamespace(protocol="5 person folds"), table)[1])
     |  | MAE | over 40 |
     |---|---|---|
@@ -194,12 +198,8 @@ def sweep_section(one: Experiment, table: pd.DataFrame) -> list[str]:
     if table.empty:
         return []
     shown = table[[name for name in table if name == "MAE" or name.startswith("over")]]
-    shown = shown.rename(index=_setting)
+    shown = shown.rename(index=setting_of)
     return [f"## One parameter at a time, on {one.protocol} (Fig. 6)", markdown(shown, digits=2)]
-
-
-def _setting(method: str) -> str:
-    return method.removeprefix(f"{FULL}, ")
 
 
 def write_figures(
@@ -237,6 +237,6 @@ def write_figures(
             file = f"decades_{name.lower().replace('-', '')}.png"
             figures[file] = plot_decades(table, _SHOWN, one.collection.pictures.labels)
     if sweep is not None and not sweep[1].empty:
-        errors = {_setting(str(name)): float(mae) for name, mae in sweep[1]["MAE"].items()}
+        errors = {setting_of(str(name)): float(mae) for name, mae in sweep[1]["MAE"].items()}
         figures["sweeps.png"] = plot_sweeps(SWEPT, errors, CHOSEN, "mean absolute error, years")
     return write_plots(folder, figures)

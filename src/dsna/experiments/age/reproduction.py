@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...files import check_results_folder, make_folder
 from ..choosing import choose
 from ..families import QUICK_TREES, with_trees
 from ..jobs import LAYOUT
-from ..ledger import Ledger, load_ledger, results_folder
-from ..pages import close_page
+from ..ledger import Ledger, load_ledger
+from ..pages import QUICK, close_page
 from ..running import execute
 from ..splits import person_folds
 from .approximations import fit_split, plot_approximations, settling
@@ -92,13 +93,14 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
     Traceback (most recent call last):
     dsna.experiments.age.collections.FacesError: nowhere is not a folder. ...
     """
+    check_results_folder(options.out, options.results.name, "age.md")
     collections = find_collections(options.data)
     for collection in collections:
         for problem in collection.pictures.problems:
             print(f"{collection.name}: left out {problem}", file=sys.stderr)
     everything = experiments(collections, options.quick)
     wanted = choose(everything, options.methods, TABLE_METHODS, (*GAP_METHODS, *SWEEP_METHODS))
-    results_folder(options.out)
+    make_folder(options.out)
     before = load_ledger(options.results, LAYOUT)
     done = set(before[list(LAYOUT.key)].itertuples(index=False, name=None))
     jobs = jobs_of(wanted, options.quick, done)
@@ -116,11 +118,11 @@ def _named(row: Any) -> str:
 def _page(options: Options, everything: list[Experiment], filed: pd.DataFrame, say: Callable[[str], None]) -> list[str]:
     """Paragraphs of the page; writes the pictures."""
     command = f"dsna reproduce age --data DIR{' --quick' if options.quick else ''}"
-    page = ["# Ages from faces", f"Written by `{command}`.", READING]
+    page = ["# Ages from faces", f"Written by `{command}`.{QUICK if options.quick else ''}", READING]
     kinds = {kind: [one for one in everything if one.kind == kind] for kind in ("table", "gap", "sweep")}
     tables = {one.collection.name: (one, main_table(one, filed, options.quick)) for one in kinds["table"]}
     for one, table in tables.values():
-        page += section(one, table)
+        page += section(one, table, options.quick)
     page += gap_section(kinds["gap"], filed, options.quick)
     sweep = None
     for one in kinds["sweep"]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...datasets import load_bsds500, load_nyud
 from ...datasets.boundaries import BoundarySet
-from ...edges.batch import EdgesError
+from ...edges.planning import EdgesError
 
 _QUICK = {"train": 8, "test": 4}
 _DISTANCES = {"BSDS500": 0.0075, "NYUD": 0.011}
@@ -73,7 +73,7 @@ def find_collections(data: Path, split: str = "val", quick: bool = False) -> lis
     >>> from pathlib import Path
     >>> find_collections(Path("nowhere"))
     Traceback (most recent call last):
-    dsna.edges.batch.EdgesError: nowhere is not a folder; give the folder that holds images/ and groundTruth/.
+    dsna.edges.planning.EdgesError: nowhere is not a folder; give the folder that holds images/ and groundTruth/.
     """
     inside = data / "bsds500"
     found = [_read("BSDS500", load_bsds500, inside if inside.is_dir() else data, split, quick)]

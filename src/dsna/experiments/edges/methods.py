@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...edges import EdgeDetector
-from ...edges.batch import EdgesError
+from ...edges.planning import EdgesError
 
 #: Our method, and what it is measured against.
 FULL, PLAIN = "CS-SE+DSNA", "SE"
@@ -91,7 +91,7 @@ def chosen(asked: Sequence[str], quick: bool = False) -> tuple[str, ...]:
     ('SE', 'CS-SE')
     >>> chosen(["nonsense"])
     Traceback (most recent call last):
-    dsna.edges.batch.EdgesError: There is no method nonsense; there are SE, WRF, CS-SE, ...
+    dsna.edges.planning.EdgesError: There is no method nonsense; there are SE, WRF, CS-SE, ...
     """
     unknown = [name for name in asked if name not in METHODS]
     if unknown:

@@ -90,8 +90,8 @@ def of_method(run: Run, filed: pd.DataFrame) -> pd.DataFrame:
     return filed[np.logical_and.reduce([filed[name] == value for name, value in key.items()])].sort_values("seed")
 
 
-def main_section(measured: pd.DataFrame, where: str) -> list[str]:
-    """Our methods, beside Table 1 of the paper.
+def main_section(measured: pd.DataFrame, where: str, beside: bool = True) -> list[str]:
+    """Our methods, beside Table 1 of the paper where asked for.
 
     Examples
     --------
@@ -101,11 +101,13 @@ def main_section(measured: pd.DataFrame, where: str) -> list[str]:
     parts = [f"## {where} (Table 1)"]
     if measured.empty:
         return [*parts, "No method has been scored yet."]
-    beside = measured.assign(**{"ODS, published": [TABLE_1.get(name, np.nan) for name in measured.index]})
-    for name, ods in TABLE_1.items():
-        if name not in METHODS:
-            beside.loc[f"{name}{_MARK}", "ODS, published"] = ods
-    return [*parts, markdown(beside, _BEST, [FULL])]
+    shown = measured
+    if beside:
+        shown = measured.assign(**{"ODS, published": [TABLE_1.get(name, np.nan) for name in measured.index]})
+        for name, ods in TABLE_1.items():
+            if name not in METHODS:
+                shown.loc[f"{name}{_MARK}", "ODS, published"] = ods
+    return [*parts, markdown(shown, _BEST, [FULL])]
 
 
 def comparison_section(scored: Scored, measured: pd.DataFrame) -> list[str]:
@@ -168,14 +170,15 @@ def published_section(measured: pd.DataFrame, where: str) -> list[str]:
     return ["## Others (Table 4)", told, markdown(pd.DataFrame.from_dict(ours | rows, orient="index"), bold=list(ours))]
 
 
-def cross_section(runs: Sequence[Run], filed: pd.DataFrame) -> list[str]:
-    """Detectors on another collection, beside Table 5.
+def cross_section(runs: Sequence[Run], filed: pd.DataFrame, beside: bool = True) -> list[str]:
+    """Detectors on another collection, beside Table 5 where asked for.
 
     Parameters
     ----------
     runs : sequence of Run
         Those scored on NYUD; none where it was not to be had.
     filed : data frame
+    beside : bool, default=True
 
     Returns
     -------
@@ -194,9 +197,11 @@ def cross_section(runs: Sequence[Run], filed: pd.DataFrame) -> list[str]:
         for name in measured.index:
             rows[f"{name} ({train}/NYUD), ours"] = measured.loc[name, list(_SCORES)].to_dict()
     bold = list(rows)
-    for (name, train), found in TABLE_5.items():
-        rows[f"{name} ({train}/NYUD){_MARK}"] = dict(zip(_SCORES, found, strict=True))
+    if beside:
+        for (name, train), found in TABLE_5.items():
+            rows[f"{name} ({train}/NYUD){_MARK}"] = dict(zip(_SCORES, found, strict=True))
     told = "TRAIN/TEST; photos of 320 x 240 pixels, boundaries matched within 0.011 of the diagonal."
     if not bold:
         told = f"NYUD was not in the data folder (nyud/), so nothing is measured here. {told}"
-    return ["## Another collection (Table 5)", told, markdown(pd.DataFrame.from_dict(rows, orient="index"), bold=bold)]
+    shown = [markdown(pd.DataFrame.from_dict(rows, orient="index"), bold=bold)] if rows else []
+    return ["## Another collection (Table 5)", told, *shown]

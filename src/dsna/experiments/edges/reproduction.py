@@ -13,8 +13,9 @@ from threadpoolctl import threadpool_limits
 
 from ...edges import BoundaryScores
 from ...extras import import_extra
-from ..ledger import Ledger, load_ledger, results_folder
-from ..pages import close_page, write_plots
+from ...files import check_results_folder, make_folder
+from ..ledger import Ledger, load_ledger
+from ..pages import QUICK, close_page, write_plots
 from ..running import Row, progress
 from .collections import find_collections
 from .comparison import Scored
@@ -114,14 +115,15 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
     >>> from pathlib import Path
     >>> reproduce(Options(Path("nowhere"), Path("edges")))
     Traceback (most recent call last):
-    dsna.edges.batch.EdgesError: nowhere is not a folder; give the folder that holds images/ and groundTruth/.
+    dsna.edges.planning.EdgesError: nowhere is not a folder; give the folder that holds images/ and groundTruth/.
     """
     import_extra("matplotlib", "report")  # before hours of work, not after
+    check_results_folder(options.out, options.results.name, "edges.md")
     methods = chosen(options.methods, options.quick)
     collections = find_collections(options.data, options.split, options.quick)
     plan = partial(planned, collections, patches=options.patches, scales=options.scales, quick=options.quick)
     runs = plan(methods=methods, seeds=options.all_seeds)
-    results_folder(options.out)
+    make_folder(options.out)
     before = load_ledger(options.results, LAYOUT)
     store = Store(options.out, options.jobs)
     left = runs if options.redo else [run for run in runs if not _is_done(run, before, store)]
@@ -134,7 +136,8 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
         shown = plan(methods=METHODS, seeds=options.all_seeds[:1])
         page, figures = _page(shown, load_ledger(options.results, LAYOUT), store, options.quick, say)
     page += ["## Figures", *write_plots(options.out, figures)] if figures else []
-    page = ["# Edges", f"Written by `{options.command}`: {_learned(shown[0])}.", READING, *page]
+    made = f"Written by `{options.command}`: {_learned(shown[0])}.{QUICK if options.quick else ''}"
+    page = ["# Edges", made, READING, *page]
     return close_page(options.out / "edges.md", page, failures, say)
 
 
@@ -204,14 +207,15 @@ def _page(
     own = [run for run in runs if run.test is run.train and run.test is runs[0].test]
     where = f"{own[0].test.name} {own[0].test.split}"
     measured = table(own, filed)
-    page = main_section(measured, where)
+    page = main_section(measured, where, beside=not quick)
     scored = _scored(own, filed, store)
     page += comparison_section(scored, measured)
     rare, figures = illustrate(own, scored, store, quick)
     page += rare
     say("\n\n".join(page))
-    page += published_section(measured, where)
-    return page + cross_section([run for run in runs if run.test.name == "NYUD"], filed), figures
+    if not quick:
+        page += published_section(measured, where)
+    return page + cross_section([run for run in runs if run.test.name == "NYUD"], filed, beside=not quick), figures
 
 
 def _scored(runs: Iterable[Run], filed: pd.DataFrame, store: Store) -> Scored:

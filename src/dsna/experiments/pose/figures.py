@@ -11,11 +11,11 @@ import pandas as pd
 _COLOURS = {
     "RF": "0.6",
     "kernel ridge": "tab:blue",
-    "KRF, two means": "tab:green",
+    "KRF (two means)": "tab:green",
     "CS-RF": "tab:orange",
     "CS-RF+AH": "tab:purple",
     "CS-RF+DSNA": "crimson",
-    "CS-RF+DSNA, balanced": "black",
+    "CS-RF+DSNA (balanced)": "black",
 }
 
 

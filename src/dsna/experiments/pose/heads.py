@@ -110,9 +110,10 @@ def gradients(heads: PictureSet, cache: Path) -> np.ndarray:
     hog = HOG()
     name = f"{checksum(heads)} {hog} {MARGINS}"
     # A file that is missing, or not whole, is made anew.
-    with suppress(OSError, KeyError, ValueError, zipfile.BadZipFile), np.load(cache) as kept:
-        if str(kept["name"]) == name:
-            return kept["rows"]
+    if cache.is_file():
+        with suppress(OSError, KeyError, ValueError, zipfile.BadZipFile), np.load(cache) as kept:
+            if str(kept["name"]) == name:
+                return kept["rows"]
     rows = np.hstack([hog.transform(heads.crops(margin)) for margin in MARGINS]).astype(np.float32)
     stream = io.BytesIO()
     np.savez(stream, name=np.array(name), rows=rows)

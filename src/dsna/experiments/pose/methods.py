@@ -57,10 +57,10 @@ SWEPT: dict[str, tuple[int, ...]] = {
     "min_samples_leaf": (2, 5, 10, 20, 40),
 }
 CHOSEN = {"max_depth": 20} | {name: POSE[name] for name in ("n_estimators", "min_samples_leaf")}
-BALANCED = f"{FULL}, balanced"
-SINGLE = f"{FULL}, angle by angle"
-SINGLE_BALANCED = f"{SINGLE}, balanced"
-PAPERS_FORM = "DSNA, paper's form"
+BALANCED = f"{FULL} (balanced)"
+SINGLE = f"{FULL} (angle by angle)"
+SINGLE_BALANCED = f"{FULL} (angle by angle; balanced)"
+PAPERS_FORM = "DSNA (paper's form)"
 OURS = (PAPERS_FORM, "CS-RF", "CS-RF+AH", FULL, BALANCED, SINGLE, SINGLE_BALANCED)
 
 
@@ -131,22 +131,22 @@ _TABLE = (
     single("RF+SMOTE", lambda seed: AngleByAngle(Resampled(random_forest(seed), smote, random_state=seed))),
     single("RED-SVM", lambda seed: AngleByAngle(FittingWidth(REDSVM(random_state=seed), (1.0,)))),
     single("kernel ridge", _ridge),
-    single("KRF, two means", lambda seed: KMeansForestRegressor(random_state=seed)),
+    single("KRF (two means)", lambda seed: KMeansForestRegressor(random_state=seed)),
     single(PAPERS_FORM, _ours(**{**PAPER, "label_density": "auto"})),
     Family(("CS-RF", "CS-RF+AH", FULL, BALANCED), _ours(), _stages),
     Family((SINGLE, SINGLE_BALANCED), lambda seed: AngleByAngle(_single_angle(seed)), _singles),
 )
 _GAP = Family(
-    ("CS-RF, mean", "CS-RF+DSNA, mean"),
+    ("CS-RF (mean)", "CS-RF+DSNA (mean)"),
     _ours(decision="mean"),
-    lambda model, X: {"CS-RF, mean": forest_mean(model, X), "CS-RF+DSNA, mean": model.predict(X)},
+    lambda model, X: {"CS-RF (mean)": forest_mean(model, X), "CS-RF+DSNA (mean)": model.predict(X)},
 )
-_SWEEPS = tuple(single(f"{FULL}, {name}", _ours(**params)) for name, params in settings(SWEPT))
+_SWEEPS = tuple(single(f"{FULL} ({name})", _ours(**params)) for name, params in settings(SWEPT))
 TABLE_METHODS = tuple(name for family in _TABLE for name in family.names)
 #: Out-of-bag tuning makes the paper's form by far the slowest: it comes last.
 FAST_METHODS = tuple(name for name in TABLE_METHODS if name != PAPERS_FORM)
 #: Methods of the experiment with pictures removed, and of the one with gaps.
-REMOVAL_METHODS = ("RF", "kernel ridge", "KRF, two means", "CS-RF", "CS-RF+AH", FULL, BALANCED)
+REMOVAL_METHODS = ("RF", "kernel ridge", "KRF (two means)", "CS-RF", "CS-RF+AH", FULL, BALANCED)
 GAP_METHODS = ("RF", "kernel ridge", *_GAP.names)
 SWEEP_METHODS = tuple(family.names[0] for family in _SWEEPS)
 _BY_NAME = {name: family for family in (*_TABLE, _GAP, *_SWEEPS) for name in family.names}
@@ -158,6 +158,6 @@ def pose_families(methods: Iterable[str]) -> list[Family]:
     Examples
     --------
     >>> [family.names for family in pose_families(["CS-RF", "RF", "CS-RF+DSNA"])]
-    [('CS-RF', 'CS-RF+AH', 'CS-RF+DSNA', 'CS-RF+DSNA, balanced'), ('RF',)]
+    [('CS-RF', 'CS-RF+AH', 'CS-RF+DSNA', 'CS-RF+DSNA (balanced)'), ('RF',)]
     """
     return grouped(map(_BY_NAME.__getitem__, methods))

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..families import FULL
 from ..pages import markdown
-from ..sweeps import plot_sweeps
+from ..sweeps import plot_sweeps, setting_of
 from . import published
 from .figures import plot_pitch, plot_removal
 from .methods import CHOSEN, GAP_METHODS, OURS, REMOVAL_METHODS, SWEPT, TABLE_METHODS
@@ -29,13 +28,13 @@ moves the predictions of every method to the nearest pose, as CS-RF+DSNA does. "
 degrees. Published figures are quoted from Huang, Loy and Tang; their features are other ones."""
 
 
-def _table_section(one: Experiment, filed: pd.DataFrame, title: str) -> list[str]:
-    """Errors of all methods under one protocol, as paragraphs; beside published ones where the protocol is theirs."""
+def _table_section(one: Experiment, filed: pd.DataFrame, title: str, beside: bool = False) -> list[str]:
+    """Errors of all methods under one protocol, as paragraphs; beside published ones where asked for."""
     table = pose_table(one.results(filed), TABLE_METHODS, one.folds)
     parts = [f"## {title}"]
     if table.empty:
         return [*parts, "No method has answered all folds yet."]
-    if one.kind == "table":
+    if beside:
         table["average, published"] = [published.AVERAGES.get(method, np.nan) for method in table.index]
         others = pd.DataFrame.from_dict(published.ANGLES, orient="index")
         table = pd.concat([table, others.set_axis([f"{name}{_MARK}" for name in others.index])])
@@ -99,10 +98,12 @@ def _gap_table(gaps: Sequence[Experiment], filed: pd.DataFrame) -> pd.DataFrame:
 def _sweep_errors(one: Experiment, filed: pd.DataFrame) -> dict[str, float]:
     """Average error of each setting of the sweeps."""
     table = pose_table(one.results(filed), one.methods, one.folds)
-    return {} if table.empty else {name.removeprefix(f"{FULL}, "): v for name, v in table[AVERAGE].items()}
+    return {} if table.empty else {setting_of(name): v for name, v in table[AVERAGE].items()}
 
 
-def sections(everything: Sequence[Experiment], filed: pd.DataFrame) -> tuple[list[str], dict[str, Any]]:
+def sections(
+    everything: Sequence[Experiment], filed: pd.DataFrame, quick: bool = False
+) -> tuple[list[str], dict[str, Any]]:
     """What the filed results say.
 
     Parameters
@@ -110,6 +111,8 @@ def sections(everything: Sequence[Experiment], filed: pd.DataFrame) -> tuple[lis
     everything : sequence of Experiment
     filed : data frame
         All filed results.
+    quick : bool, default=False
+        Whether published figures are left out, as few rows and trees are no match for them.
 
     Returns
     -------
@@ -132,7 +135,8 @@ def sections(everything: Sequence[Experiment], filed: pd.DataFrame) -> tuple[lis
     """
     kinds = {kind: [one for one in everything if one.kind == kind] for kind in ("table", "persons", "gap", "removal")}
     main, persons = kinds["table"][0], kinds["persons"][0]
-    page = _table_section(main, filed, f"{len(main.folds)} folds; persons are in all of them (Table 1, Table 3)")
+    title = f"{len(main.folds)} folds; persons are in all of them (Table 1, Table 3)"
+    page = _table_section(main, filed, title, beside=not quick)
     page += _table_section(persons, filed, f"{len(persons.folds)} folds that share no person")
     plots: dict[str, Any] = {}
     pitch = _pitch_table(main, filed)

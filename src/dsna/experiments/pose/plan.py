@@ -67,7 +67,7 @@ def experiments(heads: PictureSet, quick: bool = False) -> list[Experiment]:
     ----------
     heads : PictureSet
     quick : bool, default=False
-        Whether few folds and settings are enough.
+        Whether few folds, few shares of pictures removed, and no sweeps, are enough.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def experiments(heads: PictureSet, quick: bool = False) -> list[Experiment]:
         ("persons", apart, FAST_METHODS),
         *(("removal", some, REMOVAL_METHODS) for some in removals(folds, labels[:, 0], SHARES[::few])),
         *(("gap", gap.cut(folds, labels), GAP_METHODS) for gap in GAPS if gap.inside(labels).any()),
-        ("sweep", folds[:_SWEEP_FOLDS], SWEEP_METHODS[::few]),
+        *([] if quick else [("sweep", folds[:_SWEEP_FOLDS], SWEEP_METHODS)]),
         ("table", folds, (PAPERS_FORM,)),
         ("persons", apart, (PAPERS_FORM,)),
     ]

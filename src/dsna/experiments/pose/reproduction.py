@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ...datasets import PictureSet
+from ...files import check_results_folder, make_folder
 from ..choosing import choose
 from ..crops import CropRows
 from ..families import FULL, QUICK_TREES, with_trees
 from ..jobs import LAYOUT
-from ..ledger import Ledger, load_ledger, results_folder
-from ..pages import close_page, write_plots
+from ..ledger import Ledger, load_ledger
+from ..pages import QUICK, close_page, write_plots
 from ..running import execute
 from .heads import COMPONENTS, gradients, read_heads
 from .methods import GAP_METHODS, SWEEP_METHODS, TABLE_METHODS, pose_families
@@ -85,12 +86,13 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
     Traceback (most recent call last):
     dsna.experiments.pose.heads.PoseError: nowhere is not a folder; give the folder that holds the pictures.
     """
+    check_results_folder(options.out, options.results.name, "pose.md")
     heads = read_heads(options.data, options.quick)
     for problem in heads.problems:
         print(f"left out {problem}", file=sys.stderr)
     everything = experiments(heads, options.quick)
     wanted = choose(everything, options.methods, TABLE_METHODS, (*GAP_METHODS, *SWEEP_METHODS))
-    results_folder(options.out)
+    make_folder(options.out)
     done = set(load_ledger(options.results, LAYOUT)[list(LAYOUT.key)].itertuples(index=False, name=None))
     missing = sum(len(methods) for one in wanted for _, methods in left(one, done))
     total = sum(len(one.methods) * len(one.splits) for one in wanted)
@@ -98,12 +100,12 @@ def reproduce(options: Options, say: Callable[[str], None] = print) -> int:
     rows = gradients(heads, options.out / "gradients.npz")
     jobs = jobs_of(wanted, done, heads, rows, options.quick)
     failures = execute(jobs, missing, Ledger(options.results, LAYOUT), options.jobs, _named)
-    page, plots = sections(everything, load_ledger(options.results, LAYOUT))
+    page, plots = sections(everything, load_ledger(options.results, LAYOUT), options.quick)
     say("\n\n".join(page))
     plots["neighbours.png"] = _neighbours(heads, everything[0], CropRows(rows, COMPONENTS), options.quick)
     page += ["## Plots", *write_plots(options.out, plots)]
     command = f"dsna reproduce pose --data DIR{' --quick' if options.quick else ''}"
-    page = ["# Head pose", f"Written by `{command}`.", READING, *page]
+    page = ["# Head pose", f"Written by `{command}`.{QUICK if options.quick else ''}", READING, *page]
     return close_page(options.out / "pose.md", page, failures, say)
 
 

@@ -34,11 +34,27 @@ def split(table: Table, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndar
     >>> [table.y[test].tolist() for _, test in split(table, 2, seed=0)]
     [[0, 0, 1], [0, 0, 1]]
     """
+    _check_enough(table, folds)
     strata = table.strata(int(np.clip(len(table.y) // folds, 1, _STRATA)))
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
-        try:
-            return list(splitter.split(table.X, strata))
-        except ValueError as error:
-            raise TableError(f"{table.name}: cannot make {folds} folds ({error}); use fewer with --folds.") from error
+        return list(splitter.split(table.X, strata))
+
+
+def _check_enough(table: Table, folds: int) -> None:
+    """Refuse tables so small that some training rows would hold one label only."""
+    remedy = "add rows, or use fewer folds with --folds." if folds > 2 else "add rows."
+    if table.task == "regression":
+        if len(table.y) < 2 * folds:
+            said = f"{len(table.y)} rows are too few for {folds} folds, which need at least {2 * folds}"
+            raise TableError(f"{table.name}: {said}: {remedy}")
+        return
+    sizes = np.bincount(table.y)
+    if sizes.max() < folds:
+        said = f"its most common class has {sizes.max()} of {len(table.y)} rows, too few for {folds} folds"
+        raise TableError(f"{table.name}: {said}: {remedy}")
+    if len(sizes) == 2 and sizes.min() == 1:
+        raise TableError(
+            f"{table.name}: one of its two classes has a single row, which cannot be in training and test: add rows."
+        )

@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pandas as pd
 
+from ...files import make_folder
 from ..pages import markdown, png, write_atomically
 from .critical_difference import plot_critical_difference
 from .methods import DEFAULT, OURS
 from .peers import PEERS
 from .scores import COVERAGE, MAIN, METRICS
-from .verdict import ENOUGH, TIE, Comparison, gains, pairs, ranks, summary
+from .verdict import ENOUGH, ENOUGH_RARE, TIE, Comparison, gains, pairs, ranks, summary
+
+PAGE = "benchmark.md"
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class Verdict:
         Peers and ours.
     stages : Comparison or None, default=None
         The rows of the ablation.
+    rare : int or None, default=None
+        Rows of the rarest classes, or with rare labels, in all tables; below thirty nothing is said of who is better.
 
     Examples
     --------
@@ -39,16 +44,23 @@ class Verdict:
 
     compared: Comparison
     stages: Comparison | None = None
+    rare: int | None = None
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough rare rows to say who is better."""
+        return self.rare is None or self.rare >= ENOUGH_RARE
 
     @cached_property
     def summary(self) -> pd.DataFrame:
-        """Means, mean ranks and seconds of each method."""
-        return summary(self.compared)
+        """Means, mean ranks and seconds of each method; no ranks where there are too few rare rows."""
+        found = summary(self.compared)
+        return found if self.enough else found.drop(columns=[name for name in found if name.startswith("rank ")])
 
     @cached_property
     def pairs(self) -> pd.DataFrame:
         """Wins, ties and losses of our default against each peer."""
-        return pairs(self.compared, list(PEERS[self.compared.task]))
+        return pairs(self.compared, list(PEERS[self.compared.task]) if self.enough else [])
 
     @cached_property
     def ablation(self) -> pd.DataFrame | None:
@@ -59,6 +71,9 @@ class Verdict:
     def remarks(self) -> list[str]:
         """Sentences on what is not in the tables."""
         said = []
+        if not self.enough:
+            rows = "rows of the rarest class" if self.compared.task == "classification" else "rows with rare labels"
+            said.append(f"Too few to say who is better: {self.rare} {rows}, and {ENOUGH_RARE} are needed.")
         for compared in filter(None, (self.compared, self.stages)):
             if compared.left_out:
                 names = ", ".join(compared.left_out)
@@ -82,7 +97,13 @@ class Verdict:
         return "\n\n".join(parts + self.remarks)
 
 
-def write_report(folder: Path, verdicts: Mapping[str, Verdict], settings: str, failures: Sequence[str] = ()) -> Path:
+def write_report(
+    folder: Path,
+    verdicts: Mapping[str, Verdict],
+    settings: str,
+    failures: Sequence[str] = (),
+    used: pd.DataFrame | None = None,
+) -> Path:
     """Write the page ``benchmark.md`` with its pictures and tables, each under a temporary name first.
 
     Parameters
@@ -93,6 +114,8 @@ def write_report(folder: Path, verdicts: Mapping[str, Verdict], settings: str, f
     settings : str
         What was run, in a sentence.
     failures : sequence of str, default=()
+    used : data frame or None, default=None
+        Rows used of each table.
 
     Returns
     -------
@@ -107,13 +130,15 @@ def write_report(folder: Path, verdicts: Mapping[str, Verdict], settings: str, f
     ...     print(page.read_text().splitlines()[0])
     # Benchmark on tables
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     page = ["# Benchmark on tables", settings, _READING]
     for task, verdict in verdicts.items():
         page += _section(folder, task, verdict)
+    if used is not None:
+        page += ["## Rows used", markdown(used, digits=0)]
     if failures:
         page += ["## Failures", "\n".join(f"- {failure}" for failure in failures)]
-    path = folder / "benchmark.md"
+    path = folder / PAGE
     write_atomically(path, ("\n\n".join(page) + "\n").encode())
     return path
 
@@ -142,8 +167,8 @@ def _section(folder: Path, task: str, verdict: Verdict) -> list[str]:
     for name, frame in data.items():
         write_atomically(folder / name, frame.to_csv(float_format="%.6g", lineterminator="\n").encode())
     parts = [f"## {task.capitalize()}", f"Means over {_tables(compared)}" + _UNITS[task]]
-    parts.append(markdown(verdict.summary, best=METRICS[task], bold=OURS[task]))
-    if len(compared.datasets) > 1 and len(compared.methods) > 1:
+    parts.append(markdown(verdict.summary, best=METRICS[task] if verdict.enough else None, bold=OURS[task]))
+    if verdict.enough and len(compared.datasets) > 1 and len(compared.methods) > 1:
         picture = f"benchmark_{task}.png"
         write_atomically(folder / picture, _picture(compared))
         parts.append(f"![Mean ranks and critical differences]({picture})")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ...datasets import Table
+from ...datasets import Table, TableError
 from .. import running
 from .folds import split
 from .methods import maker
@@ -49,7 +49,7 @@ class Job:
 
 
 def plan(tables: Iterable[Table], methods: Mapping[str, Sequence[str]], folds: int, seeds: Sequence[int]) -> list[Job]:
-    """All jobs: every method of a table's task on every fold of every seed.
+    """All jobs: every method of a table's task on every fold of every seed; tables too small for that are refused.
 
     Examples
     --------
@@ -58,13 +58,21 @@ def plan(tables: Iterable[Table], methods: Mapping[str, Sequence[str]], folds: i
     >>> [(job.seed, job.fold, job.method) for job in plan([table], {"regression": ["RF"]}, 2, [0, 1])]
     [(0, 0, 'RF'), (0, 1, 'RF'), (1, 0, 'RF'), (1, 1, 'RF')]
     """
-    return [
-        Job(table, folds, seed, fold, method, train, test)
-        for table in tables
-        for seed in seeds
-        for fold, (train, test) in enumerate(split(table, folds, seed))
-        for method in methods[table.task]
-    ]
+    jobs: list[Job] = []
+    problems: list[str] = []
+    for table in tables:
+        try:
+            jobs += [
+                Job(table, folds, seed, fold, method, train, test)
+                for seed in seeds
+                for fold, (train, test) in enumerate(split(table, folds, seed))
+                for method in methods[table.task]
+            ]
+        except TableError as error:
+            problems.append(str(error))
+    if problems:
+        raise TableError("\n".join(problems))
+    return jobs
 
 
 def run(job: Job) -> dict[str, Any]:
@@ -83,7 +91,7 @@ def run(job: Job) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            model = maker(table.task, job.method)(job.seed + job.fold)
+            model = maker(table.task, job.method)((job.seed + job.fold) % 2**32)
             with threadpool_limits(1):
                 running.warm_up(model, table.X.shape[1], table.task == "regression")
                 start = time.perf_counter()

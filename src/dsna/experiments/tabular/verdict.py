@@ -13,6 +13,7 @@ from .methods import DEFAULT
 from .scores import MAIN, METRICS, TIMES
 
 TIE = 0.001  # smaller differences of a score are a tie
+ENOUGH_RARE = 30  # rare rows in all tables, below which differences are chance
 ENOUGH = 0.9  # share of the tables that a method must have finished to be compared
 
 
