@@ -181,7 +181,7 @@ def test_file_of_another_version(small, tmp_path):
     older = copy.deepcopy(small)
     older.pool_.embedding.weights = older.pool_.embedding.weights[:1413]
     older.save(tmp_path / "older.dsna")
-    with pytest.raises(ModelFileError, match=r"older.dsna is from another version of dsna.*dsna edges train"):
+    with pytest.raises(ModelFileError, match=r"older.dsna: .*another version of dsna.*dsna edges train"):
         load_detector(tmp_path / "older.dsna")
 
 

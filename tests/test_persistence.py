@@ -19,7 +19,8 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 
 from dsna import PAPER, CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
-from dsna.persistence import _CONTAINERS, _ESTIMATORS, ModelFileError, _class, load, save
+from dsna.encoding import CONTAINERS, class_of
+from dsna.persistence import _ESTIMATORS, ModelFileError, load, save
 
 _RNG = np.random.RandomState(0)
 X = _RNG.randn(140, 4)
@@ -395,5 +396,5 @@ def test_foreign_files_are_refused(path, content):
 
 
 def test_every_registered_class_exists():
-    for modules in (_ESTIMATORS, _CONTAINERS):
-        assert [_class(name, modules).__name__ for name in modules] == list(modules)
+    for modules in (_ESTIMATORS, CONTAINERS):
+        assert [class_of(name, modules).__name__ for name in modules] == list(modules)

@@ -11,7 +11,7 @@ from abc import ABCMeta, abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state
 
 from .adapters import check_source, foreign_trees
@@ -46,7 +46,7 @@ _GROWTH = (
     "scaling",
     "n_jobs",
 )
-_TUNED = ("lam", "gamma", "tau", "n_clusters", "bandwidth", "C", "max_features")
+TUNED = ("lam", "gamma", "tau", "n_clusters", "bandwidth", "C", "max_features")
 
 
 class _DSNA(BaseEstimator, metaclass=ABCMeta):
@@ -137,6 +137,11 @@ class _DSNA(BaseEstimator, metaclass=ABCMeta):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _check_parameters(self) -> None:
+        """Refuse unknown or impossible parameter values."""
+        check_parameters(self)
+        check_source(self.forest, int(is_classifier(self)))
+
     @abstractmethod
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
         """(n,) loss of each query of a fold, given its coefficients."""
@@ -165,13 +170,12 @@ class _DSNA(BaseEstimator, metaclass=ABCMeta):
         Sets ``oob_rows_`` (training rows answered, at most about 3,000, rare ones first), ``knowledge_`` and the
         chosen parameters.
         """
-        check_parameters(self)
         for name in ("oob_score_", "oob_prediction_", "oob_decision_function_", "regions_"):
             self.__dict__.pop(name, None)
         self.n_iter_ = 1
         rng = check_random_state(self.random_state)
         source = check_source(self.forest, targets.n_classes)
-        chosen = {name: getattr(self, name) for name in _TUNED}
+        chosen = {name: getattr(self, name) for name in TUNED}
         if self.tune == "oob" and source == "csrf":
             chosen.update(self._choose_growth(X, y, weight, groups, targets, rng))
             self._say(f"chose C={chosen['C']}, max_features={chosen['max_features']}")
@@ -215,7 +219,7 @@ class _DSNA(BaseEstimator, metaclass=ABCMeta):
             self._setting.update(self._choose_approximation(X, rows, rng))
             chosen.update({name: self._setting[name] for name in chosen})
             self._say(", ".join(f"{name}={chosen[name]}" for name in GRID))
-        for name in _TUNED:
+        for name in TUNED:
             setattr(self, name + "_", chosen[name])
         self._finish(folds, rows, standing * weight[rows])
         del self._setting
@@ -301,7 +305,7 @@ class _DSNA(BaseEstimator, metaclass=ABCMeta):
         """Parameters with the chosen values in place of the given ones."""
         setting = self.get_params(deep=False)
         setting["max_iter"] = self._feedback()
-        setting.update({name: getattr(self, name + "_") for name in _TUNED})
+        setting.update({name: getattr(self, name + "_") for name in TUNED})
         return setting
 
     def _answer(self, X: np.ndarray) -> tuple[Neighborhoods, dict[str, np.ndarray]]:

@@ -91,8 +91,7 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         self.fitted_classes_ = self.classes_
         weight = check_weights(sample_weight, X)
         groups = check_groups(groups, X)
-        if self.decision not in ("auto", "paper"):
-            raise ValueError(f"decision={self.decision!r} is unknown: use 'auto' or 'paper'.")
+        self._check_parameters()
         self.class_weight_sum_ = np.bincount(code, weights=weight, minlength=len(self.classes_))
         self._learn(
             X,
@@ -104,6 +103,11 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
             groups,
         )
         return self
+
+    def _check_parameters(self) -> None:
+        if self.decision not in ("auto", "paper"):
+            raise ValueError(f"decision={self.decision!r} is unknown: use 'auto' or 'paper'.")
+        super()._check_parameters()
 
     @property
     def class_prior_(self) -> np.ndarray:
@@ -281,11 +285,10 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         leaf_value = np.zeros((len(know.leaf_value), len(classes)))
         leaf_value[:, old] = know.leaf_value
         know.leaf_value = leaf_value
-        if know.trees is None:
-            know.values = np.eye(len(classes))[old[self._code]]
+        know.values = np.eye(len(classes))[old[self._code[: len(know.values)]]]
         know.label = old[self._code].astype(np.float64)[:, None]
         self.classes_, self.class_weight_sum_ = classes, counts
         self.calibration_ = calibration
-        rarity = 1.0 / (len(classes) * self.class_prior_[np.concatenate([self._code, new])])
+        rarity = 1.0 / (len(classes) * np.maximum(self.class_prior_, 1e-300)[np.concatenate([self._code, new])])
         know.add(X, new[:, None].astype(np.float64), np.eye(len(classes))[new], rarity)
         return self

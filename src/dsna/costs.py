@@ -9,6 +9,8 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 from scipy.spatial import cKDTree
 
+from .invariants import LARGEST, POSITIVE, Array, Checked, Choice, Number, require
+
 COSTS = ("paper", "inverse", None)
 DENSITIES = ("auto", "exact", "bins", "kernel")
 _GRID = 1024
@@ -49,7 +51,7 @@ def class_shares(code: np.ndarray, n_classes: int, sample_weight: np.ndarray) ->
     return counts / counts.sum()
 
 
-class LabelDensity:
+class LabelDensity(Checked):
     """Share of the training rows whose label is (nearly) a given one.
 
     Parameters
@@ -68,6 +70,16 @@ class LabelDensity:
     >>> LabelDensity(np.array([1.0] * 9 + [5.0]), kind="exact").evaluate(np.array([1.0, 5.0]))
     array([0.9, 0.1])
     """
+
+    FIELDS = {
+        "offset": Array("float64", "outputs"),
+        "scale": Array("float64", "outputs", POSITIVE),
+        "floor": Number(POSITIVE, 1.0),
+        "kind": Choice(("exact", "bins", "kernel", "callable")),
+        "support": Array("float64", "labels, outputs"),
+        "values": Array("float64", "shares", low=0.0),
+    }
+    NOT_EMPTY = ("outputs", "labels", "shares")
 
     def __init__(self, y: Any, kind: str | Callable[[Any], Any] = "auto", sample_weight: Any = None):
         y = np.asarray(y, dtype=np.float64)
@@ -101,6 +113,13 @@ class LabelDensity:
             step = max(1, len(y) // _CENTRES)
             self.support = labels[np.lexsort(labels.T)][::step]
             self.values = np.ones(1)
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        spread = sizes["outputs"] > 1 and self.kind in ("kernel", "bins")
+        require(sizes["shares"] == (1 if spread else sizes["labels"]), "LabelDensity.values has another length")
+        if sizes["outputs"] == 1:
+            require(np.all(self.support[1:] >= self.support[:-1]), "LabelDensity.support falls")
 
     def _on_grid(self, y: np.ndarray, weight: np.ndarray, kind: str) -> None:
         low, high = float(y.min()), float(y.max())
@@ -119,14 +138,18 @@ class LabelDensity:
         self.support = (0.5 * (edges[1:] + edges[:-1]))[:, None]
         self.values = values
 
+    def _standardized(self, labels: np.ndarray) -> np.ndarray:
+        """Labels in units of their spread, within the range whose squares a search tree can sum."""
+        with np.errstate(over="ignore"):
+            return np.clip((labels - self.offset) / self.scale, -LARGEST, LARGEST)
+
     def evaluate(self, y: Any) -> np.ndarray:
         """Shares, each in (0, 1], of the labels ``y``; a label never seen has the share of the nearest one known."""
         labels = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         if labels.shape[1] > 1 and self.kind in ("kernel", "bins"):
-            centres = (self.support - self.offset) / self.scale
-            tree = cKDTree(centres)
+            tree = cKDTree(self._standardized(self.support))
             width = len(self.support) ** (-1.0 / (labels.shape[1] + 4))
-            near = tree.query_ball_point((labels - self.offset) / self.scale, r=2 * width, return_length=True)
+            near = tree.query_ball_point(self._standardized(labels), r=2 * width, return_length=True)
             shares = near / len(self.support)
         elif labels.shape[1] == 1:
             at = np.searchsorted(self.support[:, 0], labels[:, 0])
@@ -135,6 +158,6 @@ class LabelDensity:
             upper = self.support[np.minimum(at, len(self.support) - 1), 0] - labels[:, 0]
             shares = self.values[np.where(lower <= upper, at - 1, np.minimum(at, len(self.support) - 1))]
         else:
-            _, at = cKDTree((self.support - self.offset) / self.scale).query((labels - self.offset) / self.scale)
+            _, at = cKDTree(self._standardized(self.support)).query(self._standardized(labels))
             shares = self.values[at]
         return np.clip(shares, self.floor, 1.0)

@@ -6,10 +6,14 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.spatial import cKDTree
 
+from .invariants import LARGEST, Array, Checked, require
+
 _SMOOTH = 0.15
 _TINY = 1e-300
 _STIFF_SLOPES = 2.0
 _STIFF_BIAS = 0.5
+_STEEPEST = 4.0
+_LARGEST_BIAS = 1e6
 
 
 def class_mass(weights: np.ndarray, rows: np.ndarray, code: np.ndarray, n_classes: int) -> np.ndarray:
@@ -42,7 +46,7 @@ def prior_corrected(proba: np.ndarray, prior: np.ndarray, balance: float) -> np.
     return scaled / scaled.sum(axis=1, keepdims=True)
 
 
-class Calibration:
+class Calibration(Checked):
     """Probabilities from two opinions: the mass of the coefficients and the vote of the forest.
 
     ``log p_c = a log mass_c + b log vote_c + bias_c`` up to normalisation.  a, b and the biases are fitted on
@@ -57,10 +61,21 @@ class Calibration:
     bias : (2, n_classes)
     """
 
+    FIELDS = {
+        "prior": Array("float64", "classes", 0.0, 1.0),
+        "slopes": Array("float64", "2, 2", 0.0, _STEEPEST),
+        "bias": Array("float64", "2, classes", -_LARGEST_BIAS, _LARGEST_BIAS),
+    }
+    NOT_EMPTY = ("classes",)
+
     def __init__(self, prior: np.ndarray, slopes: np.ndarray | None = None, bias: np.ndarray | None = None):
         self.prior = prior
         self.slopes = np.full((2, 2), 0.5) if slopes is None else slopes
         self.bias = np.stack([np.zeros(len(prior)), -np.log(np.maximum(prior, _TINY))]) if bias is None else bias
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        require(abs(self.prior.sum() - 1.0) < 1e-6, "Calibration.prior does not add up to one")
 
     def _opinions(self, mass: np.ndarray, vote: np.ndarray) -> np.ndarray:
         """(2, n, n_classes) smoothed logarithms."""
@@ -122,7 +137,7 @@ def _fit_opinions(
         gradient = np.concatenate([mix.T @ np.einsum("knc,nc->k", opinions, slack), slack.sum(axis=0)])
         return float(value), gradient + 2.0 * stiff * off
 
-    bounds = [(0.0, 4.0)] * n_free + [(None, None)] * n_classes
+    bounds = [(0.0, _STEEPEST)] * n_free + [(None, None)] * n_classes
     found = minimize(loss, usual, jac=True, method="L-BFGS-B", bounds=bounds).x
     return mix @ found[:n_free], found[n_free:]
 
@@ -176,5 +191,5 @@ def decide(weights: np.ndarray, labels: np.ndarray, decision: str, grid: np.ndar
     mean = np.einsum("nm,nmq->nq", weights, labels)
     if decision == "grid":
         spread = np.where(grid.std(axis=0) > 0, grid.std(axis=0), 1.0)
-        return grid[cKDTree(grid / spread).query(mean / spread)[1]]
+        return grid[cKDTree(grid / spread).query(np.clip(mean / spread, -LARGEST, LARGEST))[1]]
     return mean

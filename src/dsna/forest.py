@@ -72,8 +72,12 @@ class _CostSensitiveForest(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _grow(self, X: np.ndarray, targets: Targets, weight: np.ndarray, groups: np.ndarray | None) -> None:
+    def _check_parameters(self) -> None:
+        """Refuse unknown or impossible parameter values."""
         check_parameters(self)
+
+    def _grow(self, X: np.ndarray, targets: Targets, weight: np.ndarray, groups: np.ndarray | None) -> None:
+        self._check_parameters()
         rng = check_random_state(self.random_state)
         self.scaling_ = Scaling(X[weight > 0], self.scaling)
         rank = targets.rank if targets.n_classes else np.argsort(np.argsort(targets.rank, kind="stable"))
@@ -205,6 +209,8 @@ class CostSensitiveForestClassifier(ClassifierMixin, _CostSensitiveForest):
     def _balanced(self, proba: np.ndarray) -> np.ndarray:
         balance = 1.0 if self.balance is None else self.balance
         scaled = proba / np.maximum(self.class_prior_, 1e-300) ** balance
+        # No class has a say where all leaves reached are empty.
+        scaled[scaled.sum(axis=1) == 0.0] = 1.0
         return scaled / scaled.sum(axis=1, keepdims=True)
 
     def predict_proba(self, X: Any) -> np.ndarray:

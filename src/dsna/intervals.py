@@ -12,11 +12,14 @@ import warnings
 
 import numpy as np
 
+from .invariants import FINITE, LARGEST, POSITIVE, Array, Checked, Number, require
+
 _MIN_ROWS = 50
 _MAX_REGIONS = 12
 _SWEEPS = 8
 _LEVELS = 256
 _COMMON_SPREAD = 2.0
+_FARTHEST = 1e120
 
 
 def label_regions(y: np.ndarray) -> np.ndarray:
@@ -62,7 +65,7 @@ def label_spread(kernel: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.sqrt(variance / np.maximum(1.0 - np.sum(kernel**2, axis=1), 1e-3)[:, None])
 
 
-class Regions:
+class Regions(Checked):
     """Residuals of one output by region of the true label, and intervals made of them.
 
     Parameters
@@ -72,6 +75,17 @@ class Regions:
     weight : (n,) how many rows each stands for; None: one.
     grid : (k,) labels that there are, in rising order, where these are few; intervals then end at such labels.
     """
+
+    FIELDS = {
+        "bounds": Array("float64", "inner"),
+        "y": Array("float64", "rows", -LARGEST, LARGEST),
+        "prediction": Array("float64", "rows", -_FARTHEST, _FARTHEST),
+        "weight": Array("float64", "rows", low=0.0),
+        "grid": Array("float64", "labels", -LARGEST, LARGEST, none=True),
+        "common": Number(POSITIVE, _FARTHEST),
+        "scale": Array("float64", "rows", POSITIVE, _FARTHEST),
+    }
+    NOT_EMPTY = ("rows",)
 
     def __init__(
         self,
@@ -90,6 +104,19 @@ class Regions:
         self.common = 1.0 if spread is None else _COMMON_SPREAD * float(np.average(spread, weights=self.weight))
         self.common = self.common if self.common > 0.0 else 1.0
         self.scale = self._scale(spread, len(y))
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        require(np.all(self.bounds[1:] > self.bounds[:-1]), "Regions.bounds do not rise")
+        region = np.searchsorted(self.bounds, self.y)
+        held = np.bincount(region, weights=self.weight, minlength=sizes["inner"] + 1)
+        require(held.min() > 0 and held.sum() < FINITE, "Regions.weight leaves a region without weight")
+        if self.grid is not None:
+            rises = sizes["labels"] > 0 and np.all(self.grid[1:] > self.grid[:-1])
+            require(rises, "Regions.grid does not rise")
+        with np.errstate(over="ignore"):
+            off = np.abs((self.y - self.prediction) / self.scale).max()
+        require(off <= _FARTHEST, "Regions.prediction lies too far from the labels")
 
     def _scale(self, spread: np.ndarray | None, n: int) -> np.ndarray:
         return np.full(n, self.common) if spread is None else spread + self.common

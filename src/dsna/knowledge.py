@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .blocks import N_BLOCKS
+from .invariants import FINITE, LARGEST, POSITIVE, Array, Checked, Choice, Number, Part, require
 from .metric import metric_map, split_scatter
 from .neighborhood import Neighborhoods, leaf_neighbors, nearest_neighbors
 from .scaling import Scaling
@@ -17,6 +18,9 @@ _NEW = -2
 _FADE = 0.3
 _FAINTEST = 1e-12
 _FADE_CHUNK = 256
+_WIDEST_WEIGHTS = 1e150
+_FARTHEST = 1e50
+_RAREST = 1e305
 
 
 class Fold(NamedTuple):
@@ -34,7 +38,7 @@ def _mapped(X: np.ndarray, space: np.ndarray) -> np.ndarray:
     return np.einsum("nd,de->ne", X, space)
 
 
-class Knowledge:
+class Knowledge(Checked):
     """Training rows, trees and metric.
 
     Parameters
@@ -50,6 +54,23 @@ class Knowledge:
     forest_metric : whether distances are taken in the forest's metric or on the common scale.
     max_neighbors, n_jobs : bound of a neighbourhood (None: all), parallel jobs.
     """
+
+    FIELDS = {
+        "label": Array("float64", "rows, outputs", -LARGEST, LARGEST),
+        "weight": Array("float64", "rows", low=0.0),
+        "block": Array("int64", "rows", _NEW, N_BLOCKS - 1),
+        "scaling": Part("Scaling", "features"),
+        "rarity": Array("float64", "rows", POSITIVE, _RAREST),
+        "forest_metric": Choice((True, False)),
+        "max_neighbors": Number(1, whole=True, none=True),
+        "n_jobs": Number(whole=True, none=True),
+        "trees": Part("Trees", "leaves features", none=True),
+        "values": Array("float64", "valued, averaged", -LARGEST, LARGEST),
+        "leaf_value": Array("float64", "leaves, averaged", -LARGEST, LARGEST),
+        "space": Array("float64", "features, dimensions", -_FARTHEST, _FARTHEST),
+        "Z": Array("float64", "rows, dimensions", -LARGEST, LARGEST),
+    }
+    NOT_EMPTY = ("rows", "outputs", "averaged", "dimensions")
 
     def __init__(
         self,
@@ -82,6 +103,21 @@ class Knowledge:
             self.trees = trees if max_neighbors is None else trees.shortened(_LEAF_ROWS, code)
         self.space = self._space(None)
         self.Z = np.ascontiguousarray(scaling.transform(X) @ self.space)
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        with np.errstate(over="ignore"):
+            total = self.weight.sum()
+        least = self.weight[self.weight > 0].min(initial=FINITE)
+        comparable = 0 < total < FINITE and self.weight.max() / least <= _WIDEST_WEIGHTS
+        require(comparable, f"Knowledge.weight is zero everywhere, or differs by a factor over {_WIDEST_WEIGHTS:g}")
+        rows = sizes["rows"]
+        if self.trees is None:
+            require(sizes["leaves"] == 0, "Knowledge.leaf_value is of leaves that there are not")
+            require(sizes["valued"] == rows, "Knowledge.values lacks rows")
+        else:
+            require(sizes["valued"] == 0, "Knowledge.values is of rows that leaves hold")
+            self.trees.check_rows(rows)
 
     def _space(self, block: int | None) -> np.ndarray:
         """(d, D) map into the metric space, from all trees or from those that omit a block."""

@@ -123,6 +123,10 @@ _WHOLE = {
     "n_estimators": 1, "min_samples_leaf": 1, "n_draws": 1, "max_split_samples": 10, "metric_rounds": 0,
     "n_clusters": 1, "max_iter": 0, "max_depth": 1, "max_neighbors": 1, "verbose": 0,
 }  # fmt: skip
+_AT_MOST = {"max_iter": 1000}
+_MOST_JOBS = 1024
+# Of numbers that are multiplied by each other and by squares of distances.
+SMALLEST, LARGEST = 1e-100, 1e100
 _NONE_ALLOWED = ("max_depth", "min_samples_leaf", "max_neighbors", "max_iter", "hull_energy", "radius", "balance")
 _AT_LEAST_ZERO = ("lam", "gamma", "tau", "overlap", "ridge", "svr_epsilon")
 _POSITIVE = ("C", "bandwidth", "temperature", "tol")
@@ -137,27 +141,44 @@ def is_number(value: Any) -> bool:
 
 def check_parameters(estimator: Any) -> None:
     """Refuse unknown or impossible parameter values, naming what is allowed."""
-    params = estimator.get_params(deep=False)
-    for name, value in params.items():
-        if name in _CHOICES:
-            if not any(value is allowed or value == allowed for allowed in _CHOICES[name]):
-                raise ValueError(f"{name}={value!r} is unknown: use one of {_CHOICES[name]}.")
-        elif value is None and name in _NONE_ALLOWED:
-            continue
-        elif name in _WHOLE:
-            if not is_number(value) or value != int(value) or value < _WHOLE[name]:
-                raise ValueError(f"{name}={value!r} must be a whole number of at least {_WHOLE[name]}.")
-        elif name in _FLAGS:
-            if not isinstance(value, bool | np.bool_):
-                raise ValueError(f"{name}={value!r} must be True or False.")
-        elif name in _AT_LEAST_ZERO:
-            if not is_number(value) or not 0.0 <= value < np.inf:
-                raise ValueError(f"{name}={value!r} must be a number of at least 0.")
-        elif name in _POSITIVE:
-            if not is_number(value) or not 0.0 < value < np.inf:
-                raise ValueError(f"{name}={value!r} must be a positive number.")
-        elif name in _SHARES:
-            if isinstance(value, str) and (name, value) in (("blend", "auto"), ("radius", "median")):
-                continue
-            if not is_number(value) or not 0.0 <= value <= 1.0:
-                raise ValueError(f"{name}={value!r} must lie in [0, 1].")
+    for name, value in estimator.get_params(deep=False).items():
+        check_parameter(name, value)
+
+
+def check_parameter(name: str, value: Any) -> None:
+    """Refuse a value that the parameter of this name does not take."""
+    if name in _CHOICES:
+        if not any(value is allowed or value == allowed for allowed in _CHOICES[name]):
+            raise ValueError(f"{name}={value!r} is unknown: use one of {_CHOICES[name]}.")
+    elif value is None and name in _NONE_ALLOWED:
+        return
+    elif name in _WHOLE:
+        if not is_number(value) or value != int(value) or value < _WHOLE[name]:
+            raise ValueError(f"{name}={value!r} must be a whole number of at least {_WHOLE[name]}.")
+        if value > _AT_MOST.get(name, np.inf):
+            raise ValueError(f"{name}={value!r} must be a whole number of at most {_AT_MOST[name]}.")
+    elif name in _FLAGS:
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{name}={value!r} must be True or False.")
+    elif name in _AT_LEAST_ZERO:
+        if not is_number(value) or not 0.0 <= value <= LARGEST:
+            raise ValueError(f"{name}={value!r} must be a number of at least 0 and at most {LARGEST:g}.")
+    elif name in _POSITIVE:
+        if not is_number(value) or not SMALLEST <= value <= LARGEST:
+            raise ValueError(f"{name}={value!r} must be a positive number from {SMALLEST:g} to {LARGEST:g}.")
+    elif name in _SHARES:
+        if isinstance(value, str) and (name, value) in (("blend", "auto"), ("radius", "median")):
+            return
+        if not is_number(value) or not 0.0 <= value <= 1.0:
+            raise ValueError(f"{name}={value!r} must lie in [0, 1].")
+    elif name == "n_jobs":
+        check_jobs(value)
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse what is no number of parallel jobs."""
+    whole = is_number(n_jobs) and isinstance(n_jobs, int | np.integer)
+    if n_jobs is not None and not (whole and n_jobs != 0 and abs(n_jobs) <= _MOST_JOBS):
+        raise ValueError(
+            f"n_jobs={n_jobs!r} must be None or a whole number from 1 to {_MOST_JOBS}; -1 takes all processors."
+        )

@@ -103,15 +103,19 @@ class DSNARegressor(RegressorMixin, _DSNA):
         groups = check_groups(groups, X)
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
         self.__dict__.pop("balance_", None)
-        allowed = ("auto", "mean", "median", "grid", "paper")
-        if self.decision not in allowed:
-            raise ValueError(f"decision={self.decision!r} is unknown: use one of {allowed}.")
+        self._check_parameters()
         label = y.reshape(len(y), -1)
         kept = weight > 0
         self.density_ = LabelDensity(label[kept], self.label_density, weight[kept])
         self.rarity_ = _rarity(self.density_, label)
         self._learn(X, y, label, label, label_targets(y, weight, self.label_density), weight, groups)
         return self
+
+    def _check_parameters(self) -> None:
+        allowed = ("auto", "mean", "median", "grid", "paper")
+        if self.decision not in allowed:
+            raise ValueError(f"decision={self.decision!r} is unknown: use one of {allowed}.")
+        super()._check_parameters()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

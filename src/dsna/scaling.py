@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from .invariants import POSITIVE, Array, Checked
+
 SCALINGS = ("columns", "global", "none")
 _FARTHEST = 1e50
 
 
-class Scaling:
+class Scaling(Checked):
     """Offset and scale of the inputs.
 
     Parameters
@@ -18,6 +20,12 @@ class Scaling:
         Each column by its own standard deviation (tables), all by one (features whose relative scale carries
         meaning, such as PCA or HOG), or not at all.
     """
+
+    FIELDS = {
+        "offset": Array("float64", "features"),
+        "scale": Array("float64", "features", low=POSITIVE),
+    }
+    NOT_EMPTY = ("features",)
 
     def __init__(self, X: np.ndarray, kind: str):
         if kind not in SCALINGS:
@@ -35,6 +43,7 @@ class Scaling:
                 largest = max(spread.max(), 1e-300)
                 spread = np.full(X.shape[1], largest * np.sqrt(np.mean((spread / largest) ** 2)))
             self.scale = np.where(spread > 0, spread, 1.0)
+        self.check()
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Rows on the common scale, C-contiguous float64; values beyond 1e50 scales count as that far."""

@@ -61,6 +61,7 @@ def _solve_some(Q: np.ndarray, Z: np.ndarray, *rest: Any) -> tuple[np.ndarray, .
     label, class_scale, rows, proximity, size = (writable(a) for a in rest[:5])
     how = Approximation(*rest[5])
     n, width = rows.shape
+    how = how._replace(n_clusters=min(how.n_clusters, width))
     steps = how.max_iter + 1
     answers = Answers(
         alpha=np.zeros((n, width)),

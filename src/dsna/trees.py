@@ -16,6 +16,9 @@ from scipy.sparse import csr_array
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
+from .blocks import N_BLOCKS
+from .invariants import Array, Checked, check_leaves, check_links, require, tree_of_nodes
+
 _CHUNK = 1024
 
 
@@ -110,7 +113,7 @@ def in_input_units(tree: tuple, space: np.ndarray) -> tuple:
     return child, threshold, new_ptr, features, dense.ravel(), metric_weight, leaf_ptr, importance, rows
 
 
-class Trees:
+class Trees(Checked):
     """The trees of a forest and the training rows in their leaves.
 
     Attributes
@@ -125,8 +128,41 @@ class Trees:
     importance : (n_features,) summed gains.
     """
 
+    FIELDS = {
+        "roots": Array("int32", "trees"),
+        "child": Array("int32", "nodes, 2"),
+        "threshold": Array("float64", "nodes"),
+        "split_ptr": Array("int32 int64", "nodes+1", into="entries"),
+        "split_feature": Array("int16 int32", "entries", below="features"),
+        "split_weight": Array("float32", "entries"),
+        "node_tree": Array("int32", "weighed"),
+        "metric_weight": Array("float64", "weighed", low=0),
+        "leaf_ptr": Array("int64", "leaves+1", into="held"),
+        "leaf_rows": Array("int32", "held", low=0),
+        "leaf_tree": Array("int32", "leaves", below="trees"),
+        "omits": Array("bool", f"trees, {N_BLOCKS}"),
+        "importance": Array("float64", "features"),
+    }
+    NOT_EMPTY = ("trees", "leaves", "features")
+
     def __init__(self, **arrays: np.ndarray):
         self.__dict__.update(arrays)
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        widest = self.split_feature.max(initial=0)
+        require(self.split_feature.dtype == _feature_dtype(widest), "Trees.split_feature has the wrong dtype")
+        require(self.split_ptr.dtype == _pointer_dtype(sizes["entries"]), "Trees.split_ptr has the wrong dtype")
+        grown, lone = np.flatnonzero(self.roots >= 0), np.flatnonzero(self.roots < 0)
+        first = self.roots[grown]
+        tree = tree_of_nodes("Trees", first, grown, sizes["nodes"])
+        parent, side = np.nonzero(self.child >= 0)
+        check_links("Trees", tree, first, parent, self.child[parent, side])
+        above, side = np.nonzero(self.child < 0)
+        ends = -1 - np.concatenate([self.child[above, side], self.roots[lone]])
+        check_leaves("Trees", ends, np.concatenate([tree[above], lone]), self.leaf_tree)
+        known = sizes["weighed"] == 0 or np.array_equal(self.node_tree, tree)
+        require(known, "Trees.node_tree does not tell the tree of each node")
 
     roots: np.ndarray
     child: np.ndarray
@@ -141,6 +177,10 @@ class Trees:
     leaf_tree: np.ndarray
     omits: np.ndarray
     importance: np.ndarray
+
+    def check_rows(self, n_rows: int) -> None:
+        """Raise an InvariantError unless the rows in the leaves are among so many."""
+        require(self.leaf_rows.max(initial=-1) < n_rows, f"Trees.leaf_rows names rows past the last of {n_rows}")
 
     @property
     def n_trees(self) -> int:
@@ -171,9 +211,9 @@ class Trees:
             ).astype(np.int32),
             threshold=np.concatenate(threshold),
             split_ptr=np.concatenate([a[:-1] + u for a, u in zip(split_ptr, used, strict=False)] + [used[-1:]]).astype(
-                np.int32 if used[-1] < 2**31 else np.int64
+                _pointer_dtype(used[-1])
             ),
-            split_feature=np.concatenate(feature).astype(np.int16 if widest < 2**15 else np.int32),
+            split_feature=np.concatenate(feature).astype(_feature_dtype(widest)),
             split_weight=np.concatenate(weight).astype(np.float32),
             node_tree=np.repeat(np.arange(len(child)), sizes).astype(np.int32),
             metric_weight=np.concatenate(metric_weight),
@@ -211,7 +251,7 @@ class Trees:
         """Trees whose leaves hold more rows: ``rows[i]`` joins leaf ``leaves[i]``."""
         leaf = np.concatenate([self._leaf_of_entry, leaves])
         order = np.argsort(leaf, kind="stable")
-        arrays = dict(self.__dict__)
+        arrays = self.state
         arrays["leaf_rows"] = np.concatenate([self.leaf_rows, rows])[order]
         arrays["leaf_ptr"] = np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=self.n_leaves))])
         return Trees(**arrays)
@@ -230,14 +270,14 @@ class Trees:
         place = np.arange(len(leaf)) - np.repeat(run_starts, run_sizes)
         quota = np.ceil(most * run_sizes / sizes[leaf[run_starts]])
         keep = (sizes[leaf] <= most) | (place < np.repeat(quota, run_sizes))
-        arrays = dict(self.__dict__)
+        arrays = self.state
         arrays["leaf_rows"] = self.leaf_rows[keep]
         arrays["leaf_ptr"] = np.concatenate([[0], np.cumsum(np.bincount(leaf[keep], minlength=self.n_leaves))])
         return Trees(**arrays)
 
     def without_metric(self) -> Trees:
         """Trees that no longer know the weights of their splits in the metric."""
-        arrays = dict(self.__dict__)
+        arrays = self.state
         arrays["metric_weight"] = np.empty(0)
         arrays["node_tree"] = np.empty(0, dtype=np.int32)
         return Trees(**arrays)
@@ -249,6 +289,16 @@ class Trees:
         ptr = np.concatenate([[0], np.cumsum(sizes)])
         at = np.repeat(self.split_ptr[nodes] - ptr[:-1], sizes) + np.arange(ptr[-1])
         return ptr, self.split_feature[at], self.split_weight[at], self.metric_weight[nodes]
+
+
+def _feature_dtype(widest: int) -> type:
+    """The smallest dtype for numbers of features, so that there is but one for each forest."""
+    return np.int16 if widest < 2**15 else np.int32
+
+
+def _pointer_dtype(last: int) -> type:
+    """The smallest dtype for pointers."""
+    return np.int32 if last < 2**31 else np.int64
 
 
 def _route_some(X: np.ndarray, *nodes: np.ndarray) -> np.ndarray:

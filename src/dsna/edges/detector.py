@@ -16,10 +16,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..extras import import_extra
-from ..parameters import is_number
+from ..parameters import LARGEST, SMALLEST, check_jobs, is_number
 from ..trees import in_parallel, one_blas_thread
 from .detection import METHODS, TILE, soft_map
-from .embedding import N_DESCRIBED
 from .forest import grow_forest, photos_known
 from .photos import as_photo
 from .pool import Voting, fill_pool
@@ -38,6 +37,7 @@ _WHOLE = {
 }  # fmt: skip
 _AT_LEAST_ZERO = ("cost", "lam", "gamma", "ridge")
 _POSITIVE = ("C", "bandwidth", "tol")
+_MOST_PASSES = 100
 
 
 class EdgeDetector(BaseEstimator):
@@ -176,7 +176,7 @@ class EdgeDetector(BaseEstimator):
         -------
         self
         """
-        self._check()
+        self._check_parameters()
         if not hasattr(photos, "segmentations"):
             raise TypeError(
                 f"fit takes photos with boundaries, as dsna.datasets.load_bsds500 or load_boundaries reads them, not "
@@ -232,7 +232,7 @@ class EdgeDetector(BaseEstimator):
             From 0 to 1.
         """
         check_is_fitted(self, "forest_")
-        self._check()
+        self._check_parameters()
         if method not in METHODS:
             raise ValueError(f"method={method!r} is unknown: use one of {', '.join(METHODS)}.")
         if method != "se" and self.pool_ is None:
@@ -277,18 +277,21 @@ class EdgeDetector(BaseEstimator):
         if self.verbose:
             print(f"dsna edges: {text}", file=sys.stderr, flush=True)
 
-    def _check(self) -> None:
+    def _check_parameters(self) -> None:
         params = self.get_params(deep=False)
         for name, least in _WHOLE.items():
             value = params[name]
             if not is_number(value) or isinstance(value, float | np.floating) or value < least:
                 raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
         for name in _AT_LEAST_ZERO:
-            if not is_number(params[name]) or not 0 <= params[name] < np.inf:
-                raise ValueError(f"{name}={params[name]!r} must be a number of at least 0.")
+            if not is_number(params[name]) or not 0 <= params[name] <= LARGEST:
+                raise ValueError(f"{name}={params[name]!r} must be a number of at least 0 and at most {LARGEST:g}.")
         for name in _POSITIVE:
-            if not is_number(params[name]) or not 0 < params[name] < np.inf:
-                raise ValueError(f"{name}={params[name]!r} must be a positive number.")
+            if not is_number(params[name]) or not SMALLEST <= params[name] <= LARGEST:
+                raise ValueError(f"{name}={params[name]!r} must be a positive number from {SMALLEST:g} to {LARGEST:g}.")
+        if self.sharpening > _MOST_PASSES:
+            raise ValueError(f"sharpening={self.sharpening!r} must be a whole number of at most {_MOST_PASSES}.")
+        check_jobs(self.n_jobs)
         if self.splits not in ("svm", "gini"):
             raise ValueError(f"splits={self.splits!r} is unknown: use 'svm' or 'gini'.")
         if not is_number(self.blend) or not 0 <= self.blend <= 1:
@@ -319,12 +322,6 @@ def load_detector(path: str | os.PathLike[str]) -> EdgeDetector:
     if not isinstance(detector, EdgeDetector):
         raise ModelFileError(
             f"{os.fspath(path)} holds a {type(detector).__name__}, not an EdgeDetector: use dsna.load."
-        )
-    pool = getattr(detector, "pool_", None)
-    if pool is not None and len(pool.embedding.weights) != N_DESCRIBED:
-        raise ModelFileError(
-            f"{os.fspath(path)} is from another version of dsna, which described patches otherwise: train it again "
-            "with `dsna edges train`."
         )
     return detector
 

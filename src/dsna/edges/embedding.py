@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..features.channels import MIRRORED, N_CHANNELS, halved, smooth
+from ..invariants import Array, Checked
 from ..trees import writable
 from .patches import CELLS, HALF, MASK_SIDE, STRIDE, Channels
 
@@ -23,6 +24,7 @@ N_CONTEXT = 2 * len(_CELL_SIZES) * _ACROSS**2
 N_DESCRIBED = N_POOLED + N_CONTEXT
 _LEAST_MEAN = 1e-3  # of a map: one without edges has none
 _BLUR, _RIDGE = 2, 0.01
+_LARGEST = 1e20  # of weights, whose sums stay within float32
 
 
 def pooled_features(channels: Channels, places: np.ndarray) -> np.ndarray:
@@ -169,7 +171,7 @@ def outlines_of(masks: np.ndarray) -> np.ndarray:
 
 
 @dataclass
-class PatchEmbedding:
+class PatchEmbedding(Checked):
     """A linear map of pooled features and context.
 
     Parameters
@@ -190,6 +192,15 @@ class PatchEmbedding:
 
     weights: np.ndarray
     offset: np.ndarray
+
+    FIELDS = {
+        "weights": Array("float32", "features, dimensions", -_LARGEST, _LARGEST),
+        "offset": Array("float32", "dimensions", -_LARGEST, _LARGEST),
+    }
+    NOT_EMPTY = ("features", "dimensions")
+
+    def __post_init__(self) -> None:
+        self.check()
 
     @classmethod
     def fitted(

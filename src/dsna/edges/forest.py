@@ -7,6 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ..invariants import (
+    POSITIVE,
+    Array,
+    Checked,
+    Part,
+    check_leaves,
+    check_links,
+    require,
+    tree_of_nodes,
+)
 from ..trees import in_parallel, writable
 from .masks import MaskBook
 from .patches import N_FEATURES, Channels, feature_places
@@ -17,7 +27,7 @@ _RANGE_PATCHES, _OUTSIDE = 4000, 0.005
 
 
 @dataclass
-class StructuredForest:
+class StructuredForest(Checked):
     """Trees one after another; leaves are numbered through all of them.
 
     Parameters
@@ -43,6 +53,33 @@ class StructuredForest:
     step: np.ndarray
     book: MaskBook
     leaf_mask: np.ndarray
+
+    FIELDS = {
+        "root": Array("int64", "trees"),
+        "child": Array("int32", "nodes"),
+        "ptr": Array("int32", "nodes+1", into="entries"),
+        "features": Array("int16", "entries", 0, N_FEATURES - 1),
+        "weights": Array("float32", "entries"),
+        "threshold": Array("float32", "nodes"),
+        "low": Array("float32", str(N_FEATURES)),
+        "step": Array("float32", str(N_FEATURES), low=POSITIVE),
+        "book": Part("MaskBook", "pages"),
+        "leaf_mask": Array("int32", "leaves", below="pages"),
+    }
+    NOT_EMPTY = ("trees", "leaves")
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        owner = "StructuredForest"
+        tree = tree_of_nodes(owner, self.root, np.arange(sizes["trees"]), sizes["nodes"])
+        parent, last = np.flatnonzero(self.child >= 0), np.flatnonzero(self.child < 0)
+        child = self.child[parent].astype(np.int64)
+        check_links(owner, tree, self.root, np.tile(parent, 2), np.concatenate([child, child + 1]))
+        # Leaves are numbered one tree after another.
+        require(len(last) == sizes["leaves"], f"{owner}.leaf_mask has another length than there are leaves")
+        check_leaves(owner, -1 - self.child[last], tree[last], np.sort(tree[last]))
 
     @property
     def n_trees(self) -> int:
@@ -179,7 +216,7 @@ def _joined(grown: list[tuple], low: np.ndarray, step: np.ndarray) -> Structured
     ptr = [one[:-1] + entry for one, entry in zip(ptrs, entries, strict=False)]
     book, leaf_mask = MaskBook.of(np.concatenate(masks))
     return StructuredForest(
-        root=nodes[:-1],
+        root=nodes[:-1].astype(np.int64),
         child=np.concatenate(child).astype(np.int32),
         ptr=np.concatenate([*ptr, entries[-1:]]).astype(np.int32),
         features=np.concatenate(features).astype(np.int16),

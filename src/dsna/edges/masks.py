@@ -7,12 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
+from ..invariants import Array, Checked
+
 _BITS = np.array([0, 2, 4, 6], dtype=np.uint8)
 _SEGMENTS = 4
 
 
 @dataclass
-class MaskBook:
+class MaskBook(Checked):
     """Different masks of 16 x 16 pixels.
 
     Parameters
@@ -31,6 +33,12 @@ class MaskBook:
     """
 
     packed: np.ndarray
+
+    FIELDS = {"packed": Array("uint8", "pages, 64")}
+    NOT_EMPTY = ("pages",)
+
+    def __post_init__(self) -> None:
+        self.check()
 
     @classmethod
     def of(cls, masks: np.ndarray) -> tuple[MaskBook, np.ndarray]:

@@ -8,19 +8,22 @@ from functools import cached_property
 
 import numpy as np
 
+from ..invariants import POSITIVE, Array, Checked, Part, require
 from ..neighborhood import Neighborhoods
 from ..presets import AFFINE_HULL
 from ..regression import DSNARegressor
 from ..solving import approximation_setting, solve
 from ..trees import writable
-from .embedding import Context, PatchEmbedding, blurred_outlines, describe, mirror_image
+from .embedding import N_DESCRIBED, Context, PatchEmbedding, blurred_outlines, describe, mirror_image
 from .forest import StructuredForest
 from .masks import MaskBook
+from .patches import MASK_SIDE
 from .sampling import Album, Patches
 
 _N_AXES = 8
 _SMALL = 0.005  # weights below are as good as none
 _LESSONS = 4  # patches that the embedding learns from, for each one in the pool
+_LARGEST_UNIT, _LONGEST_AXIS = 1e20, 1.001
 _UNIT = 127  # an embedded patch is kept as bytes, one scale for each dimension
 
 
@@ -54,7 +57,7 @@ class Voting:
 
 
 @dataclass
-class PatchPool:
+class PatchPool(Checked):
     """Patches in a forest's leaves: their masks, and where they lie.
 
     Parameters
@@ -80,6 +83,28 @@ class PatchPool:
     axes: np.ndarray
     leaf_ptr: np.ndarray
     leaf_rows: np.ndarray
+
+    FIELDS = {
+        "embedding": Part("PatchEmbedding", "dimensions"),
+        "codes": Array("int8", "patches, dimensions"),
+        "unit": Array("float64", "dimensions", POSITIVE, _LARGEST_UNIT),
+        "book": Part("MaskBook", "pages"),
+        "mask": Array("int32", "patches", below="pages"),
+        "axes": Array("float32", f"{MASK_SIDE**2}, {_N_AXES}", -_LONGEST_AXIS, _LONGEST_AXIS),
+        "leaf_ptr": Array("int64", "leaves+1", into="held"),
+        "leaf_rows": Array("int32", "held", below="patches"),
+    }
+    NOT_EMPTY = ("patches", "leaves")
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        require(
+            len(self.embedding.weights) == N_DESCRIBED,
+            "it is from another version of dsna, which described patches otherwise",
+            "Train it again with `dsna edges train`.",
+        )
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -111,7 +136,7 @@ class PatchPool:
             Patches of the pool; weights add up to one, small ones are zero.
         """
         queries = self.embedding(features)
-        near = self._gather(leaves, queries, voting.max_neighbors)
+        near = self._gather(leaves, queries, min(voting.max_neighbors, len(self)))
         if voting.method == "kernel":
             weights = self._kernel(queries, near, voting.bandwidth)
         else:

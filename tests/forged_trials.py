@@ -1,0 +1,213 @@
+"""Forged model files put to the test: refused by name, or models that answer as fitted ones do.
+
+``originals`` saves a model of every kind and ``examine`` loads a file and asks the model everything.  Run as a program,
+this examines many forged files in forked children, each under an alarm that native code cannot hold up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from tests.forged_models import forge
+
+SECONDS = 5
+_BATCH = 25
+
+RNG = np.random.RandomState(0)
+X = RNG.randn(120, 4)
+QUERY = RNG.randn(9, 4)
+CODE = (X[:, 0] > 0.5).astype(int) + (X[:, 1] > 1.0)
+LABEL = X[:, 0] + 0.1 * RNG.randn(len(X))
+WORDS = np.array(["rare", "some", "most"], dtype=object)[CODE]
+
+
+def originals() -> dict[str, bytes]:
+    """Saved models of every kind, by name."""
+    from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
+    from sklearn.neighbors import NearestNeighbors
+
+    import dsna
+    from dsna.datasets import load_bsds500
+    from dsna.edges import EdgeDetector
+    from tests.boundary_folders import write_bsds
+
+    few = {"n_estimators": 5, "random_state": 0}
+    both, rounded = np.c_[LABEL, X[:, 1]], np.round(LABEL)
+    neighbors = NearestNeighbors(n_neighbors=8)
+    models = {
+        "forest of classes": dsna.CostSensitiveForestClassifier(oob_score=True, **few).fit(X, CODE),
+        "forest of labels": dsna.CostSensitiveForestRegressor(oob_score=True, **few).fit(X, LABEL),
+        "forest of two outputs": dsna.CostSensitiveForestRegressor(**few).fit(X, both),
+        "classes": dsna.DSNAClassifier(**few, n_clusters=2).fit(X, WORDS),
+        "classes, added": dsna.DSNAClassifier(**few)
+        .fit(X, WORDS)
+        .add_samples(QUERY[:4], ["new", "new", "some", "rare"]),
+        "classes, random forest": dsna.DSNAClassifier(RandomForestClassifier(5), random_state=0).fit(X, CODE),
+        "classes, neighbours": dsna.DSNAClassifier(neighbors, random_state=np.random.RandomState(3)).fit(X, CODE),
+        "classes, paper": dsna.DSNAClassifier(**{**dsna.PAPER, **few}).fit(X, CODE),
+        "labels": dsna.DSNARegressor(**few, max_iter=3, hull_energy=0.9).fit(X, LABEL),
+        "labels, added": dsna.DSNARegressor(**few).fit(X, rounded).add_samples(QUERY[:3], rounded[:3]),
+        "labels, extra trees": dsna.DSNARegressor(ExtraTreesRegressor(5), random_state=0).fit(X, LABEL),
+        "labels, neighbours": dsna.DSNARegressor(neighbors, random_state=0).fit(X, LABEL),
+        "two outputs": dsna.DSNARegressor(**few).fit(X, both),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        write_bsds(Path(folder), "train", 2)
+        photos = load_bsds500(folder, "train")
+        small = {"n_trees": 2, "n_patches": 150, "n_dims": 8}
+        models["detector"] = EdgeDetector(n_pool=150, **small).fit(photos)
+        models["detector without patches"] = EdgeDetector(n_pool=0, **small).fit(photos)
+        found = {}
+        for name, model in models.items():
+            dsna.save(model, Path(folder) / "model.dsna")
+            found[name] = (Path(folder) / "model.dsna").read_bytes()
+    return found
+
+
+def examine(path: Path) -> str:
+    """Load a file and ask the model everything; returns "refused" or "sound", and fails on anything else."""
+    import dsna
+
+    try:
+        model = dsna.load(path)
+    except dsna.ModelFileError as error:
+        return "refused" if str(path) in str(error) else f"refused without its name: {error}"
+    if type(model).__name__ == "EdgeDetector":
+        if hasattr(model, "forest_"):
+            for method in ("se",) if model.pool_ is None else ("se", "dsna", "kernel"):
+                _is_finite(model.detect(_photo(), method=method), (40, 44))
+        return "sound"
+    if not hasattr(model, "n_features_in_"):
+        return "sound"
+    _ask(model)
+    if hasattr(model, "add_samples"):
+        n_outputs = getattr(model, "n_outputs_", 1)
+        y = model.classes_[[0, 1, 0]] if hasattr(model, "classes_") else np.zeros((3, n_outputs))
+        model.add_samples(QUERY[:3], y if n_outputs > 1 or y.ndim == 1 else y[:, 0])
+        _ask(model)
+    return "sound"
+
+
+def _ask(model) -> None:
+    n = len(QUERY)
+    if hasattr(model, "predict_proba"):
+        proba = model.predict_proba(QUERY)
+        _is_finite(proba, (n, len(model.classes_)))
+        np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+        prediction = model.predict(QUERY)
+        assert prediction.shape == (n,)
+        assert np.isin(prediction, model.classes_).all()
+    else:
+        shape = (n,) if model.n_outputs_ == 1 else (n, model.n_outputs_)
+        prediction = model.predict(QUERY)
+        _is_finite(prediction, shape)
+    if hasattr(model, "regions_"):
+        _is_finite(model.predict_interval(QUERY), (*shape, 2))
+    if hasattr(model, "explain"):
+        np.testing.assert_array_equal(model.explain(QUERY).predict(), prediction)
+    if hasattr(model, "apply"):
+        assert model.apply(QUERY).shape[0] == n
+        _is_finite(model.feature_importances_, (X.shape[1],))
+
+
+def _is_finite(values: np.ndarray, shape: tuple[int, ...]) -> None:
+    assert values.shape == shape, (values.shape, shape)
+    assert np.all(np.isfinite(values))
+
+
+def _photo() -> np.ndarray:
+    photo = np.full((40, 44, 3), 60, dtype=np.uint8)
+    photo[:, 20:] = 200
+    return photo
+
+
+def _compiled() -> int:
+    """Signatures that kernels have been compiled for."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("dsna._kernels.")]
+    return sum(
+        len(value.signatures) for module in modules for value in vars(module).values() if hasattr(value, "signatures")
+    )
+
+
+def _child(cases: list[int], files: dict[str, bytes], path: Path, report) -> None:
+    """Examine cases one after another, each under an alarm that nothing can hold up."""
+    warnings.simplefilter("ignore")
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    for case in cases:
+        done, data = _case(case, files)
+        path.write_bytes(data)
+        before = _compiled()
+        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        try:
+            verdict = examine(path)
+            assert _compiled() == before, "kernels were compiled for it"
+        except BaseException as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            verdict = f"{type(error).__name__}: {str(error)[:300]} ({Path(place.filename).name}:{place.lineno})"
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        report.write(json.dumps([case, done, verdict]) + "\n")
+        report.flush()
+
+
+def _case(case: int, files: dict[str, bytes]) -> tuple[str, bytes]:
+    name = sorted(files)[case % len(files)]
+    done, data = forge(files[name], np.random.RandomState(case))
+    return f"{name}: {done}", data
+
+
+def main(first: int, last: int) -> None:
+    """Examine the cases from ``first`` to ``last`` and print what became of each as JSON lines."""
+    files = originals()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.dsna"
+        for data in files.values():  # compiles every kernel
+            path.write_bytes(data)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                assert examine(path) == "sound"
+        waiting = list(range(first, last))
+        while waiting:
+            batch, log = waiting[:_BATCH], Path(folder) / "log"
+            child = os.fork()
+            if not child:
+                try:
+                    with open(log, "w") as report:
+                        _child(batch, files, path, report)
+                except BaseException:
+                    traceback.print_exc()
+                finally:
+                    os._exit(0)  # what the parent has open is not the child's to close
+            status = os.waitpid(child, 0)[1]
+            lines = log.read_text().splitlines()
+            print("\n".join(lines), flush=True)
+            waiting = waiting[len(lines) :]
+            if len(lines) < len(batch):
+                number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+                verdict = f"hung for {SECONDS} s" if number == signal.SIGALRM else f"killed by signal {number}"
+                print(json.dumps([waiting[0], _case(waiting[0], files)[0], verdict]), flush=True)
+                waiting = waiting[1:]
+
+
+def examined(first: int, last: int) -> list[tuple[int, str, str]]:
+    """(number, what was forged, verdict) of each case, examined by a process of one thread that may fork."""
+    one = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+    environment = {**os.environ, **one, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    command = [sys.executable, "-m", "tests.forged_trials", str(first), str(last)]
+    root = Path(__file__).parents[1]
+    run = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=root)
+    assert run.returncode == 0, run.stderr
+    return [tuple(json.loads(line)) for line in run.stdout.splitlines()]
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,16 @@
+"""Thousands of forged model files; tests/test_forged_models.py examines the first of them."""
+
+import os
+
+import pytest
+
+from tests import forged_trials as trials
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="cases are examined in forked processes")
+def test_forged_files_are_refused_or_sound():
+    verdicts = trials.examined(300, 5300)
+    assert len(verdicts) == 5000
+    assert [one for one in verdicts if one[2] not in ("refused", "sound")] == []
