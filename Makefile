@@ -1,15 +1,25 @@
-# Needs make and Python 3.11 or newer; everything else is installed into .venv.
+# Needs make, a POSIX shell (on Windows that of Git) and Python 3.11 or newer; everything else is installed into .venv.
+# An interpreter of another name gets an environment of its own: make PYTHON=python3.13 uses .venv-python3.13.
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+BIN := Scripts/python.exe
+else
 PYTHON ?= python3
-VENV := .venv
-PY := $(VENV)/bin/python
+BIN := bin/python
+endif
+VENV := .venv$(addprefix -,$(filter-out python python3,$(notdir $(PYTHON))))
+PY := $(VENV)/$(BIN)
+OLDEST := .venv-oldest
 DEMO_READY := $(VENV)/.ready-demo
 TEST_READY := $(VENV)/.ready-test
 PYTEST_FLAGS ?= -n 2 --dist loadfile
 
 export RAY_USAGE_STATS_ENABLED := 0
+# An older wheel rather than a newer source: no compiler is needed.
+export PIP_PREFER_BINARY := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench slow clean
+.PHONY: help demo test oldest lint bench slow clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -21,10 +31,14 @@ demo: $(DEMO_READY)  ## fit on imbalanced tables that scikit-learn ships, beside
 test: lint  ## lint, types, tests and doctests
 	$(PY) -m pytest -q $(PYTEST_FLAGS)
 
-lint: $(TEST_READY)  ## ruff and mypy
+oldest: $(OLDEST)/.ready  ## the tests on the lowest versions that pyproject.toml allows, with Python 3.11
+	$(OLDEST)/$(BIN) -m pytest -q $(PYTEST_FLAGS)
+
+lint: $(TEST_READY)  ## ruff, mypy and the schema of the workflow
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
+	$(PY) -m check_jsonschema --builtin-schema vendor.github-workflows .github/workflows/ci.yml
 
 bench: $(TEST_READY)  ## speed and scale, beside peers in one run
 	$(PY) benchmarks/speed.py
@@ -32,16 +46,16 @@ bench: $(TEST_READY)  ## speed and scale, beside peers in one run
 slow: $(TEST_READY)  ## statistical and scale tests
 	$(PY) -m pytest -q -m slow tests/slow
 
-clean:  ## remove caches and build products (.venv stays)
+clean:  ## remove caches and build products (.venv and its kin stay)
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	find . -path ./$(VENV) -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
+	find . -path './.venv*' -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
 
-$(PY):
+%/$(BIN):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "dsna needs Python 3.11 or newer, and '$(PYTHON)' is not. Name one: make PYTHON=python3.12 ..." >&2; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || { rm -f $@; \
+	@$(PYTHON) -m venv $* || { rm -f $@; \
 	  echo "'$(PYTHON) -m venv' failed. On Debian or Ubuntu: apt install python3-venv" >&2; exit 1; }
-	$(PY) -m pip install --quiet --upgrade pip
+	$@ -m pip install --quiet --upgrade pip
 
 $(DEMO_READY): pyproject.toml | $(PY)
 	$(PY) -m pip install --quiet -e '.[bench]'
@@ -50,3 +64,10 @@ $(DEMO_READY): pyproject.toml | $(PY)
 $(TEST_READY): pyproject.toml | $(PY)
 	$(PY) -m pip install --quiet -e '.[test]'
 	@touch $@ $(DEMO_READY)
+
+$(OLDEST)/.ready: pyproject.toml | $(OLDEST)/$(BIN)
+	@$(OLDEST)/$(BIN) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { rm -rf $(OLDEST); \
+	  echo "The lowest versions are promised for Python 3.11: make oldest PYTHON=python3.11" >&2; exit 1; }
+	$(OLDEST)/$(BIN) -m pip install --quiet uv
+	$(OLDEST)/$(BIN) -m uv pip install --quiet --python $(OLDEST)/$(BIN) --upgrade --resolution lowest-direct -e '.[test]'
+	@touch $@
