@@ -184,7 +184,7 @@ def forged_archive(entries: dict[str, bytes], rng: np.random.RandomState) -> tup
     names = sorted(name for name in entries if name != HEADER)
     name = names[rng.randint(len(names))]
     text = entries[HEADER]
-    how = rng.randint(12)
+    how = rng.randint(13)
     if how == 0:
         header = _NUMPY_HEADERS[rng.randint(len(_NUMPY_HEADERS))]
         return f"{name} begins {header[:80]!r}", packed({**entries, name: _entry_of(header)})
@@ -213,6 +213,11 @@ def forged_archive(entries: dict[str, bytes], rng: np.random.RandomState) -> tup
     if how == 10:
         cut = rng.randint(len(entries[name]))
         return f"{name} ends at {cut}", packed({**entries, name: entries[name][:cut]})
+    if how == 11:
+        data = bytearray(packed(entries))
+        for place in rng.randint(data.index(b"PK\x01\x02"), len(data), size=rng.randint(1, 5)):
+            data[place] = rng.randint(256)
+        return "noise in the directory", bytes(data)
     depth = rng.randint(50, 2000)
     header = json.loads(text)
     header["state"]["params"]["max_features"] = "deep"
@@ -223,29 +228,36 @@ def forged_archive(entries: dict[str, bytes], rng: np.random.RandomState) -> tup
 def forge(data: bytes, rng: np.random.RandomState) -> tuple[str, bytes]:
     """What was done, and the forged file."""
     entries = unpacked(data)
-    names = sorted(name for name in entries if name != HEADER)
     kind = rng.rand()
     if kind < 0.6:
-        name = names[rng.randint(len(names))]
-        array = np.load(io.BytesIO(entries[name]))
-        if kind < 0.42:
-            how = _VALUES[rng.randint(len(_VALUES))]
-            array = forged_values(array, how, rng)
-        elif kind < 0.52:
-            how = _SHAPES[rng.randint(len(_SHAPES))]
-            array = forged_shape(array, how)
-        else:
-            how = _DTYPES[rng.randint(len(_DTYPES))]
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                convertible = array.dtype.kind not in "US" and how != "<M8[s]"
-                array = array.astype(how) if convertible else np.zeros(array.shape, how)
-        return f"{_named(entries, name)} {how}", packed({**entries, name: as_npy(np.asarray(array))})
+        names = sorted(name for name in entries if name != HEADER)
+        done = []
+        for name in rng.choice(names, rng.choice([1, 1, 1, 2]), replace=False):
+            how, array = forged_array(np.load(io.BytesIO(entries[name])), rng)
+            done.append(f"{_named(entries, name)} {how}")
+            entries[name] = as_npy(np.asarray(array))
+        return ", ".join(done), packed(entries)
     if kind < 0.9:
         header = json.loads(entries[HEADER])
         done = forged_header(header, rng)
         return done, packed({**entries, HEADER: json.dumps(header).encode()})
     return forged_archive(entries, rng)
+
+
+def forged_array(array: np.ndarray, rng: np.random.RandomState) -> tuple[str, np.ndarray]:
+    """What was done to the values, the shape or the dtype of an array, and the array."""
+    kind = rng.rand()
+    if kind < 0.7:
+        how = _VALUES[rng.randint(len(_VALUES))]
+        return how, forged_values(array, how, rng)
+    if kind < 0.87:
+        how = _SHAPES[rng.randint(len(_SHAPES))]
+        return how, forged_shape(array, how)
+    how = _DTYPES[rng.randint(len(_DTYPES))]
+    convertible = array.dtype.kind not in "US" and how != "<M8[s]"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return how, array.astype(how) if convertible else np.zeros(array.shape, how)
 
 
 def _named(entries: dict[str, bytes], name: str) -> str:

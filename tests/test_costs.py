@@ -156,3 +156,9 @@ def test_an_outlier_is_rarer_than_the_rest():
     for kind in ("bins", "kernel"):
         shares = LabelDensity(y, kind).evaluate(y)
         assert shares[-1] < shares[:-1].min()
+
+
+@pytest.mark.parametrize("kind", ["auto", "exact", "bins", "kernel"])
+def test_labels_whose_squares_vanish_count_as_equal(kind):
+    y = np.r_[np.full(90, 2e-308), np.zeros(10)]
+    assert np.all(LabelDensity(y, kind).evaluate(y) > 0)

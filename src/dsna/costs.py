@@ -16,6 +16,7 @@ DENSITIES = ("auto", "exact", "bins", "kernel")
 _GRID = 1024
 _BINS = 20
 _CENTRES = 500
+_NARROWEST = 1e-100  # labels that differ by less count as equal: their squares vanish
 
 
 def cost_code(cost: str | Callable[[Any], Any] | None) -> tuple[int, np.ndarray]:
@@ -123,7 +124,7 @@ class LabelDensity(Checked):
 
     def _on_grid(self, y: np.ndarray, weight: np.ndarray, kind: str) -> None:
         low, high = float(y.min()), float(y.max())
-        if low == high:
+        if high - low < _NARROWEST:
             self.support, self.values = np.array([[low]]), np.ones(1)
             return
         size = _BINS if kind == "bins" else _GRID
