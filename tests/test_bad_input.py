@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dsna import DSNARegressor
+from dsna import DSNAClassifier, DSNARegressor
 from tests.small_models import CLASSIFIERS, answers, each_classifier, each_regressor, every, make, table
 
 
@@ -171,3 +171,26 @@ def test_score_with_a_label_never_seen(kind):
     assert model.score(X, np.where(np.arange(80) < 40, 9, y)) < 0.6
     if kind in CLASSIFIERS:
         assert model.score(X, np.full(80, 9)) == 0.0
+
+
+@pytest.mark.parametrize("labels", [[1, 0], [np.int64(7), np.int64(3)], [True, False], [np.True_, np.False_]])
+def test_whole_numbers_in_arrays_of_objects_are_classes(labels):
+    X = np.random.RandomState(0).normal(size=(60, 3))
+    y = np.array(labels * 30, dtype=object)
+    found = DSNAClassifier(n_estimators=3, random_state=0).fit(X, y)
+    plain = DSNAClassifier(n_estimators=3, random_state=0).fit(X, np.array(labels * 30))
+    np.testing.assert_array_equal(found.classes_, plain.classes_)
+    np.testing.assert_array_equal(found.predict(X), plain.predict(X))
+
+
+@pytest.mark.parametrize("estimator", [DSNAClassifier, DSNARegressor])
+def test_dates_are_named_with_a_remedy(estimator):
+    when = pd.Series(pd.date_range("2020-01-01", periods=20))
+    frame = pd.DataFrame({"size": np.arange(20.0), "day": when})
+    y = np.arange(20) % 2
+    for X, column in ((frame, "day"), (frame.astype(object), "day"), (frame.to_numpy(), "1")):
+        with pytest.raises(ValueError, match=rf"holds dates in column {column}\..*days since the first"):
+            estimator().fit(X, y)
+    polars = pytest.importorskip("polars")
+    with pytest.raises(ValueError, match="holds dates in column day"):
+        estimator().fit(polars.DataFrame({"size": np.arange(20.0), "day": when.to_numpy()}), y)

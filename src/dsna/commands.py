@@ -86,7 +86,7 @@ def benchmark(
     ] = Path("benchmark"),
     redo: Annotated[bool, typer.Option("--redo", help="Run again what --out holds already.")] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Few small tables, rows, folds and methods: a minute.")
+        bool, typer.Option("--quick", help="Few small tables, rows, folds and methods: some 15 s of CPU time.")
     ] = False,
     ablation: Annotated[bool, typer.Option("--ablation", help="Also run our method stage by stage.")] = False,
     report: Annotated[
@@ -105,7 +105,7 @@ def benchmark(
 
     For example:
 
-    - `dsna benchmark tables --quick` : a first look, in about a minute
+    - `dsna benchmark tables --quick` : a first look
 
     - `dsna benchmark tables --jobs 4 --report verdict` : everything, with a page, plots and tables
 
@@ -149,7 +149,7 @@ def age(
         list[str] | None, typer.Option(help="Methods of the tables: CS-RF,RF or repeated; all if not named.")
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Few persons, folds, pictures and trees: a minute or two.")
+        bool, typer.Option("--quick", help="Few persons, folds, pictures and trees, no sweeps: some 50 s of CPU time.")
     ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")] = 1,
 ) -> None:
@@ -190,7 +190,8 @@ def pose(
         list[str] | None, typer.Option(help="Methods of the tables: CS-RF,RF or repeated; all if not named.")
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="One series of pictures, few folds, settings and trees: a minute or two.")
+        bool,
+        typer.Option("--quick", help="One series of pictures, few folds and trees, no sweeps: some 60 s of CPU time."),
     ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")] = 1,
 ) -> None:
@@ -237,7 +238,7 @@ def reproduce_edges(
     ] = Scales.single,
     split: Annotated[Scored, typer.Option(help="Photos to score: choose on val, tell of test.")] = Scored.val,
     quick: Annotated[
-        bool, typer.Option("--quick", help="12 photos, two trees, one seed, three methods: a minute.")
+        bool, typer.Option("--quick", help="12 photos, two trees, one seed, three methods: some 20 s of CPU time.")
     ] = False,
     redo: Annotated[bool, typer.Option("--redo", help="Run again what --out holds already.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Threads: trees grown, photos looked at or scored at a time.")] = 1,

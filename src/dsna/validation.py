@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ _SMALLEST_SPREAD = 1e-100
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
     """Rows as C-contiguous float64 of the width seen in fit; NaN and inf are refused by column."""
+    _refuse_dates(estimator, X)
     try:
         X = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
     except ValueError as error:
@@ -33,15 +35,38 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
     if not np.all(np.isfinite(X)):
         bad = np.flatnonzero(~np.all(np.isfinite(X), axis=0))
         names = getattr(estimator, "feature_names_in_", None)
-        named = ", ".join(str(names[j]) if names is not None else str(j) for j in bad[:5])
-        more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
+        named = _few([str(names[j]) if names is not None else str(j) for j in bad])
         what = " and ".join(w for w, found in (("NaN", np.isnan(X)), ("inf", np.isinf(X))) if found.any())
         raise ValueError(
-            f"Input X contains {what} in column {named}{more}. {type(estimator).__name__} needs finite numbers: "
+            f"Input X contains {what} in column {named}. {type(estimator).__name__} needs finite numbers: "
             "put a sklearn.impute.SimpleImputer before it (make_pipeline(SimpleImputer(), ...)), or drop those rows; "
             "infinity must be replaced by a finite value first."
         )
     return X
+
+
+def _few(names: list[str]) -> str:
+    """The first five names, and how many more there are."""
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def _refuse_dates(estimator: Any, X: Any) -> None:
+    """Raise where columns of a data frame, or cells in the first row of an array of objects, are dates."""
+    dated: list[str] = []
+    names = list(X.columns) if hasattr(X, "columns") else None
+    if names is not None and hasattr(X, "dtypes"):
+        kinds = [str(kind).lower() for kind in X.dtypes]
+        dated = [str(name) for name, kind in zip(names, kinds, strict=True) if kind.startswith("date")]
+    if not dated and (names is not None or getattr(getattr(X, "dtype", None), "kind", "") == "O"):
+        first = np.asarray(X[:1], dtype=object)
+        if first.ndim == 2 and len(first):
+            cells = zip(names or range(first.shape[1]), first[0], strict=True)
+            dated = [str(name) for name, cell in cells if isinstance(cell, date | np.datetime64)]
+    if dated:
+        raise ValueError(
+            f"Input X holds dates in column {_few(dated)}. {type(estimator).__name__} needs numbers: replace dates "
+            "by days since the first, such as (X[column] - X[column].min()).dt.days, or by month and weekday."
+        )
 
 
 def check_weights(sample_weight: Any, X: np.ndarray) -> np.ndarray:
@@ -107,6 +132,8 @@ def check_new_classes(y: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"y has shape {y.shape}; one class label for each row is needed.")
     check_consistent_length(X, y)
     _refuse_missing(y, "y", "drop the rows whose class is unknown")
+    if y.dtype.kind == "O" and len(y) and all(isinstance(label, bool | int | np.bool_ | np.integer) for label in y):
+        y = np.array(y.tolist())  # numbers in an array of objects, as pandas makes them of columns with gaps
     try:
         classes, code = np.unique(y, return_inverse=True)
     except TypeError as error:

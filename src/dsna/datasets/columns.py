@@ -226,7 +226,9 @@ def wrong_cells(found: Columns, label: str) -> list[str]:
 
     assert found.frame is not None
     problems = []
-    for name in found.frame:
+    numbers = found.frame.select_dtypes(["number", "bool"])
+    finite = np.isfinite(numbers.to_numpy(dtype=np.float64)).all(axis=0)
+    for name in found.frame.columns.drop(numbers.columns[finite]):
         column = found.frame[name]
         missing = column.isna()
         if missing.any():

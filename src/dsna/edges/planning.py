@@ -71,9 +71,9 @@ def plan(photos: Sequence[Path], *, file: Path | None = None, out: Path | None =
         if not os.path.isdir(given):  # unlike Path.is_dir, no error where a name is too long
             found.setdefault(given, Path(given.name))
             continue
-        if given.resolve() == out.resolve():
+        if _real(given) == _real(out):
             raise EdgesError(f"{out} holds the photos; maps need another folder. Remedy: name one, as in --out edges.")
-        inside = [path for path in _pictures(given) if out.resolve() not in path.resolve().parents]
+        inside = [path for path in _pictures(given) if _real(out) not in _real(path).parents]
         if not inside:
             problems.append(f"{given}: no pictures in this folder. Remedy: name one with {', '.join(PHOTO_ENDINGS)}.")
         for path in inside:
@@ -87,6 +87,11 @@ def plan(photos: Sequence[Path], *, file: Path | None = None, out: Path | None =
     return _without_loss(jobs, problems)
 
 
+def _real(path: Path) -> Path:
+    """Where a path leads; unlike Path.resolve, no error where a link leads back to itself."""
+    return Path(os.path.realpath(path))
+
+
 def _pictures(folder: Path) -> list[Path]:
     found = (path for path in folder.rglob("*") if path.suffix.lower() in PHOTO_ENDINGS)
     return sorted(path for path in found if not os.path.isdir(path) and not path.name.startswith("."))
@@ -95,14 +100,14 @@ def _pictures(folder: Path) -> list[Path]:
 def _without_loss(jobs: list[Job], problems: list[str]) -> tuple[list[Job], list[str]]:
     """Drop jobs that would overwrite a photo, or the map of another."""
     kept: dict[Path, Job] = {}
-    sources = {job.photo.resolve() for job in jobs}
+    sources = {_real(job.photo) for job in jobs}
     for job in jobs:
         if job.map in kept:
             problems.append(
                 f"{job.photo}: its map would overwrite that of {kept[job.map].photo}. Remedy: give the folder that "
                 "holds both, or use two commands."
             )
-        elif job.map.resolve() in sources:
+        elif _real(job.map) in sources:
             problems.append(f"{job.photo}: its map would overwrite {job.map}. Remedy: name another place with -o.")
         else:
             kept[job.map] = job

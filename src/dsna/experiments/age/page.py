@@ -74,7 +74,7 @@ def section(one: Experiment, table: pd.DataFrame, quick: bool = False) -> list[s
     one : Experiment
     table : data frame
     quick : bool, default=False
-        Whether published figures are left out, as few rows and trees are no match for them.
+        Whether published figures and verdicts are left out, as few rows and trees are no match for them.
 
     Returns
     -------
@@ -109,10 +109,11 @@ def section(one: Experiment, table: pd.DataFrame, quick: bool = False) -> list[s
     parts += ["By decade of age (number of pictures)"]
     best = dict.fromkeys(counted.values(), -1)
     parts.append(markdown(errors[decades].rename(columns=counted), best=best, bold=OURS, digits=1))
-    peers = [family.names[0] for family in PEERS]
-    said = verdicts(table, FULL, peers, ["MAE", *old])
-    said = {**said, **{f"{k} ": v for k, v in verdicts(table, BALANCED, peers, old).items()}}
-    parts.append("\n".join(f"- {column.strip()}: {sentence}." for column, sentence in said.items()))
+    if not quick:
+        peers = [family.names[0] for family in PEERS]
+        said = verdicts(table, FULL, peers, ["MAE", *old])
+        said = {**said, **{f"{k} ": v for k, v in verdicts(table, BALANCED, peers, old).items()}}
+        parts.append("\n".join(f"- {column.strip()}: {sentence}." for column, sentence in said.items()))
     parts += ["Time on one thread", markdown(table[list(_COSTS)], digits=2)]
     if not one.pooled and FULL in table.index and one.collection.name != "MORPH":
         grown, seconds = _MORPH / n, table.loc[FULL, "seconds"]
