@@ -181,14 +181,14 @@ def main(first: int, last: int) -> None:
             child = os.fork()
             if not child:
                 try:
-                    with open(log, "w") as report:
+                    with open(log, "w", encoding="utf-8") as report:
                         _child(batch, files, path, report)
                 except BaseException:
                     traceback.print_exc()
                 finally:
                     os._exit(0)  # what the parent has open is not the child's to close
             status = os.waitpid(child, 0)[1]
-            lines = log.read_text().splitlines()
+            lines = log.read_text(encoding="utf-8").splitlines()
             print("\n".join(lines), flush=True)
             waiting = waiting[len(lines) :]
             if len(lines) < len(batch):

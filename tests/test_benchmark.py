@@ -96,7 +96,7 @@ def test_a_line_cut_off_is_run_again(benchmark, tmp_path, monkeypatch, cut):
     assert benchmark(*FEW).exit_code == 0
     assert len(seen) == 1
     pd.testing.assert_frame_equal(scores(path), before)
-    assert len(path.read_text().splitlines()) == 9
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 9
 
 
 def test_a_header_cut_off_is_written_again(benchmark, tmp_path):
@@ -147,7 +147,7 @@ def test_a_failing_method_does_not_stop_the_others(benchmark, tmp_path, monkeypa
     assert result.exit_code == 1
     assert "kNN on price: RuntimeError: no luck (2 of 2 folds)" in result.output
     assert len(load_results(tmp_path / "out" / "results.csv")) == 6
-    assert "no luck" in (tmp_path / "report" / "benchmark.md").read_text()
+    assert "no luck" in (tmp_path / "report" / "benchmark.md").read_text(encoding="utf-8")
 
 
 def test_a_peer_that_is_not_installed_names_the_remedy(benchmark, monkeypatch):
@@ -201,7 +201,7 @@ def test_input_that_cannot_be_used_ends_the_command_before_anything_is_run(bench
         result = benchmark(*FEW)
         assert (result.exit_code, problem in result.output, "bad.csv" in result.output) == (2, True, True)
     assert not seen
-    assert notes.read_text() == "some,notes\n"
+    assert notes.read_text(encoding="utf-8") == "some,notes\n"
 
 
 def test_quick_takes_few_small_tables(benchmark, folder, tmp_path):

@@ -160,7 +160,7 @@ def test_command_runs_resumes_and_writes_everything(age, tmp_path, monkeypatch):
     one = frame.iloc[0]
     assert len(parsed(one["truth"])) == len(parsed(one["predicted"])) == one["n"]
     np.testing.assert_allclose(np.abs(parsed(one["truth"]) - parsed(one["predicted"])).mean(), one["mae"], rtol=1e-2)
-    page = (out / "age.md").read_text()
+    page = (out / "age.md").read_text(encoding="utf-8")
     for heading in ("FG-NET, leave one person out", "UTKFace, S1, S2, S3", "no ages over 50", "MORPH has about 55,000"):
         assert heading in page
     for name in ("ages", "decades_fgnet", "embedding", "convergence", "approximations"):
@@ -174,7 +174,7 @@ def test_command_runs_resumes_and_writes_everything(age, tmp_path, monkeypatch):
     assert not (out / "sweeps.png").exists()
 
     # Some lines are lost, and one is cut off: only these are run again.
-    lines = (out / "results.csv").read_text().splitlines(keepends=True)
+    lines = (out / "results.csv").read_text(encoding="utf-8").splitlines(keepends=True)
     (out / "results.csv").write_text("".join(lines[:-2]) + lines[-2][:10])
     ran = []
     real = Job.__call__
@@ -205,7 +205,7 @@ def test_a_failing_method_is_told_and_the_rest_goes_on(age, tmp_path, monkeypatc
     assert result.exit_code == 1
     assert "RF on FG-NET, leave one person out: RuntimeError: no luck (3 times)" in result.output
     assert set(load_ledger(tmp_path / "age" / "results.csv", LAYOUT)["method"]) == {"LightGBM"}
-    assert "no luck" in (tmp_path / "age" / "age.md").read_text()
+    assert "no luck" in (tmp_path / "age" / "age.md").read_text(encoding="utf-8")
 
 
 def test_sweeps_are_left_out_of_a_quick_run(age, tmp_path):
@@ -260,7 +260,7 @@ def test_input_that_cannot_be_used_ends_the_command_before_anything_is_run(age, 
         assert (result.exit_code, problem in result.output) == (2, True), result.output
     result = age("--methods", "nonsense")
     assert (result.exit_code, "There is no method nonsense; there are RF," in result.output) == (2, True)
-    assert (tmp_path / "notes" / "results.csv").read_text() == "some,notes\n"
+    assert (tmp_path / "notes" / "results.csv").read_text(encoding="utf-8") == "some,notes\n"
 
 
 def test_an_extra_that_is_missing_names_the_remedy(data, tmp_path):

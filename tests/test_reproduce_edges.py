@@ -74,7 +74,7 @@ def no_training(self, photos, y=None):
 def test_page_and_figures_are_written(finished):
     out, run = finished
     assert run.exit_code == 0, run.output
-    page = (out / "edges.md").read_text()
+    page = (out / "edges.md").read_text(encoding="utf-8")
     assert "`dsna reproduce edges --data DIR --quick --patches 400`: 2 trees, each of 400 patches of 4 " in page
     for method in QUICK_METHODS:
         assert f"| {method} |" in page or f"| **{method}** |" in page
@@ -132,7 +132,7 @@ def test_an_interrupted_run_detects_only_what_is_missing_or_damaged(data, copied
     assert ask_bsds(data, copied, "CS-SE+DSNA").exit_code == 0
     assert [shape for shape, _ in detections if shape[0] == 80] == [(80, 96, 3)] * 2
     assert first.read_bytes() == good
-    page = (copied / "edges.md").read_text()
+    page = (copied / "edges.md").read_text(encoding="utf-8")
     assert "NYUD was not in the data folder" in page
     assert "Pairs on the same photos" not in page
 
@@ -163,7 +163,7 @@ def test_a_photo_that_fails_is_named_and_tried_again(data, copied, tmp_path, mon
     run = ask_bsds(data, tmp_path / "new", "SE")
     assert run.exit_code == 1
     assert "SE, seed 0, BSDS500/BSDS500: 000: RuntimeError: no luck" in run.stderr
-    assert "no luck" in (tmp_path / "new" / "edges.md").read_text()
+    assert "no luck" in (tmp_path / "new" / "edges.md").read_text(encoding="utf-8")
     assert pd.read_csv(tmp_path / "new" / "results.csv")["photos"].tolist() == [2]
     assert ask_bsds(data, tmp_path / "new", "SE").exit_code == 0
     assert pd.read_csv(tmp_path / "new" / "results.csv")["photos"].tolist() == [2, 3]

@@ -144,7 +144,7 @@ def test_shares_removed_stay_in_order_where_a_method_lacks_one(finished, data):
 def test_page_and_plots_are_written(finished):
     out, run = finished
     assert run.exit_code == 0, run.output
-    page = (out / "pose.md").read_text()
+    page = (out / "pose.md").read_text(encoding="utf-8")
     for method in TABLE_METHODS:
         assert f"{method} |" in page or f"{method}** |" in page
     assert "A quick run" in page
@@ -197,7 +197,7 @@ def test_a_file_in_the_place_of_the_output_folder_is_told(data, tmp_path):
     run = ask("--data", data, "--out", tmp_path / "out", "--quick")
     assert run.exit_code == 2
     assert "a file stands where a folder is needed" in run.output
-    assert (tmp_path / "out").read_text() == "mine"
+    assert (tmp_path / "out").read_text(encoding="utf-8") == "mine"
 
 
 def test_gradients_are_kept_and_damaged_ones_are_made_again(data, tmp_path):

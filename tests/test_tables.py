@@ -65,7 +65,7 @@ def test_checksum_follows_the_content(tmp_path):
     path = small_tables.write(tmp_path, "t", "regression")
     before = read_table(path).checksum
     assert read_table(path).checksum == before
-    path.write_text(path.read_text() + "1,2,3,4.5\n")
+    path.write_text(path.read_text(encoding="utf-8") + "1,2,3,4.5\n")
     assert read_table(path).checksum != before
 
 

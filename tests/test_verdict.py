@@ -126,7 +126,9 @@ def test_plot_names_every_method():
 def test_report_holds_page_pictures_and_tables_and_nothing_half_written(rows, tmp_path):
     compared = compare(rows, "regression", METHODS, runs=2)
     verdict = Verdict(compared, compared)
-    page = write_report(tmp_path / "new", {"regression": verdict}, "Two folds.", ["RF on d9: no"]).read_text()
+    page = write_report(tmp_path / "new", {"regression": verdict}, "Two folds.", ["RF on d9: no"]).read_text(
+        encoding="utf-8"
+    )
     names = {path.name for path in (tmp_path / "new").iterdir()}
     stem = "benchmark_regression"
     assert names == {

@@ -36,10 +36,10 @@ class FileError(ValueError):
     --------
     >>> from dsna.files import FileError, check_readable
     >>> try:
-    ...     check_readable("/dev/null")
+    ...     check_readable(".")
     ... except FileError as error:
     ...     print(error)
-    /dev/null: a device or a pipe, not a file. Remedy: copy its content into a file, and name that.
+    .: a folder, not a file. Remedy: name the files in it.
     """
 
 
@@ -122,9 +122,9 @@ def check_outputs(
 
     Examples
     --------
-    >>> check_outputs(files=["/dev/full"])
+    >>> check_outputs(files=["."])
     Traceback (most recent call last):
-    dsna.files.FileError: /dev/full: a device or a pipe, not a file. Remedy: name a file that is to be written.
+    dsna.files.FileError: .: a folder, and a file is to be written. Remedy: name a file in it.
     """
     found = [(path, _trouble_writing(Path(path))) for path in files if path is not None]
     found += [(path, _trouble_filling(Path(path))) for path in folders if path is not None]
@@ -136,9 +136,9 @@ def check_results_folder(folder: str | os.PathLike[str], *names: str) -> None:
 
     Examples
     --------
-    >>> check_results_folder("/dev/null", "results.csv")
+    >>> check_results_folder(os.__file__, "results.csv")
     Traceback (most recent call last):
-    dsna.files.FileError: /dev/null: a device or a pipe stands where a folder is needed. Remedy: name a folder.
+    dsna.files.FileError: ...os.py: a file stands where a folder is needed. Remedy: name a folder.
     """
     files = [os.path.join(folder, name) for name in names]
     check_outputs(folders=[folder], files=[file for file in files if os.path.lexists(file)])

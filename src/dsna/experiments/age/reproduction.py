@@ -51,8 +51,8 @@ class Options:
     Examples
     --------
     >>> from pathlib import Path
-    >>> Options(Path("data"), Path("age")).results
-    PosixPath('age/results.csv')
+    >>> Options(Path("data"), Path("age")).results.as_posix()
+    'age/results.csv'
     """
 
     data: Path

@@ -57,8 +57,8 @@ class Options:
     Examples
     --------
     >>> from pathlib import Path
-    >>> Options(Path("bsds500"), Path("edges")).results
-    PosixPath('edges/results.csv')
+    >>> Options(Path("bsds500"), Path("edges")).results.as_posix()
+    'edges/results.csv'
     """
 
     data: Path

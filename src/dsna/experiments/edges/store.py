@@ -44,8 +44,8 @@ class Store:
     >>> from dsna.experiments.edges.methods import detector_of
     >>> photos = Collection("BSDS500", "val", BoundarySet(["a"], [], []), BoundarySet(["b"], [], []))
     >>> run = Run(photos, photos, "SE", detector_of("SE", seed=2), "single")
-    >>> Store(Path("edges")).maps(run).parent
-    PosixPath('edges/maps/BSDS500-BSDS500-val')
+    >>> Store(Path("edges")).maps(run).parent.as_posix()
+    'edges/maps/BSDS500-BSDS500-val'
     """
 
     def __init__(self, folder: Path, jobs: int = 1) -> None:

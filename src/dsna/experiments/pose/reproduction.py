@@ -44,8 +44,8 @@ class Options:
     Examples
     --------
     >>> from pathlib import Path
-    >>> Options(Path("pointing04"), Path("pose")).results
-    PosixPath('pose/results.csv')
+    >>> Options(Path("pointing04"), Path("pose")).results.as_posix()
+    'pose/results.csv'
     """
 
     data: Path

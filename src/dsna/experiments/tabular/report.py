@@ -127,7 +127,7 @@ def write_report(
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = write_report(Path(folder), {}, "Nothing was run.")
-    ...     print(page.read_text().splitlines()[0])
+    ...     print(page.read_text(encoding="utf-8").splitlines()[0])
     # Benchmark on tables
     """
     make_folder(folder)
