@@ -344,6 +344,27 @@ dsna.cli.main()
     assert run.stderr.strip() == "Stopped before anything was begun."
 
 
+def test_an_interruption_that_python_drops_comes_again(tables):
+    code = """
+import sys, time
+import dsna.cli, dsna.experiments.tabular.benchmark as benchmark
+class Dropping:
+    def __del__(self):
+        raise KeyboardInterrupt
+def slow(*_, **__):
+    Dropping()
+    while True:
+        time.sleep(0.01)
+benchmark.find_tables = slow
+dsna.cli.main()
+"""
+    command = [sys.executable, "-c", code, "benchmark", str(tables), "--out", str(tables.parent / "out")]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=50)
+    assert run.returncode == 130, run.stderr
+    assert "Traceback" not in run.stderr
+    assert "Stopped." in run.stderr
+
+
 def test_whoever_reads_the_output_may_leave():
     with pytest.raises(BrokenPipeError), told("benchmark", "", ""):  # which typer ends quietly
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
+from typing import Any
 
 REMEDY = "pip install 'dsna[cli,bench,report]'"
 VISION_REMEDY = "pip install 'dsna[cli,bench,report,vision]'"
@@ -18,6 +21,7 @@ def main() -> None:
     >>> REMEDY
     "pip install 'dsna[cli,bench,report]'"
     """
+    sys.unraisablehook = _interrupt_again
     try:
         from .commands import app
     except KeyboardInterrupt:
@@ -27,6 +31,14 @@ def main() -> None:
         print(f"dsna: the command line needs {error.name}, which is not installed. Remedy: {REMEDY}", file=sys.stderr)
         sys.exit(2)
     app()
+
+
+def _interrupt_again(ignored: Any) -> None:
+    """Where Python drops Ctrl-C, as in the callbacks of its imports, send it once more."""
+    if isinstance(ignored.exc_value, KeyboardInterrupt):
+        threading.Timer(0.05, signal.raise_signal, (signal.SIGINT,)).start()
+    else:
+        sys.__unraisablehook__(ignored)
 
 
 if __name__ == "__main__":
