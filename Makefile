@@ -19,10 +19,10 @@ export RAY_USAGE_STATS_ENABLED := 0
 export PIP_PREFER_BINARY := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oldest lint bench slow clean
+.PHONY: help demo test oldest lint bench slow portable clean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo "  Another interpreter: make PYTHON=python3.12 ..."
 
 demo: $(DEMO_READY)  ## fit on imbalanced tables that scikit-learn ships, beside other forests
@@ -43,8 +43,12 @@ lint: $(TEST_READY)  ## ruff, mypy and the schema of the workflow
 bench: $(TEST_READY)  ## speed and scale, beside peers in one run
 	$(PY) benchmarks/speed.py
 
-slow: $(TEST_READY)  ## statistical and scale tests
+slow: $(TEST_READY)  ## statistical and scale tests, and property tests on new random examples
 	$(PY) -m pytest -q -m slow tests/slow
+	HYPOTHESIS_PROFILE=random $(PY) -m pytest -q -m property $(PYTEST_FLAGS)
+
+portable: $(TEST_READY)  ## the numerical tests as other processors would run them
+	$(PY) -m tests.portable
 
 clean:  ## remove caches and build products (.venv and its kin stay)
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -14,7 +14,7 @@ def refines(fine, coarse):
 
 
 @given(SEEDS, st.integers(1, 30))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_round_trip(seed, n):
     rng = np.random.default_rng(seed)
     some = np.concatenate([blobs(rng, k) for k in (1, 2, 3, 4)])
@@ -31,7 +31,7 @@ def test_round_trip(seed, n):
 
 
 @given(SEEDS, st.integers(5, 40))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_many_segments_are_merged(seed, n_segments):
     mask = blobs(np.random.default_rng(seed), n_segments)
     n_found = mask.max() + 1

@@ -216,7 +216,7 @@ def test_arrays_that_are_no_photos(photo, said):
 
 
 @given(arrays(np.float32, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.floats(0, 1, width=32)))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_maps_come_back(tmp_path_factory, values):
     folder = tmp_path_factory.mktemp("maps")
     write_map(values, folder / "a.png")

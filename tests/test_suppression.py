@@ -59,7 +59,7 @@ def test_agrees_with_the_definition(shape, options):
     radius=st.integers(1, 3),
     margin=st.integers(0, 20),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_nothing_grows_and_nothing_comes_of_nothing(seed, height, width, radius, margin):
     values = np.maximum(soft_map(height, width, seed) - 0.3, 0)
     thin = suppress(values, radius, margin)

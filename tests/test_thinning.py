@@ -25,7 +25,7 @@ small = arrays(bool, st.tuples(st.integers(1, 20), st.integers(1, 20)))
 
 
 @given(small)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_agrees_with_scikit_image(picture):
     assert np.array_equal(thinned(picture), morphology.thin(picture))
 

@@ -29,6 +29,7 @@ from .tuning import GRID, GROWTH_GRID, search
 _OOB_ROWS = 3000
 _TUNING_ROWS = 1000
 _PILOT_TREES = 10
+_TIE = 1e-9
 _GROWTH = (
     "max_depth",
     "min_samples_leaf",
@@ -240,7 +241,7 @@ class _DSNA(BaseEstimator, metaclass=ABCMeta):
             return targets.code
         rank = targets.rank
         width = np.ptp(rank)
-        return np.floor(20 * (rank - rank.min()) / (width if width > 0 else 1.0))
+        return np.floor(20 * (rank - rank.min()) / (width if width > 0 else 1.0) + _TIE)
 
     def _forest(self, targets: Targets, n_estimators: int, seed: int, chosen: dict[str, Any]) -> Any:
         kind = CostSensitiveForestClassifier if targets.n_classes else CostSensitiveForestRegressor

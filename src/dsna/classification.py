@@ -10,7 +10,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from .approximation import _DSNA, explained
-from .decision import Calibration, class_mass, prior_corrected
+from .decision import Calibration, class_mass, most_probable, prior_corrected
 from .explanation import Explanation, class_sums
 from .knowledge import Fold
 from .parameters import documented
@@ -163,7 +163,7 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
             fitted = self._calibrate(mass[~side], vote[~side], code[~side], weight[~side], blend)
             proba[side] = self._probabilities(fitted, mass[side], vote[side])
         self.oob_decision_function_ = proba
-        self.oob_score_ = balanced_accuracy_score(code, proba.argmax(axis=1), sample_weight=weight)
+        self.oob_score_ = balanced_accuracy_score(code, most_probable(proba), sample_weight=weight)
         self.calibration_ = self._calibrate(mass, vote, code, weight, blend)
 
     def _calibrate(
@@ -206,7 +206,7 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         -------
         array of shape (n,)
         """
-        best = self.predict_proba(X).argmax(axis=1)
+        best = most_probable(self.predict_proba(X))
         return self.classes_[best]
 
     def explain(self, X: Any) -> Explanation:

@@ -10,6 +10,7 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.spatial import cKDTree
 
 from .invariants import LARGEST, POSITIVE, Array, Checked, Choice, Number, require
+from .scaling import column_spread
 
 COSTS = ("paper", "inverse", None)
 DENSITIES = ("auto", "exact", "bins", "kernel")
@@ -17,6 +18,7 @@ _GRID = 1024
 _BINS = 20
 _CENTRES = 500
 _NARROWEST = 1e-100  # labels that differ by less count as equal: their squares vanish
+_TIE = 1e-9  # in standard deviations: distances that differ by less are equal
 
 
 def cost_code(cost: str | Callable[[Any], Any] | None) -> tuple[int, np.ndarray]:
@@ -93,7 +95,7 @@ class LabelDensity(Checked):
         if kind == "auto":
             kind = "exact" if len(distinct) <= max(2, min(200, len(y) / 10)) else "kernel"
         self.offset = labels.mean(axis=0)
-        self.scale = np.where(labels.std(axis=0) > 0, labels.std(axis=0), 1.0)
+        self.scale = column_spread(labels)
         self.floor = 0.5 / len(y)
         if callable(kind):
             self.kind = "callable"
@@ -150,14 +152,16 @@ class LabelDensity(Checked):
         if labels.shape[1] > 1 and self.kind in ("kernel", "bins"):
             tree = cKDTree(self._standardized(self.support))
             width = len(self.support) ** (-1.0 / (labels.shape[1] + 4))
-            near = tree.query_ball_point(self._standardized(labels), r=2 * width, return_length=True)
+            near = tree.query_ball_point(self._standardized(labels), r=2 * width + _TIE, return_length=True)
             shares = near / len(self.support)
         elif labels.shape[1] == 1:
             at = np.searchsorted(self.support[:, 0], labels[:, 0])
             at = np.clip(at, 1, max(len(self.support) - 1, 1))
             lower = labels[:, 0] - self.support[at - 1, 0]
             upper = self.support[np.minimum(at, len(self.support) - 1), 0] - labels[:, 0]
-            shares = self.values[np.where(lower <= upper, at - 1, np.minimum(at, len(self.support) - 1))]
+            shares = self.values[
+                np.where(lower <= upper + _TIE * self.scale[0], at - 1, np.minimum(at, len(self.support) - 1))
+            ]
         else:
             _, at = cKDTree(self._standardized(self.support)).query(self._standardized(labels))
             shares = self.values[at]

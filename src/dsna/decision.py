@@ -7,6 +7,8 @@ from scipy.optimize import minimize
 from scipy.spatial import cKDTree
 
 from .invariants import LARGEST, Array, Checked, require
+from .scaling import column_spread
+from .sums import ordered_sum, weighted_sum
 
 _SMOOTH = 0.15
 _TINY = 1e-300
@@ -14,6 +16,7 @@ _STIFF_SLOPES = 2.0
 _STIFF_BIAS = 0.5
 _STEEPEST = 4.0
 _LARGEST_BIAS = 1e6
+_TIE = 1e-9
 
 
 def class_mass(weights: np.ndarray, rows: np.ndarray, code: np.ndarray, n_classes: int) -> np.ndarray:
@@ -30,6 +33,18 @@ def class_mass(weights: np.ndarray, rows: np.ndarray, code: np.ndarray, n_classe
     mass = np.bincount(at.ravel(), weights=np.maximum(weights, 0.0).ravel(), minlength=n * n_classes)
     mass = mass.reshape(n, n_classes)
     return mass / np.maximum(mass.sum(axis=1, keepdims=True), _TINY)
+
+
+def most_probable(proba: np.ndarray) -> np.ndarray:
+    """(n,) the most probable class of each row; of equals, which rounding alone tells apart, the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> most_probable(np.array([[0.2, 0.4 - 1e-16, 0.4]])).item()
+    1
+    """
+    return np.argmax(proba >= proba.max(axis=1, keepdims=True) - _TIE, axis=1)
 
 
 def prior_corrected(proba: np.ndarray, prior: np.ndarray, balance: float) -> np.ndarray:
@@ -84,7 +99,9 @@ class Calibration(Checked):
     def probabilities(self, mass: np.ndarray, vote: np.ndarray, balance: float) -> np.ndarray:
         """(n, n_classes) calibrated probabilities in a population between the one at hand and equal classes."""
         part = np.array([1.0 - balance, balance])
-        logits = np.tensordot(part @ self.slopes, self._opinions(mass, vote), axes=1) + part @ self.bias
+        of_mass, of_vote = self._opinions(mass, vote)
+        slopes = part @ self.slopes
+        logits = slopes[0] * of_mass + slopes[1] * of_vote + part @ self.bias
         # A class without weight has no say, whatever its bias.
         return _softmax(np.where(self.prior > 0, logits, -np.inf))[0]
 
@@ -159,12 +176,12 @@ def label_weights(
     if balance > 0.0:
         weights = np.maximum(weights, 0.0) * rarity**balance + (1.0 - balance) * np.minimum(weights, 0.0)
     if sum_to_one or balance > 0.0:
-        total = weights.sum(axis=1, keepdims=True)
+        total = ordered_sum(weights)[:, None]
         positive = np.maximum(weights, 0.0)
         # Balanced weights whose sum nearly vanishes cannot be normalised; their positive part can.
         poor = np.abs(total) < 0.1
         weights = np.where(poor, positive, weights)
-        total = np.where(poor, positive.sum(axis=1, keepdims=True), total)
+        total = np.where(poor, ordered_sum(positive)[:, None], total)
         weights = weights / np.where(total == 0.0, 1.0, total)
     return weights
 
@@ -176,11 +193,11 @@ def decide(weights: np.ndarray, labels: np.ndarray, decision: str, grid: np.ndar
     ----------
     decision : {"mean", "median", "grid"}
         Weighted mean, which alone extrapolates; weighted median of the positive weights; mean snapped to the
-        nearest row of ``grid``, the labels seen.
+        nearest row of ``grid``, the labels seen.  Of labels that are equally good, the lower.
     """
     if decision == "median":
         positive = np.maximum(weights, 0.0)
-        half = 0.5 * positive.sum(axis=1)
+        half = (0.5 - _TIE) * ordered_sum(positive)
         out = np.empty((len(weights), labels.shape[2]))
         for a in range(labels.shape[2]):
             order = np.argsort(labels[:, :, a], axis=1, kind="stable")
@@ -188,8 +205,9 @@ def decide(weights: np.ndarray, labels: np.ndarray, decision: str, grid: np.ndar
             middle = np.take_along_axis(order, reached.argmax(axis=1)[:, None], axis=1)
             out[:, a] = np.take_along_axis(labels[:, :, a], middle, axis=1)[:, 0]
         return out
-    mean = np.einsum("nm,nmq->nq", weights, labels)
+    mean = weighted_sum(weights, labels)
     if decision == "grid":
-        spread = np.where(grid.std(axis=0) > 0, grid.std(axis=0), 1.0)
-        return grid[cKDTree(grid / spread).query(np.clip(mean / spread, -LARGEST, LARGEST))[1]]
+        spread = column_spread(grid)
+        lower = _TIE * np.arange(1, grid.shape[1] + 1)
+        return grid[cKDTree(grid / spread).query(np.clip(mean / spread - lower, -LARGEST, LARGEST))[1]]
     return mean

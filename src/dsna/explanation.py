@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .decision import decide
+from .decision import decide, most_probable
 from .extras import import_extra
 
 _SHOWN_QUERIES = 5
@@ -117,7 +117,7 @@ class Explanation:
     def predict(self) -> np.ndarray:
         """The estimator's predictions, made by the decision rule of the rows' weights and labels alone."""
         if self.classes is not None:
-            return self.classes[self.predict_proba().argmax(axis=1)]
+            return self.classes[most_probable(self.predict_proba())]
         predicted = decide(self.weight, self.label, self.decision, self.label[0] if self.grid is None else self.grid)
         return predicted[:, 0] if predicted.shape[1] == 1 else predicted
 

@@ -16,9 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .blocks import deal_blocks, omitted_blocks
 from .costs import class_shares
+from .decision import most_probable
 from .growing import grow_forest
 from .parameters import check_parameters, documented
-from .scaling import Scaling
+from .scaling import Scaling, column_spread
 from .targets import Targets, class_targets, label_targets
 from .trees import chunks
 from .validation import check_classes, check_groups, check_labels, check_rows, check_weights
@@ -112,7 +113,10 @@ class _CostSensitiveForest(BaseEstimator):
     def _mean_of_leaves(self, X: np.ndarray) -> np.ndarray:
         """(n, k) mean over trees of what the leaves hold."""
         scaled = self.scaling_.transform(X)
-        parts = [self.leaf_value_[self.trees_.apply(scaled[p], self.n_jobs)].mean(axis=1) for p in chunks(len(X), 8192)]
+        parts = [
+            self.trees_.mean_over_trees(self.leaf_value_, self.trees_.apply(scaled[part], self.n_jobs))
+            for part in chunks(len(X), 8192)
+        ]
         return np.concatenate(parts)
 
     def _out_of_bag(self, X: np.ndarray) -> np.ndarray:
@@ -121,10 +125,7 @@ class _CostSensitiveForest(BaseEstimator):
         out = np.full((len(X), self.leaf_value_.shape[1]), np.nan)
         for part in chunks(len(X), 8192):
             leaves = self.trees_.apply(scaled[part], self.n_jobs)
-            used = self.trees_.omits.T[self.block_[part]]
-            total = np.einsum("ntk,nt->nk", self.leaf_value_[leaves], used.astype(np.float64))
-            with np.errstate(invalid="ignore"):
-                out[part] = total / used.sum(axis=1, keepdims=True)
+            out[part] = self.trees_.mean_over_trees(self.leaf_value_, leaves, self.trees_.omits.T[self.block_[part]])
         return out
 
 
@@ -197,7 +198,7 @@ class CostSensitiveForestClassifier(ClassifierMixin, _CostSensitiveForest):
             self.oob_decision_function_ = self._balanced(self._out_of_bag(X))
             seen = ~np.isnan(self.oob_decision_function_[:, 0])
             self.oob_score_ = balanced_accuracy_score(
-                code[seen], self.oob_decision_function_[seen].argmax(axis=1), sample_weight=weight[seen]
+                code[seen], most_probable(self.oob_decision_function_[seen]), sample_weight=weight[seen]
             )
         return self
 
@@ -238,7 +239,7 @@ class CostSensitiveForestClassifier(ClassifierMixin, _CostSensitiveForest):
         -------
         array of shape (n,)
         """
-        best = self.predict_proba(X).argmax(axis=1)
+        best = most_probable(self.predict_proba(X))
         return self.classes_[best]
 
 
@@ -320,7 +321,7 @@ class CostSensitiveForestRegressor(RegressorMixin, _CostSensitiveForest):
         """Absolute error of each training row out of bag, in units of the label spread."""
         labels = y.reshape(len(y), -1)
         error = np.abs(self.oob_prediction_.reshape(labels.shape) - labels)
-        return np.nan_to_num((error / np.maximum(labels.std(axis=0), 1e-300)).mean(axis=1), nan=1.0)
+        return np.nan_to_num((error / column_spread(labels)).mean(axis=1), nan=1.0)
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self.n_outputs_ == 1 else values

@@ -11,6 +11,7 @@ from .invariants import FINITE, LARGEST, POSITIVE, Array, Checked, Choice, Numbe
 from .metric import metric_map, split_scatter
 from .neighborhood import Neighborhoods, leaf_neighbors, nearest_neighbors
 from .scaling import Scaling
+from .sums import ordered_sum, rowwise_product, weighted_sum
 from .trees import Trees, chunks
 
 _LEAF_ROWS = 32
@@ -31,11 +32,6 @@ class Fold(NamedTuple):
     Z: np.ndarray  # (m, D) the neighbours of all queries, in the same metric
     known: np.ndarray  # (m,) which training rows those are
     near: Neighborhoods  # numbers rows of Z
-
-
-def _mapped(X: np.ndarray, space: np.ndarray) -> np.ndarray:
-    """``X @ space``, each row to the last bit as if it came alone, which BLAS does not promise."""
-    return np.einsum("nd,de->ne", X, space)
 
 
 class Knowledge(Checked):
@@ -102,7 +98,7 @@ class Knowledge(Checked):
             self.leaf_value = trees.leaf_means(values, weight)
             self.trees = trees if max_neighbors is None else trees.shortened(_LEAF_ROWS, code)
         self.space = self._space(None)
-        self.Z = np.ascontiguousarray(scaling.transform(X) @ self.space)
+        self.Z = rowwise_product(scaling.transform(X), self.space)
         self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
@@ -130,7 +126,7 @@ class Knowledge(Checked):
     def place(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Queries on the common scale and in the metric space."""
         scaled = self.scaling.transform(X)
-        return scaled, _mapped(scaled, self.space)
+        return scaled, rowwise_product(scaled, self.space)
 
     def neighbors(
         self, scaled: np.ndarray, Q: np.ndarray, Z: np.ndarray | None = None, block: int = -1
@@ -162,14 +158,14 @@ class Knowledge(Checked):
             rows, proximity = near.rows[met], near.proximity[met]
             inside = inside[met - part.start]
             away = np.sqrt(np.sum((self.Z[rows] - Q[met, None]) ** 2, axis=2))
-            usual = np.sum(away * inside, axis=1, keepdims=True) / near.size[met, None]
+            usual = ordered_sum(away * inside)[:, None] / near.size[met, None]
             closeness = np.exp(-away / np.where(usual > 0, _FADE * usual, 1.0))
             faded = proximity * np.maximum(closeness, _FAINTEST)
-            faded *= np.sum(proximity, axis=1, keepdims=True) / np.sum(faded, axis=1, keepdims=True)
+            faded *= (ordered_sum(proximity) / ordered_sum(faded))[:, None]
             label = self.label[rows]
-            values = label if label.shape[2] == n_values else label == np.arange(n_values)
+            values = label if label.shape[2] == n_values else (label == np.arange(n_values)).astype(np.float64)
             near.proximity[met] = faded
-            near.vote[met] = np.einsum("nm,nmk->nk", faded, values) / np.sum(faded, axis=1, keepdims=True)
+            near.vote[met] = weighted_sum(faded / ordered_sum(faded)[:, None], values)
 
     def out_of_bag(self, X: np.ndarray, rows: np.ndarray) -> list[Fold]:
         """The training rows ``rows``, block by block, as queries to trees, metric and rows that never saw them."""
@@ -181,7 +177,7 @@ class Knowledge(Checked):
             unseen = self.trees is None or bool(self.trees.omits[:, b].any())
             if len(asked) == 0 or not others.any() or not unseen:
                 continue
-            Z = np.ascontiguousarray(scaled @ self._space(b))
+            Z = rowwise_product(scaled, self._space(b))
             near = self.neighbors(scaled[asked], Z[asked], Z, b)
             known, at = np.unique(near.rows, return_inverse=True)
             compact = Neighborhoods(at.reshape(near.rows.shape).astype(np.int64), near.proximity, near.size, near.vote)

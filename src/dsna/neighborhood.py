@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from .blocks import N_BLOCKS
+from .sums import ordered_sum, weighted_sum
 from .trees import Trees, chunks, in_parallel, writable
 
 _CHUNK = 256
@@ -31,7 +32,7 @@ class Neighborhoods:
     @property
     def kernel(self) -> np.ndarray:
         """(n, M) proximities that add up to one."""
-        return self.proximity / np.maximum(self.proximity.sum(axis=1, keepdims=True), 1e-300)
+        return self.proximity / np.maximum(ordered_sum(self.proximity), 1e-300)[:, None]
 
     @classmethod
     def join(cls, parts: list[Neighborhoods]) -> Neighborhoods:
@@ -99,8 +100,7 @@ def _gather_some(
     known = (leaf_ptr, leaf_rows, row_block, row_weight, rarity)
     gather(reached, writable(block), omits, *known, writable(Q), Z, rows, proximity, size)
     width = max(1, int(size.max()))
-    used = np.where(block[:, None] < 0, 1.0, omits.T[block])
-    vote = np.einsum("ntk,nt->nk", leaf_value[reached], used) / used.sum(axis=1, keepdims=True)
+    vote = Trees.mean_over_trees(leaf_value, reached, (block < 0)[:, None] | omits.T[block])
     return rows[:, :width].copy(), proximity[:, :width].copy(), size, vote
 
 
@@ -125,9 +125,12 @@ def nearest_neighbors(
             found = (
                 NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(Z[known]).kneighbors(Q[asked], return_distance=False)
             )
-            rows[asked, :k] = known[found]
+            # scikit-learn's order of equals depends on the batch.
+            away = np.sum((Z[known[found]] - Q[asked, None]) ** 2, axis=2)
+            order = np.lexsort((found, away), axis=1)
+            rows[asked, :k] = known[np.take_along_axis(found, order, axis=1)]
             size[asked] = k
     inside = np.arange(rows.shape[1]) < size[:, None]
     near = Neighborhoods(rows, np.where(inside, row_weight[rows], 0.0), size, values[:0])
-    near.vote = np.einsum("nm,nmk->nk", near.kernel, values[rows])
+    near.vote = weighted_sum(near.kernel, values[rows])
     return near

@@ -17,6 +17,7 @@ from .intervals import Regions, label_spread
 from .knowledge import Fold
 from .neighborhood import Neighborhoods
 from .parameters import documented, is_number
+from .scaling import column_spread
 from .targets import label_targets
 from .validation import check_groups, check_labels, check_rows, check_weights
 
@@ -26,6 +27,7 @@ _BALANCES = tuple(step / 20 for step in range(1, 21))
 _SPEND = np.array([1.15, 1.08])
 # Neighbourhoods already lean to rare labels: the whole inverse density overshoots.
 _TEMPER = 0.6
+_TIE = 1e-9  # errors, in units of the label spread, that differ by less are equal
 
 
 def _rarity(density: LabelDensity, label: np.ndarray) -> np.ndarray:
@@ -131,8 +133,7 @@ class DSNARegressor(RegressorMixin, _DSNA):
         return np.ones(1)
 
     def _spread(self) -> np.ndarray:
-        spread = self.knowledge_.label.std(axis=0)
-        return np.where(spread > 0, spread, 1.0)
+        return column_spread(self.knowledge_.label)
 
     def _rarity_outside(self, block: int) -> np.ndarray:
         """(N,) rarity of each label among those outside a block."""
@@ -203,11 +204,12 @@ class DSNARegressor(RegressorMixin, _DSNA):
 
         choices = [(blend, decision) for blend in blends for decision in decisions]
         found = {choice: predicted(*choice, self.balance_) for choice in choices}
-        best = min(choices, key=lambda choice: error(found[choice], self.balance_))
+        losses = [error(found[choice], self.balance_) for choice in choices]
+        best = next(choice for choice, loss in zip(choices, losses, strict=True) if loss <= min(losses) + _TIE)
         self.blend_, self.decision_ = best
         prediction = found[best]
         if self.balance is None:
-            bound = _SPEND * errors(prediction)
+            bound = _SPEND * errors(prediction) + _TIE
             for balance in _BALANCES:
                 other = predicted(*best, balance)
                 if np.any(errors(other) > bound):

@@ -8,6 +8,19 @@ from .invariants import POSITIVE, Array, Checked
 
 SCALINGS = ("columns", "global", "none")
 _FARTHEST = 1e50
+_ROUNDING = 1e-14
+
+
+def column_spread(values: np.ndarray) -> np.ndarray:
+    """Standard deviation of each column, one where the column is constant (its deviation may be rounding).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> column_spread(np.array([[0.1, 1.0], [0.1, 3.0], [0.1, 5.0]])).round(2)
+    array([1.  , 1.63])
+    """
+    return np.where(np.ptp(values, axis=0) > _ROUNDING * np.abs(values).max(axis=0), values.std(axis=0), 1.0)
 
 
 class Scaling(Checked):

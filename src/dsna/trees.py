@@ -238,14 +238,34 @@ class Trees(Checked):
     def _leaf_of_entry(self) -> np.ndarray:
         return np.repeat(np.arange(self.n_leaves), np.diff(self.leaf_ptr))
 
-    def leaf_sums(self, values: np.ndarray) -> np.ndarray:
-        """(n_leaves,) sum over the rows of each leaf of their values (n,)."""
-        return np.bincount(self._leaf_of_entry, weights=values[self.leaf_rows], minlength=self.n_leaves)
-
     def leaf_means(self, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """(n_leaves, k) weighted mean over the rows of each leaf of their values (n, k)."""
-        totals = np.maximum(self.leaf_sums(weight), 1e-300)
-        return np.stack([self.leaf_sums(weight * column) / totals for column in values.T], axis=1)
+        leaf = self._leaf_of_entry
+        weights = weight[self.leaf_rows]
+        totals = np.maximum(np.bincount(leaf, weights=weights, minlength=self.n_leaves), 1e-300)
+        filled = np.diff(self.leaf_ptr) > 0
+        means = np.zeros((self.n_leaves, values.shape[1]))
+        # Relative to the first row of the leaf, so that equal values have that value as their mean, exactly.
+        means[filled] = values[self.leaf_rows[self.leaf_ptr[:-1][filled]]]
+        for k, column in enumerate(values.T):
+            off = weights * (column[self.leaf_rows] - means[leaf, k])
+            means[:, k] += np.bincount(leaf, weights=off, minlength=self.n_leaves) / totals
+        return means
+
+    @staticmethod
+    def mean_over_trees(leaf_value: np.ndarray, leaves: np.ndarray, used: np.ndarray | None = None) -> np.ndarray:
+        """(n, k) mean of what the leaves (n, n_trees) hold, over the trees that are used (n, n_trees), or over all.
+
+        Sums go tree by tree and relative to the first: the answer to a row depends on no other row, and equal values
+        have that value as their mean, exactly.
+        """
+        used = np.ones(leaves.shape, dtype=bool) if used is None else used
+        first = leaf_value[leaves[:, 0]]
+        total = np.zeros_like(first)
+        for t in range(1, leaves.shape[1]):
+            total += (leaf_value[leaves[:, t]] - first) * used[:, t, None]
+        with np.errstate(invalid="ignore"):
+            return first + total / used.sum(axis=1, keepdims=True)
 
     def with_rows(self, leaves: np.ndarray, rows: np.ndarray) -> Trees:
         """Trees whose leaves hold more rows: ``rows[i]`` joins leaf ``leaves[i]``."""

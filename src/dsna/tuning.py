@@ -24,6 +24,9 @@ GROWTH_GRID: dict[str, tuple[Any, ...]] = {
 }
 
 
+_TIE = 1e-9  # settings whose losses differ by a smaller share are equal
+
+
 def search(
     start: dict[str, Any], grid: dict[str, tuple[Any, ...]], losses: Callable[[dict[str, Any]], np.ndarray]
 ) -> dict[str, Any]:
@@ -55,6 +58,6 @@ def search(
             found = losses(setting)
             difference = best_losses - found
             noise = difference.std() / np.sqrt(len(difference))
-            if difference.mean() > 0.5 * noise:
+            if difference.mean() > 0.5 * noise + _TIE * abs(best_losses.mean()):
                 best, best_losses = setting, found
     return best

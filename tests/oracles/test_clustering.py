@@ -9,7 +9,7 @@ from dsna._kernels.clustering import label_factor, label_means, majority, widest
 
 from . import slow_clusters as slow
 
-modest = settings(max_examples=60, deadline=None, derandomize=True)
+modest = settings(max_examples=60)
 
 
 def draw(seed, m, is_class, outputs=1, d=2):

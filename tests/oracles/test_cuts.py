@@ -28,7 +28,7 @@ def slow_cuts(column, groups, weight, min_leaf):
 
 
 @given(SEEDS, st.sampled_from([3, 40, 255]), st.sampled_from([1, 3, 8]), st.sampled_from([0.0, 1.0]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_best_single_feature(seed, spread, min_leaf, cost):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 40))
@@ -61,7 +61,7 @@ def node_of(rng, spread=255, n_features=9):
 
 
 @given(SEEDS, st.sampled_from([1, 3, 255]), st.integers(1, 7))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_best_few_features(seed, spread, kept):
     rng = np.random.default_rng(seed)
     X, rows, group, weight, tried = node_of(rng, spread)
@@ -117,7 +117,7 @@ def judged_cut(right, group, weight):
 
 
 @given(SEEDS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_sparse_split_is_taken_where_it_gains_on_rows_that_chose_neither(seed):
     X, rows, group, weight, tried = node_of(np.random.default_rng(seed))
     n, m = len(rows), len(rows) // 2

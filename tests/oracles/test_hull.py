@@ -9,7 +9,7 @@ from dsna._kernels.hull import hull_point
 
 from .slow_algorithm import nearest_in_hull
 
-modest = settings(max_examples=60, deadline=None, derandomize=True)
+modest = settings(max_examples=60)
 shapes = st.tuples(st.integers(0, 10_000), st.integers(1, 15), st.integers(1, 10))
 
 

@@ -67,7 +67,7 @@ def pictures(rng, n):
 
 
 @given(st.integers(0, 10**6), st.floats(0.3, 5.0))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_one_map(seed, reach):
     predicted, truth = pictures(np.random.default_rng(seed), 2)
     n, length = Matcher(truth, reach).show(predicted)
@@ -78,7 +78,7 @@ def test_one_map(seed, reach):
 
 
 @given(st.integers(0, 10**6), st.floats(0.3, 5.0))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_map_after_map(seed, reach):
     truth, *maps = pictures(np.random.default_rng(seed), 5)
     matcher = Matcher(truth, reach)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dsna._kernels.neighbors import gather
 
-modest = settings(max_examples=60, deadline=None, derandomize=True)
+modest = settings(max_examples=60)
 N_BLOCKS = 5
 
 

@@ -9,7 +9,7 @@ from dsna._kernels.query import Answers, Approximation, approximate
 
 from .slow_algorithm import SlowAnswer
 
-modest = settings(max_examples=25, deadline=None, derandomize=True)
+modest = settings(max_examples=25)
 
 PLAIN = Approximation(
     n_classes=0,

@@ -11,7 +11,7 @@ from dsna._kernels.sparse import sparse_approximation
 
 from .convex import best_coefficients
 
-modest = settings(max_examples=40, deadline=None, derandomize=True)
+modest = settings(max_examples=40)
 
 
 class Problem:

@@ -40,7 +40,7 @@ def slow_outline(mask):
 
 
 @given(SEEDS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_cut_masks(seed):
     rng = np.random.default_rng(seed)
     segmentation = rng.integers(-5, 5 + 10**9 * rng.integers(0, 2), (rng.integers(16, 30), rng.integers(16, 30)))
@@ -55,7 +55,7 @@ def test_cut_masks(seed):
 
 
 @given(SEEDS, st.integers(1, 6))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_outlines(seed, n_segments):
     masks = blobs(np.random.default_rng(seed), n_segments, 2)
     edges = np.full((2, 256), 7, np.uint8)
@@ -85,7 +85,7 @@ def test_look_up():
 
 
 @given(SEEDS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_main_direction(seed):
     rng = np.random.default_rng(seed)
     m = int(rng.integers(2, 60))
@@ -144,7 +144,7 @@ def check_tree(tree, X, min_leaf):
 
 
 @given(SEEDS, st.sampled_from([1, 4, 20]), st.sampled_from([1, 255]), st.integers(0, 1))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_trees_keep_every_patch(seed, min_leaf, spread, linear):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 150))
@@ -157,7 +157,7 @@ def test_trees_keep_every_patch(seed, min_leaf, spread, linear):
 
 
 @given(SEEDS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_sparse_splits_keep_every_patch(seed):
     """Also where a node tries one feature, so that a linear split has but one."""
     rng = np.random.default_rng(seed)
@@ -323,7 +323,7 @@ def slow_sharpened(photo, y, x, mask, passes):
 
 @pytest.mark.parametrize("passes", [0, 1, 2])
 @given(SEEDS)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 def test_votes(passes, seed):
     rng = np.random.default_rng(seed)
     shape = (int(rng.integers(1, 24)), int(rng.integers(1, 24)))
@@ -332,9 +332,9 @@ def test_votes(passes, seed):
     masks = np.concatenate([blobs(rng, k) for k in (1, 2, 3, 4)])
     ptr = np.array([0, 2, 2, 4, 7, 8])
     ballots = rng.integers(0, 4, 8)
-    weights = rng.uniform(-1, 1, 8).astype(np.float32)
-    found = rng.random(shape).astype(np.float32)
-    expected = found.astype(float)
+    weights = rng.uniform(-1, 1, 8)
+    found = rng.random(shape)
+    expected = found.copy()
     cast_votes(photo, corners, ballots, weights, ptr, masks, passes, found)
     slow_votes(photo.astype(float), corners, ballots, weights, ptr, masks, passes, expected)
     np.testing.assert_allclose(found, expected, atol=1e-5)
@@ -345,10 +345,10 @@ def test_sharpening_moves_an_outline_to_where_colours_change():
     photo[:, 10:] = 1
     mask = np.zeros((1, 16, 16), np.uint8)
     mask[:, :, 8:] = 1
-    ones, start = np.ones(1, np.float32), np.zeros((1, 2), np.int64)
+    ones, start = np.ones(1), np.zeros((1, 2), np.int64)
     columns = {}
     for passes in (0, 1, 2):
-        edges = np.zeros((16, 16), np.float32)
+        edges = np.zeros((16, 16))
         cast_votes(photo, start, np.zeros(1, np.int64), ones, np.array([0, 1]), mask.reshape(1, 256), passes, edges)
         columns[passes] = np.flatnonzero(edges[8]).tolist()
     assert columns == {0: [7, 8], 1: [8, 9], 2: [9, 10]}

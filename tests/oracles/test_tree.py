@@ -14,7 +14,7 @@ from dsna.trees import Trees
 
 from .growing import GrownTree, class_table, growth_of, label_table
 
-modest = settings(max_examples=40, deadline=None, derandomize=True)
+modest = settings(max_examples=40)
 
 
 def draw(seed, n, d, n_classes, outputs=1, lattice=False):

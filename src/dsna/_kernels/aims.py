@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import kernel
+from .jit import first_smallest, kernel
 from .splits import two_means
 
 COST_NONE, COST_PAPER, COST_INVERSE, COST_TABLE = 0, 1, 2, 3
 DENSITY_EXACT, DENSITY_BINS, DENSITY_STATIC = 0, 1, 2
 NODE_BINS = 10
+EARLIER = 1e-6
+SAME_SIZE = 1e-4  # of two components of a direction: the first decides about its sign
 
 
 class Growth(NamedTuple):
@@ -116,15 +118,15 @@ def main_direction(picked, mass, m, table, target):
             for b in range(q):
                 cov[a, b] += u * (table.label[picked[i], b] - mean[b]) / total
     spread = 0.0
-    widest = 0
     for a in range(q):
         spread += cov[a, a]
-        if cov[a, a] > cov[widest, widest]:
-            widest = a
     direction = np.ones(q)
     if q > 1 and spread > 0.0:
+        # Where outputs vary alike and independently, rounding would choose: earlier ones count as a little wider.
+        for a in range(q):
+            cov[a, a] *= 1.0 + EARLIER * (q - a)
         direction[:] = np.linalg.eigh(cov)[1][:, q - 1]
-        if direction[widest] < 0.0:
+        if direction[first_smallest(-np.abs(direction), SAME_SIZE)] < 0.0:
             direction *= -1.0
     variance = 0.0
     for i in range(m):

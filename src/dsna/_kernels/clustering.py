@@ -2,22 +2,26 @@
 
 import numpy as np
 
-from .jit import kernel
+from .jit import TIE, kernel
 
 _EPS = 1e-3
-_TIE = 1e-9
 
 
 @kernel
 def label_factor(label, i, other, is_class, tau, widest):
-    """Factor of a distance: 1(y_i != y) for classes, g(|y_i - y|) = tau |.| / (widest - |.| + eps) for labels."""
+    """Factor of a distance: 1(y_i != y) for classes, g(|y_i - y|) = tau |.| / (widest - |.| + eps) for labels.
+
+    Labels that are all equal tell no rows apart: their factor is 0.
+    """
     if is_class:
         return 0.0 if label[i, 0] == other[0] else 1.0
+    if widest == 0.0:
+        return 0.0
     gap = 0.0
     for a in range(label.shape[1]):
         gap += (label[i, a] - other[a]) ** 2
     gap = np.sqrt(gap)
-    return tau * gap / (max(widest - gap, 0.0) + _EPS * widest + 1e-300)
+    return tau * gap / (max(widest - gap, 0.0) + _EPS * widest)
 
 
 @kernel
@@ -67,10 +71,10 @@ def _assign(Z, label, m, k, is_class, tau, widest, slack, centre, centre_label, 
         least = np.inf
         for c in range(k):
             plain = _distance(Z, i, centre[c])
-            away[c] = plain * (label_factor(label, i, centre_label[c], is_class, tau, widest) + _TIE)
+            away[c] = plain * (label_factor(label, i, centre_label[c], is_class, tau, widest) + TIE)
             least = min(least, away[c])
         for c in range(k):
-            belongs = away[c] <= least + slack
+            belongs = away[c] <= (least + slack) * (1.0 + TIE)
             if belongs != member[i, c]:
                 member[i, c] = belongs
                 changed = True
@@ -106,9 +110,9 @@ def label_means(Z, label, m, is_class, k, tau, slack, first, max_iter, member):
         farthest = 0.0
         for i in range(m):
             plain = _distance(Z, i, centre[c])
-            away = plain * (label_factor(label, i, centre_label[c], is_class, tau, widest) + _TIE)
+            away = plain * (label_factor(label, i, centre_label[c], is_class, tau, widest) + TIE)
             far[i] = min(far[i], away)
-            if far[i] > farthest:
+            if far[i] > farthest * (1.0 + TIE):
                 farthest = far[i]
                 chosen = i
         if farthest <= 0.0:

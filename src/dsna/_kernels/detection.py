@@ -119,7 +119,7 @@ def cast_votes(photo, corners, ballots, weights, ptr, masks, passes, edges):
     ballots, weights, ptr : patch i votes for the masks ``ballots[ptr[i] : ptr[i + 1]]`` with these weights.
     masks : (m, AREA)
     passes : sharpening passes.
-    edges : (H, W) float32, added to.
+    edges : (H, W) float64, added to.
     """
     height, width = edges.shape
     mask = np.empty(AREA, np.uint8)

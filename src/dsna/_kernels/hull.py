@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .jit import kernel
+from .jit import TIE, kernel
 
 
 @kernel
@@ -10,7 +10,8 @@ def hull_point(L, m, energy, q, point):
     """Fill ``point`` with the point of the affine hull of ``L[:m]`` nearest to q; returns their distance.
 
     The basis is truncated to the leading directions that hold the share ``energy`` of the variance, because a
-    cluster of more than D rows spans the whole space and would fit everything.
+    cluster of more than D rows spans the whole space and would fit everything.  Directions of equal variance stay
+    together: which of them comes first is a matter of rounding.
     """
     d = L.shape[1]
     mean = np.zeros(d)
@@ -34,10 +35,13 @@ def hull_point(L, m, energy, q, point):
         for j in range(values.shape[0]):
             total += max(values[j], 0.0)
         reached = 0.0
+        least = np.inf
         for j in range(values.shape[0] - 1, -1, -1):
-            if values[j] <= 1e-12 * total + noise or reached >= energy * total * (1.0 - 1e-12):
+            enough = reached >= energy * total * (1.0 - 1e-12) and values[j] < least * (1.0 - TIE)
+            if values[j] <= 1e-12 * total + noise or enough:
                 break
             reached += values[j]
+            least = values[j]
             direction = np.zeros(d)
             if wide:
                 for i in range(m):

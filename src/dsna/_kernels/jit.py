@@ -4,6 +4,9 @@ A kernel that calls another hands it ``np.int64(0)``, not 0: numba compiles one 
 
 Also the random numbers of the kernels: a splitmix64 stream held in a one-element array, so that a tree depends on
 its own seed and on nothing else.
+
+And ties: BLAS, LAPACK and the C library round differently on different machines, so values that differ by a share of
+``TIE`` or less count as equal, and a rule that does not depend on rounding (as a rule: the first) chooses among them.
 """
 
 import hashlib
@@ -24,6 +27,7 @@ def _sources():
 
 
 _SOURCES = _sources()
+TIE = 1e-9
 
 
 def kernel(function):
@@ -73,3 +77,13 @@ def random_bits(state):
 def random_below(state, n):
     """A whole number in [0, n)."""
     return np.int64(random_bits(state) >> np.uint64(33)) % n
+
+
+@kernel
+def first_smallest(values, slack):
+    """Place of the smallest value; of values that differ by ``slack`` or less, the first."""
+    best = 0
+    for i in range(1, values.shape[0]):
+        if values[i] < values[best] - slack:
+            best = i
+    return best

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from .jit import kernel
-
-_TIE = 1e-9
+from .jit import TIE, kernel
 
 
 @kernel
@@ -22,10 +20,23 @@ def _swap(rank, slots, j, k):
 
 
 @kernel
+def _nearest_first(away, row):
+    """Order of rows by distance; of equal distances, the first row comes first."""
+    by_row = np.argsort(row)
+    order = by_row[np.argsort(away[by_row], kind="mergesort")]
+    for k in range(1, order.shape[0]):
+        j = k
+        while j > 0 and row[order[j]] < row[order[j - 1]] and away[order[j]] <= away[order[j - 1]] * (1.0 + TIE):
+            order[j], order[j - 1] = order[j - 1], order[j]
+            j -= 1
+    return order
+
+
+@kernel
 def _keep_best(rank, slots, n, most, keys, Z, q):
     """Bring the ``most`` entries of lowest rank to the front; those that tie with the last go by distance from q."""
     bound = np.partition(rank[:n], most - 1)[most - 1]
-    slack = _TIE * abs(bound)
+    slack = TIE * abs(bound)
     kept = 0
     for k in range(n):
         if rank[k] < bound - slack:
@@ -38,9 +49,11 @@ def _keep_best(rank, slots, n, most, keys, Z, q):
             tied += 1
     if tied > most:
         away = np.empty(tied - kept)
+        row = np.empty(tied - kept, np.int64)
         for k in range(tied - kept):
-            away[k] = _squared_distance(Z, keys[slots[kept + k]], q)
-        order = np.argsort(away)
+            row[k] = keys[slots[kept + k]]
+            away[k] = _squared_distance(Z, row[k], q)
+        order = _nearest_first(away, row)
         tied_slots = slots[kept:tied].copy()
         tied_rank = rank[kept:tied].copy()
         for k in range(tied - kept):

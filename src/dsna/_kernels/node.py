@@ -3,7 +3,7 @@
 import numpy as np
 
 from .aims import group_classes, group_costs, label_costs, main_direction, normalise_costs
-from .jit import kernel, random_below, random_bits
+from .jit import TIE, kernel, random_below, random_bits
 from .splits import EPSILON_INSENSITIVE, HINGE, newton_split, two_means
 
 NEWTON_STEPS = 10
@@ -109,21 +109,22 @@ def _gain(total, first, growth):
 
 
 @kernel
-def _best_cut(picked, mass, m, prediction, table, growth, least, huge):
+def _best_cut(picked, mass, m, prediction, table, growth, least, huge, tie):
     """(gain, cut) of a split: at 0, or also at ``CUTS`` quantiles of the predictions; gain -1 where none leaves enough.
 
     In a huge node the quantiles also stand in for a 0 that leaves fewer than ``least`` rows on one side: a tiny class
-    that is split off well would otherwise end its growth.
+    that is split off well would otherwise end its growth.  A later cut is better if it gains more by ``tie``; rows that
+    rounding alone keeps from 0 lie on its right.
     """
     width = growth.n_classes if growth.n_classes > 0 else table.label.shape[1]
     total = np.zeros(2)
     first = np.zeros((2, width))
     below = 0
     for i in range(m):
-        side = 1 if prediction[i] >= 0.0 else 0
+        side = 1 if prediction[i] >= -TIE else 0
         below += 1 - side
         _move(i, side, 1.0, picked, mass, table, growth, total, first)
-    cut = 0.0
+    cut = -TIE
     gain = _gain(total, first, growth) if min(below, m - below) >= least else -1.0
     if growth.free_cut == 1 or (huge and gain < 0.0):
         order = np.argsort(prediction[:m])
@@ -142,10 +143,10 @@ def _best_cut(picked, mass, m, prediction, table, growth, least, huge):
             if k < least or quantile > CUTS or quantile * m // (CUTS + 1) != k:
                 continue
             low, high = prediction[i], prediction[order[k]]
-            if low == high:
+            if high - low <= TIE * (abs(low) + abs(high)):
                 continue
             value = _gain(total, first, growth)
-            if value > gain:
+            if value > gain + tie:
                 gain = value
                 cut = 0.5 * (low + high)
     return gain, cut
@@ -235,6 +236,8 @@ def find_split(rows, start, end, table, growth, sizes, state, order, counts, fea
     w = np.empty(widest + 1)
     prediction = np.empty(m)
     best = 1e-12
+    # Entropies are of order one, gains of labels of the order of their spread.
+    tie = TIE * spread
     best_size = 0
     threshold = 0.0
     D = order.shape[0]
@@ -251,8 +254,8 @@ def find_split(rows, start, end, table, growth, sizes, state, order, counts, fea
                 continue
             group_costs(group, mass, m, table, growth, target, cost)
         newton_split(Z, target, cost, m, kept + 1, kind, growth.C, growth.epsilon, NEWTON_STEPS, w, prediction)
-        gain, cut = _best_cut(picked, mass, m, prediction, table, growth, least, huge)
-        if gain > best:
+        gain, cut = _best_cut(picked, mass, m, prediction, table, growth, least, huge, tie)
+        if gain > best + tie:
             best = gain
             best_size = kept
             threshold = cut - w[kept]

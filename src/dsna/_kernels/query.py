@@ -6,11 +6,13 @@ import numpy as np
 
 from .clustering import label_factor, label_means, majority, widest_gap
 from .hull import hull_point
-from .jit import kernel
+from .jit import TIE, first_smallest, kernel
 from .sparse import sparse_approximation
 
 MAX_STEPS = 20_000
 CLUSTER_STEPS = 10
+SETTLED = 1e-4  # a label has settled if it moves less than this share of the widest gap,
+ROUNDING = 1e-13  # or than labels of this size are rounded by
 
 
 class Approximation(NamedTuple):
@@ -59,14 +61,14 @@ def _prior(away, factor, proximity, m, how, scale, inside, b):
             n += 1
     bound = np.inf
     if how.radius < 1.0:
-        bound = np.sort(reach[:n])[min(int(how.radius * n), n - 1)]
+        bound = np.sort(reach[:n])[min(int(how.radius * n), n - 1)] * (1.0 + TIE)
     total = 0.0
     nearest = -1
     for i in range(m):
         b[i] = 0.0
         if inside[i]:
             d = away[i] * factor[i]
-            if nearest < 0 or d < away[nearest] * factor[nearest]:
+            if nearest < 0 or d < away[nearest] * factor[nearest] * (1.0 - TIE):
                 nearest = i
             if d <= bound:
                 b[i] = np.exp(-d / (how.bandwidth * scale))
@@ -129,7 +131,7 @@ def _label_of(alpha, label, m, how, class_scale, out):
         mass = np.zeros(how.n_classes)
         for i in range(m):
             mass[int(label[i, 0])] += max(alpha[i], 0.0) * class_scale[int(label[i, 0])]
-        out[0] = np.argmax(mass)
+        out[0] = first_smallest(-mass, TIE * mass.sum())
         return
     for a in range(label.shape[1]):
         out[a] = 0.0
@@ -159,6 +161,14 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
             continue
         L = np.empty((m, D))
         y = np.empty((m, q))
+        # Labels of coefficients that sum to one count from the first row's: what all have in common does not round.
+        anchor = np.zeros(q)
+        largest = 0.0
+        if not is_class:
+            for a in range(q):
+                largest = max(largest, abs(label[rows[i, 0], a]))
+                if how.sum_to_one == 1:
+                    anchor[a] = label[rows[i, 0], a]
         away = np.empty(m)
         near = proximity[i, :m].copy()
         most = 0.0
@@ -167,7 +177,8 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
         for k in range(m):
             r = rows[i, k]
             L[k] = Z[r]
-            y[k] = label[r]
+            for a in range(q):
+                y[k, a] = label[r, a] - anchor[a]
             total = 0.0
             for a in range(D):
                 total += (Z[r, a] - Q[i, a]) ** 2
@@ -182,7 +193,16 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
         found = 1
         if K > 1:
             found = label_means(
-                L, y, m, is_class, K, how.tau, how.overlap * scale, np.argmin(away), CLUSTER_STEPS, member
+                L,
+                y,
+                m,
+                is_class,
+                K,
+                how.tau,
+                how.overlap * scale,
+                first_smallest(away, TIE * scale),
+                CLUSTER_STEPS,
+                member,
             )
         else:
             member[:m, 0] = True
@@ -200,17 +220,15 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
                         n += 1
                 fits[c] = hull_point(inside, n, how.energy, Q[i], points[c])
                 answers.hull_residual[i, c] = fits[c]
-        # Full hulls of large clusters fit exactly: rounding must not choose among them.
-        chosen = 0
-        for c in range(1, found):
-            if fits[c] < fits[chosen] - 1e-9 * scale:
-                chosen = c
+        # Full hulls of large clusters fit exactly.
+        chosen = first_smallest(fits, TIE * scale)
         factor = np.ones(m)
         b = np.empty(m)
         alpha = np.zeros((found, m))
         objective = np.empty(found)
         settled = answers.labels[i]
         widest = widest_gap(y, m)
+        settles = SETTLED * widest + ROUNDING * largest
         if how.max_iter > 0:
             n = np.int64(0)
             first = np.empty((m, q))
@@ -238,7 +256,7 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
                 objective[c], residual = _solve_cluster(L, points[c], b, inner, near, most, m, squared, how, alpha[c])
                 objective[c] += 0.5 * fits[c] ** 2 / squared
                 worst = max(worst, residual)
-            best = np.argmin(objective)
+            best = first_smallest(objective, TIE)
             for c in range(found):
                 answers.objective[i, c] = objective[c]
                 answers.share[i, c] = 1.0 if c == best else 0.0
@@ -266,8 +284,11 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
                 gap = 0.0
                 for a in range(q):
                     gap = max(gap, abs(settled[step, a] - settled[past, a]))
-                if gap <= 1e-4 * (widest + 1e-300):
+                if gap <= settles:
                     again = True
             if again or step == how.max_iter:
                 break
         answers.steps[i] = step + 1
+        for s in range(step + 1):
+            for a in range(q):
+                settled[s, a] += anchor[a]

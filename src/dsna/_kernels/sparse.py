@@ -19,10 +19,11 @@ penalty, and the origin takes up whatever the sum lacks.
 
 import numpy as np
 
-from .jit import kernel
+from .jit import TIE, kernel
 from .splits import cholesky_solve
 
 PATIENCE = 5
+EQUAL = 1e-12  # slopes that differ by less are equal; of these, the first row moves
 
 
 @kernel
@@ -169,11 +170,11 @@ def sparse_approximation(G, m, lam, gamma, b, tol, max_steps, a, g):
         up_least = np.inf
         for i in range(m):
             value = g[i] + _left_slope(a[i], b[i], lam[i], gamma[i])
-            if value > down:
+            if value > down + EQUAL:
                 down = value
                 give = i
             value = g[i] + _right_slope(a[i], b[i], lam[i], gamma[i])
-            if value < up_least:
+            if value < up_least - EQUAL:
                 up_least = value
         residual = down - up_least
         if residual <= tol:
@@ -185,7 +186,7 @@ def sparse_approximation(G, m, lam, gamma, b, tol, max_steps, a, g):
             want = down - (g[i] + _right_slope(a[i], b[i], lam[i], gamma[i]))
             if want > 0.0 and i != give:
                 value = want * want / max(G[give, give] + G[i, i] - 2.0 * G[give, i], 1e-12)
-                if value > promise:
+                if value > promise * (1.0 + TIE):
                     promise = value
                     take = i
         if take < 0:

@@ -12,7 +12,7 @@ solution is exact once a full step leaves the active rows as they were.
 
 import numpy as np
 
-from .jit import kernel, random_below
+from .jit import TIE, kernel, random_below
 
 HINGE = 0
 EPSILON_INSENSITIVE = 1
@@ -192,7 +192,7 @@ def two_means(X, n, d, state, max_iter, group):
             for a in range(d):
                 near += (X[i, a] - centres[0, a]) ** 2
                 other += (X[i, a] - centres[1, a]) ** 2
-            g = 1 if other < near else 0
+            g = 1 if other < near * (1.0 - TIE) else 0
             if g != group[i]:
                 group[i] = g
                 changed = True

@@ -176,11 +176,11 @@ def collect(
 
 
 def files_of(folder: str | Path, *endings: str) -> list[Path]:
-    """Files below a folder whose names end so, in small or capital letters; a folder that is not there is an error."""
+    """Files below a folder whose names end so, in small or capital letters, sorted; no folder is an error."""
     root = Path(folder)
     if not root.is_dir():
         raise FileNotFoundError(f"{root} is not a folder; give the folder that holds the pictures.")
-    return [path for path in root.rglob("*") if path.name.lower().endswith(endings)]
+    return sorted(path for path in root.rglob("*") if path.name.lower().endswith(endings))
 
 
 def check_usable(path: Path, what: str) -> None:

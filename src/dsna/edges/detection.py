@@ -25,6 +25,7 @@ TILE, _MARGIN = 1024, 64
 _BAND = 16  # rows of positions in one task
 _APART = 4  # pixels between positions that ask their neighbours
 _GAIN = STRIDE**2 / MASK_SIDE**2  # every pixel is in the masks of so many positions
+_VOTE = 2.0**-30  # votes are multiples of it: sums of doubles are then exact, whatever the order of bands and tiles
 
 
 def soft_map(
@@ -111,9 +112,9 @@ class NeighborVotes:
 
 
 def _voted(photo: np.ndarray, votes: Callable[..., tuple], passes: int, n_jobs: int | None, tile: int) -> np.ndarray:
-    """Sum of the outlines that the positions of a photo vote for."""
+    """Sum of the outlines that the positions of a photo vote for; tiles and bands leave no trace in it."""
     height, width = photo.shape[:2]
-    edges = np.zeros((height, width), dtype=np.float32)
+    edges = np.zeros((height, width))
     for top in range(0, height, tile):
         for left in range(0, width, tile):
             rows = slice(max(0, top - _MARGIN), min(height, top + tile + _MARGIN))
@@ -121,7 +122,7 @@ def _voted(photo: np.ndarray, votes: Callable[..., tuple], passes: int, n_jobs: 
             tasks = _bands(photo[rows, columns], (top, left), (rows.start, columns.start), (height, width), tile)
             for where, cast in in_parallel(_vote, [(*task, votes, passes) for task in tasks], n_jobs):
                 edges[rows, columns][where] += cast
-    return edges
+    return edges.astype(np.float32)
 
 
 def _bands(
@@ -152,13 +153,13 @@ def _vote(
     voters, pages, weights, masks = votes(channels, channels.places(inside), positions)
     reach = MASK_SIDE // 2
     where = slice(max(0, inside[0, 0] - reach), min(len(colours), inside[-1, 0] + reach))
-    edges = np.zeros((where.stop - where.start, colours.shape[1]), dtype=np.float32)
+    edges = np.zeros((where.stop - where.start, colours.shape[1]))
     cast = weights != 0
     cast_votes(
         writable(colours[where]),
         inside[voters] - reach - np.array([where.start, 0]),
         pages[cast].astype(np.int64),
-        (weights[cast] * _GAIN).astype(np.float32),
+        np.round(weights[cast] * (_GAIN / _VOTE)) * _VOTE,
         np.concatenate([[0], np.cumsum(cast.sum(axis=1))]),
         writable(masks),
         passes,

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..features.channels import MIRRORED, N_CHANNELS, halved, smooth
 from ..invariants import Array, Checked
+from ..sums import rowwise_product
 from ..trees import writable
 from .patches import CELLS, HALF, MASK_SIDE, STRIDE, Channels
 
@@ -232,7 +233,7 @@ class PatchEmbedding(Checked):
 
     def __call__(self, features: np.ndarray) -> np.ndarray:
         """Embed features (n, d) as float64 (n, n_dims), as the kernels want them."""
-        return (features @ self.weights - self.offset).astype(np.float64)
+        return rowwise_product(features, self.weights) - self.offset
 
 
 def _moments(
@@ -245,7 +246,7 @@ def _moments(
             origin, start = features.mean(axis=0), outlines.mean(axis=0)  # products of deviations lose few digits
             sums, totals = np.zeros(features.shape[1]), np.zeros(outlines.shape[1])
             square, cross = np.zeros((len(sums), len(sums))), np.zeros((len(sums), len(totals)))
-        rows, wanted = features - origin, outlines - start
+        rows, wanted = np.float64(features) - origin, np.float64(outlines) - start
         n += len(rows)
         sums += rows.sum(axis=0)
         totals += wanted.sum(axis=0)

@@ -2,6 +2,9 @@
 
 The thirteen channels of structured edge detection (Dollar and Zitnick, 2015).  Each comes twice: slightly smoothed, to
 be looked at pixel by pixel, and well smoothed, to be compared between the cells of a patch.
+
+Roots and angles are taken in double precision and then rounded, for in single precision machines differ in the last
+bit, and a patch whose feature lies at a threshold would go another way.
 """
 
 from __future__ import annotations
@@ -50,8 +53,10 @@ def luv(photo: np.ndarray) -> np.ndarray:
     array([0.37, 0.33, 0.5 ], dtype=float32)
     """
     rgb = np.moveaxis(photo, -1, 0).astype(np.float32) / np.float32(255)
-    x, y, z = np.tensordot(_XYZ, rgb, axes=1)
-    lightness = np.where(y > 0.008856, np.float32(116) * np.cbrt(y) - np.float32(16), np.float32(903.3) * y)
+    # Not by BLAS, whose rounding depends on where in a photo a pixel lies.
+    x, y, z = (row[0] * rgb[0] + row[1] * rgb[1] + row[2] * rgb[2] for row in _XYZ)
+    root = np.cbrt(y, dtype=np.float64).astype(np.float32)
+    lightness = np.where(y > 0.008856, np.float32(116) * root - np.float32(16), np.float32(903.3) * y)
     scale = 1 / (x + np.float32(15) * y + np.float32(3) * z + np.float32(1e-35))
     u = 13 * lightness * (4 * x * scale - _WHITE[0])
     v = 13 * lightness * (9 * y * scale - _WHITE[1])
@@ -79,7 +84,8 @@ def _gradient(colours: np.ndarray) -> np.ndarray:
     along_x, along_y, square = (np.take_along_axis(a, strongest, 0)[0] for a in (along_x, along_y, square))
     magnitude = np.sqrt(square)
     magnitude /= smooth(magnitude, _NORMALISED_OVER) + np.float32(0.01)
-    angle = np.mod(np.arctan2(along_y, along_x), np.float32(np.pi)) * np.float32(_ORIENTATIONS / np.pi)
+    angle = np.arctan2(along_y, along_x, dtype=np.float64).astype(np.float32)
+    angle = np.mod(angle, np.float32(np.pi)) * np.float32(_ORIENTATIONS / np.pi)
     parts = [magnitude]
     for k in range(_ORIENTATIONS):
         apart = np.abs(angle - np.float32(k))

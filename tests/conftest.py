@@ -1,0 +1,16 @@
+"""Property tests draw the same examples in every run of `make test`, and new ones in `make slow`."""
+
+import os
+
+import pytest
+from hypothesis import is_hypothesis_test, settings
+
+settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
+settings.register_profile("random", deadline=None, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.property)

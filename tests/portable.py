@@ -1,0 +1,151 @@
+"""The numerical tests under other code generation, and how far predictions move: `make portable`.
+
+Processors differ in the instructions that numba, OpenBLAS and numpy choose, and so in the last bits of their results.
+This machine can play older ones: each run has a process and a numba cache of its own.  It belongs to the tests, not to
+the benchmarks, because it passes or fails: where a test fails, or where predictions move farther than the solver's
+tolerance explains (``FARTHEST``).  pytest does not collect it; a run compiles all kernels again.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parent.parent
+TESTS = ("tests/oracles", "tests/test_batches.py", "tests/test_edge_detector.py")
+QUICK_TESTS = ("tests/oracles/test_query.py", "tests/oracles/test_hull.py", "tests/test_batches.py")
+# Targets in standard deviations, probabilities and edge maps as they are.  Coefficients are solved to 1e-3.
+FARTHEST = 1e-3
+
+
+def generations() -> dict[str, dict[str, str]]:
+    """Environment variables by name; those whose instructions this processor lacks are left out."""
+    from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+
+    found = {
+        "numba generic": {"NUMBA_CPU_NAME": "generic"},  # implies no features
+        "OpenBLAS Nehalem": {"OPENBLAS_CORETYPE": "Nehalem"},
+        "numpy baseline": {"NPY_DISABLE_CPU_FEATURES": " ".join(f for f in __cpu_dispatch__ if __cpu_features__[f])},
+    }
+    if __cpu_features__.get("AVX2") or __cpu_features__.get("X86_V3"):
+        found["OpenBLAS Haswell"] = {"OPENBLAS_CORETYPE": "Haswell"}
+    if __cpu_features__.get("AVX512_SKX") or __cpu_features__.get("X86_V4"):
+        found["OpenBLAS SkylakeX"] = {"OPENBLAS_CORETYPE": "SkylakeX"}
+    return found
+
+
+def answers() -> dict[str, np.ndarray]:
+    """What models of fixed seeds say: on tables with many ties, with several outputs, with all of Algorithm 1."""
+    from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+
+    import dsna
+    from dsna.datasets import load_bsds500
+    from dsna.edges import EdgeDetector, pretrained
+    from tests.boundary_folders import shapes, write_shapes
+
+    few = {"n_estimators": 30, "random_state": 0}
+    said = {}
+
+    def say(name: str, model, X: np.ndarray, y: np.ndarray) -> None:
+        model.fit(X[::2], y[::2])
+        if hasattr(model, "predict_proba"):
+            said[f"{name}, probabilities"] = model.predict_proba(X[1::2])
+            said[f"{name}, classes"] = model.predict(X[1::2])
+        else:
+            said[f"{name}, targets"] = model.predict(X[1::2]) / y.std(axis=0)
+
+    tumours, diabetes, iris = (load(return_X_y=True) for load in (load_breast_cancer, load_diabetes, load_iris))
+    rare = (diabetes[1] > 230).astype(int)
+    two = np.c_[diabetes[1], diabetes[0][:, 2] + 0.1 * diabetes[0][:, 3]]
+    say("tumours", dsna.DSNAClassifier(**few), *tumours)
+    say("tumours, CS-RF", dsna.CostSensitiveForestClassifier(**few), *tumours)
+    say("rare diabetes", dsna.DSNAClassifier(**few), diabetes[0], rare)
+    say("iris", dsna.DSNAClassifier(**few), *iris)
+    say("iris, paper", dsna.DSNAClassifier(**dict(dsna.PAPER, **few)), *iris)
+    say("petal width", dsna.DSNARegressor(**few), iris[0][:, :3], iris[0][:, 3])
+    say("petal width, paper", dsna.DSNARegressor(**dict(dsna.PAPER, **few)), iris[0][:, :3], iris[0][:, 3])
+    say("diabetes", dsna.DSNARegressor(**few), *diabetes)
+    say("diabetes, two outputs", dsna.DSNARegressor(**few), diabetes[0], two)
+    say("diabetes, CS-RF", dsna.CostSensitiveForestRegressor(**few), *diabetes)
+    say("diabetes, two forests", dsna.DSNARegressor(**few, metric_rounds=2), *diabetes)
+    with tempfile.TemporaryDirectory() as folder:
+        write_shapes(Path(folder))
+        detector = EdgeDetector(n_trees=4, n_patches=400, n_pool=400).fit(load_bsds500(folder, "train"))
+    photo = shapes(100)[0]
+    said["edges, trained here"] = detector.detect(photo, suppress=False)
+    said["edges, shipped"] = pretrained().detect(photo, suppress=False)
+    return said
+
+
+def run(setting: dict[str, str], *command: str) -> tuple[int, str, float]:
+    """Exit code, output and seconds of CPU of a Python process with the setting and a numba cache of its own."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, **setting, "NUMBA_CACHE_DIR": cache}
+        environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+        before = os.times()
+        done = subprocess.run(
+            [sys.executable, *command], cwd=ROOT, env=environment, text=True, stdout=-1, stderr=subprocess.STDOUT
+        )
+        after = os.times()
+    seconds = after.children_user - before.children_user + after.children_system - before.children_system
+    return done.returncode, done.stdout, seconds
+
+
+def asked(setting: dict[str, str]) -> dict[str, np.ndarray]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "answers.npz"
+        code, output, _ = run(setting, "-m", "tests.portable", "--answers", str(path))
+        if code:
+            sys.exit(output)
+        with np.load(path) as saved:
+            return dict(saved)
+
+
+def moved(found: dict[str, np.ndarray], native: dict[str, np.ndarray]) -> tuple[float, str, float]:
+    """Largest difference of a number, where, and the share of classes that changed."""
+    numbers = [name for name in native if not name.endswith("classes")]
+    apart = {name: float(np.abs(found[name] - native[name]).max()) for name in numbers}
+    where = max(apart, key=lambda name: apart[name])
+    changed = np.concatenate([found[name] != native[name] for name in native if name not in numbers])
+    return apart[where], where, float(changed.mean())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="one generation, the quickest, and fewer tests")
+    parser.add_argument("--only", help="one generation, by name")
+    parser.add_argument("--answers", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.answers:
+        np.savez(given.answers, **answers())
+        return 0
+    chosen = generations()
+    if given.quick or given.only:
+        name = given.only or QUICKEST
+        chosen = {name: chosen[name]}
+    failed = False
+    native = asked({})
+    for name, setting in chosen.items():
+        start = time.monotonic()
+        tests = QUICK_TESTS if given.quick else TESTS
+        code, output, _ = run(setting, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
+        far, where, share = moved(asked(setting), native)
+        failed |= bool(code) or far > FARTHEST or share > 0
+        print(
+            f"{name}: {output.splitlines()[-1]}; predictions move by {far:.1e} at most ({where}), "
+            f"{share:.2%} of the classes change; {time.monotonic() - start:.0f} s",
+            flush=True,
+        )
+        if code:
+            print(output)
+    print(f"{'FAILED' if failed else 'passed'}: tests pass, numbers move by {FARTHEST} at most and no class changes")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
