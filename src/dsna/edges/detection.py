@@ -82,7 +82,7 @@ class LeafVotes:
             turn = positions.sum(axis=1) // STRIDE % 2
             asked = (turn[:, None] * half + np.arange(half)) % self.forest.n_trees
         pages = self.forest.leaf_mask[self.forest.route(channels, places, asked)]
-        weights = np.full(pages.shape, 1 / pages.shape[1], dtype=np.float32)
+        weights = np.full(pages.shape, 1 / pages.shape[1])
         return np.arange(len(places)), pages, weights, self.forest.book.masks
 
 
