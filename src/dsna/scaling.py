@@ -11,6 +11,11 @@ _FARTHEST = 1e50
 _ROUNDING = 1e-14
 
 
+def _unit(values: np.ndarray) -> np.ndarray:
+    """Powers of two near the largest value of each column: in these units, no square overflows or vanishes."""
+    return np.exp2(np.clip(np.frexp(np.abs(values).max(axis=0))[1], -1000, 1000))
+
+
 def column_spread(values: np.ndarray) -> np.ndarray:
     """Standard deviation of each column, one where the column is constant (its deviation may be rounding).
 
@@ -20,7 +25,10 @@ def column_spread(values: np.ndarray) -> np.ndarray:
     >>> column_spread(np.array([[0.1, 1.0], [0.1, 3.0], [0.1, 5.0]])).round(2)
     array([1.  , 1.63])
     """
-    return np.where(np.ptp(values, axis=0) > _ROUNDING * np.abs(values).max(axis=0), values.std(axis=0), 1.0)
+    unit = _unit(values)
+    scaled = values / unit
+    spread = np.where(np.ptp(scaled, axis=0) > _ROUNDING, scaled.std(axis=0) * unit, 0.0)
+    return np.where(spread > 0, spread, 1.0)
 
 
 class Scaling(Checked):
@@ -46,8 +54,7 @@ class Scaling(Checked):
         self.offset = np.zeros(X.shape[1])
         self.scale = np.ones(X.shape[1])
         if kind != "none":
-            # In units near the largest value of a column, no square overflows or vanishes.
-            unit = np.exp2(np.clip(np.frexp(np.abs(X).max(axis=0))[1], -1000, 1000))
+            unit = _unit(X)
             scaled = X / unit
             self.offset = scaled.mean(axis=0) * unit
             spread = scaled.std(axis=0) * unit
