@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MAX_LEVELS = 100  # values of a text column, each of which becomes a column
 _SHOWN = 3  # cells or lines that a message names
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_ENCODING = "utf-8-sig"
 _WIDE_ENCODINGS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # UTF-32 begins as UTF-16 does
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T\s].*)?")
 _DECORATED = re.compile(r"[,$€£%\s_']")
@@ -70,33 +71,38 @@ def read_columns(path: Path) -> Columns:
     trouble = trouble_reading(path)
     if trouble:
         return Columns(problems=["{}. Remedy: {}".format(*trouble)])
-    text, problem = _decoded(path.read_bytes())
-    if problem:
-        return Columns(problems=[problem])
-    return _parsed(text)
+    content = path.read_bytes()
+    problem = _wrong_encoding(content)
+    return Columns(problems=[problem]) if problem else _parsed(content)
 
 
-def _decoded(content: bytes) -> tuple[str, str | None]:
-    """The text of a file, or what is wrong with its encoding."""
+def _wrong_encoding(content: bytes) -> str | None:
+    """What is wrong with the encoding of a file."""
     if content.startswith(_WIDE_ENCODINGS):
-        return "", "the text is encoded as UTF-16: save it as UTF-8 (in a spreadsheet: 'CSV UTF-8')"
+        return "the text is encoded as UTF-16: save it as UTF-8 (in a spreadsheet: 'CSV UTF-8')"
     if b"\0" in content:
         line = content[: content.index(b"\0")].count(b"\n") + 1
-        return "", f"line {line} holds NUL bytes, so this is no UTF-8 text: save it as CSV in UTF-8"
+        return f"line {line} holds NUL bytes, so this is no UTF-8 text: save it as CSV in UTF-8"
     try:
-        return content.decode("utf-8-sig"), None
+        content.decode(_ENCODING)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         byte = f"0x{content[error.start]:02x}"
-        return "", f"line {line} holds the byte {byte}, which is not UTF-8; is the text Latin-1? Save it as UTF-8"
+        return f"line {line} holds the byte {byte}, which is not UTF-8; is the text Latin-1? Save it as UTF-8"
+    return None
 
 
-def _parsed(text: str) -> Columns:
+def _reader(content: bytes) -> Any:
+    """Rows of cells, read as they are asked for."""
+    return csv.reader(io.TextIOWrapper(io.BytesIO(content), encoding=_ENCODING, newline=""), strict=True)
+
+
+def _parsed(content: bytes) -> Columns:
     """Lines as rows of cells; where some are ragged, the others are still looked into."""
     import pandas as pd
 
     found = Columns()
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = _reader(content)
     lines: list[int] = []
     ragged: list[tuple[int, int]] = []
     header: list[str] = []
@@ -123,7 +129,7 @@ def _parsed(text: str) -> Columns:
         return found
     if ragged:
         found.problems.append(_wrong_widths(header, at, ragged))
-        text = _without(text, {line for line, _ in ragged})
+        content = _without(content, {line for line, _ in ragged})
     if len(header) == 1 and not ragged:
         found.problems.append(
             f"there is one column only ({_short(header[0])}): at least one is needed beside the label, and commas "
@@ -132,14 +138,16 @@ def _parsed(text: str) -> Columns:
     elif not lines and not ragged:
         found.problems.append("there is a header and no row below it: add rows")
     if lines and len(set(header)) == len(header) > 1:
-        found.frame = pd.read_csv(io.StringIO(text), header=0, names=header, index_col=False, low_memory=False)
+        found.frame = pd.read_csv(
+            io.BytesIO(content), header=0, names=header, index_col=False, low_memory=False, encoding=_ENCODING
+        )
         found.lines = np.array(lines, dtype=np.int64)
     return found
 
 
-def _without(text: str, left_out: set[int]) -> str:
+def _without(content: bytes, left_out: set[int]) -> bytes:
     """The table without the rows that begin in these lines."""
-    reader = csv.reader(io.StringIO(text, newline=""))
+    reader = _reader(content)
     kept = io.StringIO()
     writer = csv.writer(kept)
     begin = 0
@@ -147,7 +155,7 @@ def _without(text: str, left_out: set[int]) -> str:
         begin, line = reader.line_num, begin + 1
         if row and line not in left_out:
             writer.writerow(row)
-    return kept.getvalue()
+    return kept.getvalue().encode()
 
 
 def _stops(header: Sequence[str]) -> bool:
