@@ -184,3 +184,10 @@ def test_model_of_several_outputs():
     assert bounds.shape == (2000, 2, 2)
     for a, labels in enumerate((truth, -10.0 * fresh[:, 3])):
         assert abs(inside(bounds[:, a], labels).mean() - 0.9) < 0.02 + 2 * noise(500, 2000)
+
+
+def test_regions_of_labels_that_lie_on_their_edges():
+    angles = np.repeat([-90.0, -60, -30, -15, 0, 15, 30, 60, 90], [60, 60, 60, 200, 200, 200, 60, 60, 60])
+    bounds = label_regions(angles)
+    assert (np.diff(bounds) > 0).all()
+    assert np.bincount(np.searchsorted(bounds, angles)).min() >= 50
