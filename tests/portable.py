@@ -1,9 +1,9 @@
 """The numerical tests under other code generation, and how far predictions move: `make portable`.
 
 Processors differ in the instructions that numba, OpenBLAS and numpy choose, and so in the last bits of their results.
-This machine can play older ones: each run has a process and a numba cache of its own.  It belongs to the tests, not to
-the benchmarks, because it passes or fails: where a test fails, or where predictions move farther than the solver's
-tolerance explains (``FARTHEST``).  pytest does not collect it; a run compiles all kernels again.
+This machine can play older ones, each with a numba cache of its own.  It belongs to the tests, not to the benchmarks,
+because it passes or fails: it fails where a test does, where a number moves farther than ``FARTHEST``, or where a class
+changes.  pytest does not collect it, for each run compiles all kernels again.
 """
 
 import argparse
@@ -11,15 +11,14 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 
 ROOT = Path(__file__).parent.parent
-TESTS = ("tests/oracles", "tests/test_batches.py", "tests/test_edge_detector.py")
-QUICK_TESTS = ("tests/oracles/test_query.py", "tests/oracles/test_hull.py", "tests/test_batches.py")
-# Targets in standard deviations, probabilities and edge maps as they are.  Coefficients are solved to 1e-3.
+TESTS = ("tests/oracles", "tests/test_batches.py", "tests/test_ties.py", "tests/test_edge_detector.py")
+QUICK_TESTS = ("tests/oracles/test_query.py", "tests/oracles/test_hull.py", "tests/test_ties.py")
+# Targets in standard deviations, probabilities and edge maps as they are; rounding moves them by 1e-14.
 FARTHEST = 1e-9
 QUICKEST = "OpenBLAS Haswell"
 
@@ -83,24 +82,19 @@ def answers() -> dict[str, np.ndarray]:
     return said
 
 
-def run(setting: dict[str, str], *command: str) -> tuple[int, str, float]:
-    """Exit code, output and seconds of CPU of a Python process with the setting and a numba cache of its own."""
-    with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, **setting, "NUMBA_CACHE_DIR": cache}
-        environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
-        before = os.times()
-        done = subprocess.run(
-            [sys.executable, *command], cwd=ROOT, env=environment, text=True, stdout=-1, stderr=subprocess.STDOUT
-        )
-        after = os.times()
-    seconds = after.children_user - before.children_user + after.children_system - before.children_system
-    return done.returncode, done.stdout, seconds
+def run(setting: dict[str, str], *command: str) -> tuple[int, str]:
+    """Exit code and output of a Python process with these environment variables."""
+    environment = {**os.environ, **setting, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    command = (sys.executable, *command)
+    done = subprocess.run(command, cwd=ROOT, env=environment, text=True, stdout=-1, stderr=subprocess.STDOUT)
+    return done.returncode, done.stdout
 
 
 def asked(setting: dict[str, str]) -> dict[str, np.ndarray]:
+    """``answers`` of another process."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answers.npz"
-        code, output, _ = run(setting, "-m", "tests.portable", "--answers", str(path))
+        code, output = run(setting, "-m", "tests.portable", "--answers", str(path))
         if code:
             sys.exit(output)
         with np.load(path) as saved:
@@ -129,17 +123,21 @@ def main() -> int:
     if given.quick or given.only:
         name = given.only or QUICKEST
         chosen = {name: chosen[name]}
+    tests = QUICK_TESTS if given.quick else TESTS
     failed = False
     native = asked({})
     for name, setting in chosen.items():
-        start = time.monotonic()
-        tests = QUICK_TESTS if given.quick else TESTS
-        code, output, _ = run(setting, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
-        far, where, share = moved(asked(setting), native)
+        before = os.times()
+        with tempfile.TemporaryDirectory() as cache:
+            setting = {**setting, "NUMBA_CACHE_DIR": cache}
+            far, where, share = moved(asked(setting), native)
+            code, output = run(setting, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
+        after = os.times()
+        seconds = after.children_user + after.children_system - before.children_user - before.children_system
         failed |= bool(code) or far > FARTHEST or share > 0
         print(
             f"{name}: {output.splitlines()[-1]}; predictions move by {far:.1e} at most ({where}), "
-            f"{share:.2%} of the classes change; {time.monotonic() - start:.0f} s",
+            f"{share:.2%} of the classes change; {seconds:.0f} s of CPU",
             flush=True,
         )
         if code:
