@@ -50,7 +50,7 @@ class ReferenceQueries:
         """Rows, proximities and coefficients of the neighbourhood of one query (d,)."""
         how = self.how
         scaled = (x - self.know.scaling.offset) / self.know.scaling.scale
-        q = scaled @ self.know.space
+        q = scaled if self.know.space is None else scaled @ self.know.space
         rows, proximity = self._neighborhood(self._leaves(scaled), q)
         L, y = self.know.Z[rows], self.know.label[rows]
         away = pairwise_distances(q[None], L)[0]

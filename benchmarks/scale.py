@@ -1,4 +1,4 @@
-"""How time and memory grow with the number of training rows."""
+"""How time and memory grow with the number of training rows and columns."""
 
 from __future__ import annotations
 
@@ -53,6 +53,21 @@ def growth(report: Report, quick: bool) -> None:
             f"{kind}: time per query, last against first size", duration(asks[-1]), duration(asks[0]), flat, "<= 1.5",
             flat <= 1.5,
         )  # fmt: skip
+
+
+def wide(report: Report, quick: bool) -> None:
+    """Time of fit and predict on few rows of many columns."""
+    n, d = (50, 5000) if quick else (200, 20_000)
+    report.title(f"wide: DSNA on {n:,} x {d:,}, fit and predict of as many rows, processor time of one core")
+    X = np.random.default_rng(0).normal(size=(2 * n, d))
+    score = X[:, :10].sum(axis=1)
+    for kind in KINDS:
+        y = score > 3.0 if kind == "classification" else score
+        for rounds in (1, 2):
+            model = DSNA[kind](metric_rounds=rounds, random_state=0, n_jobs=1)
+            took = core_seconds(lambda model=model, y=y: model.fit(X[:n], y[:n]).predict(X[n:]))[0]
+            report.add(f"{kind}: metric_rounds={rounds}", duration(took), target="< 60 s", ok=took < 60)
+            report.note(f"{model.knowledge_.space.shape[1]} directions, {len(model.knowledge_.trees.child)} nodes")
 
 
 def _exponent(sizes: list[int], times: list[float]) -> float:

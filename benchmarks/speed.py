@@ -20,7 +20,7 @@ from measure import Report, core_seconds, duration, seconds
 from photos import edges
 from reference import ReferenceQueries
 from reference_forest import ReferenceTree
-from scale import growth, memory
+from scale import growth, memory, wide
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import balanced_accuracy_score, r2_score
 from synthetic import KINDS, table
@@ -197,6 +197,7 @@ BLOCKS: dict[str, Callable[[Report, bool], None]] = {
     "training": training,
     "forests": forests,
     "growth": growth,
+    "wide": wide,
     "memory": memory,
     "edges": edges,
     "first-call": first_call,

@@ -8,7 +8,7 @@ import numpy as np
 
 from .blocks import PAIRS
 from .costs import cost_code
-from .metric import metric_map, split_scatter
+from .metric import metric_map
 from .parameters import is_number
 from .targets import Targets
 from .trees import Trees, grow_trees, in_input_units
@@ -102,8 +102,12 @@ def grow_forest(
         grown: list[tuple] = [()] * len(omits)
         for pair in range(min(len(PAIRS), len(omits))):
             some = everyone[pair :: len(PAIRS)]
-            space = metric_map(split_scatter(trees, np.isin(everyone, some), X.shape[1]))
-            for t, tree in zip(some, grow(np.ascontiguousarray(X @ space), some, True), strict=True):
-                grown[t] = in_input_units(tree, space)
+            space = metric_map(trees, np.isin(everyone, some), X.shape[1])
+            if space is None:
+                again = grow(X, some, True)
+            else:
+                again = in_input_units(grow(np.ascontiguousarray(X @ space), some, True), space)
+            for t, tree in zip(some, again, strict=True):
+                grown[t] = tree
         trees = Trees.join(grown, omits)
     return trees

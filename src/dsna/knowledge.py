@@ -8,7 +8,7 @@ import numpy as np
 
 from .blocks import N_BLOCKS
 from .invariants import FINITE, LARGEST, POSITIVE, Array, Checked, Choice, Number, Part, require
-from .metric import metric_map, split_scatter
+from .metric import metric_map
 from .neighborhood import Neighborhoods, leaf_neighbors, nearest_neighbors
 from .scaling import Scaling
 from .sums import ordered_sum, rowwise_product, weighted_sum
@@ -32,6 +32,11 @@ class Fold(NamedTuple):
     Z: np.ndarray  # (m, D) the neighbours of all queries, in the same metric
     known: np.ndarray  # (m,) which training rows those are
     near: Neighborhoods  # numbers rows of Z
+
+
+def _mapped(X: np.ndarray, space: np.ndarray | None) -> np.ndarray:
+    """Rows in the metric space; None is the identity."""
+    return X if space is None else rowwise_product(X, space)
 
 
 class Knowledge(Checked):
@@ -63,7 +68,7 @@ class Knowledge(Checked):
         "trees": Part("Trees", "leaves features", none=True),
         "values": Array("float64", "valued, averaged", -LARGEST, LARGEST),
         "leaf_value": Array("float64", "leaves, averaged", -LARGEST, LARGEST),
-        "space": Array("float64", "features, dimensions", -_FARTHEST, _FARTHEST),
+        "space": Array("float64", "features, dimensions", -_FARTHEST, _FARTHEST, none=True),
         "Z": Array("float64", "rows, dimensions", -LARGEST, LARGEST),
     }
     NOT_EMPTY = ("rows", "outputs", "averaged", "dimensions")
@@ -98,7 +103,7 @@ class Knowledge(Checked):
             self.leaf_value = trees.leaf_means(values, weight)
             self.trees = trees if max_neighbors is None else trees.shortened(_LEAF_ROWS, code)
         self.space = self._space(None)
-        self.Z = rowwise_product(scaling.transform(X), self.space)
+        self.Z = _mapped(scaling.transform(X), self.space)
         self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
@@ -114,19 +119,20 @@ class Knowledge(Checked):
         else:
             require(sizes["valued"] == 0, "Knowledge.values is of rows that leaves hold")
             self.trees.check_rows(rows)
+        if self.space is None:
+            require(sizes["dimensions"] == sizes["features"], "Knowledge.Z is in a space that is not known")
 
-    def _space(self, block: int | None) -> np.ndarray:
-        """(d, D) map into the metric space, from all trees or from those that omit a block."""
-        d = len(self.scaling.offset)
+    def _space(self, block: int | None) -> np.ndarray | None:
+        """(d, D) map into the metric space, from all trees or from those that omit a block; None is the identity."""
         if self.trees is None or not self.forest_metric:
-            return np.eye(d)
+            return None
         chosen = np.ones(self.trees.n_trees, dtype=bool) if block is None else self.trees.omits[:, block]
-        return metric_map(split_scatter(self.trees, chosen, d)) if chosen.any() else np.eye(d)
+        return metric_map(self.trees, chosen, len(self.scaling.offset))
 
     def place(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Queries on the common scale and in the metric space."""
         scaled = self.scaling.transform(X)
-        return scaled, rowwise_product(scaled, self.space)
+        return scaled, _mapped(scaled, self.space)
 
     def neighbors(
         self, scaled: np.ndarray, Q: np.ndarray, Z: np.ndarray | None = None, block: int = -1
@@ -177,7 +183,7 @@ class Knowledge(Checked):
             unseen = self.trees is None or bool(self.trees.omits[:, b].any())
             if len(asked) == 0 or not others.any() or not unseen:
                 continue
-            Z = rowwise_product(scaled, self._space(b))
+            Z = _mapped(scaled, self._space(b))
             near = self.neighbors(scaled[asked], Z[asked], Z, b)
             known, at = np.unique(near.rows, return_inverse=True)
             compact = Neighborhoods(at.reshape(near.rows.shape).astype(np.int64), near.proximity, near.size, near.vote)

@@ -102,15 +102,18 @@ def grow_trees(
     return [tree for task in in_parallel(_grow_some, tasks, n_jobs, verbose) for tree in task]
 
 
-def in_input_units(tree: tuple, space: np.ndarray) -> tuple:
-    """A tree grown on ``X @ space`` as one that takes X: each split becomes a dense one."""
-    child, threshold, ptr, feature, weight, metric_weight, leaf_ptr, importance, rows = tree
-    dense = csr_array((weight, feature, ptr), shape=(len(child), space.shape[1])) @ space.T
-    n_features = space.shape[0]
-    new_ptr = np.arange(len(child) + 1) * n_features
-    features = np.tile(np.arange(n_features, dtype=np.int32), len(child))
-    importance = np.abs(space) @ importance / np.maximum(np.abs(space).sum(axis=0), 1e-300).sum()
-    return child, threshold, new_ptr, features, dense.ravel(), metric_weight, leaf_ptr, importance, rows
+def in_input_units(grown: list[tuple], space: np.ndarray) -> list[tuple]:
+    """Trees grown on ``X @ space`` as trees that take X: each split takes all columns that the space knows."""
+    known = np.flatnonzero(space.any(axis=1)).astype(np.int32)
+    back = np.ascontiguousarray(space[known].T)
+    shares = np.abs(space) / np.maximum(np.abs(space).sum(axis=0), 1e-300).sum()
+    taken = []
+    for child, threshold, ptr, feature, weight, metric_weight, leaf_ptr, importance, rows in grown:
+        dense = csr_array((weight, feature, ptr), shape=(len(child), len(back))) @ back
+        new_ptr = np.arange(len(child) + 1) * len(known)
+        split = (new_ptr, np.tile(known, len(child)), dense.astype(np.float32).ravel())
+        taken.append((child, threshold, *split, metric_weight, leaf_ptr, shares @ importance, rows))
+    return taken
 
 
 class Trees(Checked):
@@ -301,14 +304,6 @@ class Trees(Checked):
         arrays["metric_weight"] = np.empty(0)
         arrays["node_tree"] = np.empty(0, dtype=np.int32)
         return Trees(**arrays)
-
-    def splits(self, trees: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """(split_ptr, split_feature, split_weight, metric_weight) of the nodes of the trees in a boolean mask."""
-        nodes = np.flatnonzero(trees[self.node_tree])
-        sizes = np.diff(self.split_ptr)[nodes]
-        ptr = np.concatenate([[0], np.cumsum(sizes)])
-        at = np.repeat(self.split_ptr[nodes] - ptr[:-1], sizes) + np.arange(ptr[-1])
-        return ptr, self.split_feature[at], self.split_weight[at], self.metric_weight[nodes]
 
 
 def _feature_dtype(widest: int) -> type:
