@@ -26,11 +26,11 @@ from sklearn.metrics import brier_score_loss
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
-from dsna.datasets import Table, TableError, find_tables
-from dsna.datasets.tables import TASKS
-from dsna.experiments.tabular.folds import split
-from dsna.experiments.tabular.running import progress
 from dsna.metrics import expected_calibration_error
+from dsna.studies.tabular.folds import split
+from dsna.studies.tabular.running import progress
+from dsna.tables import Table, TableError, find_tables
+from dsna.tables.read import TASKS
 
 COVERAGE = 0.9
 REGIONS = 10
@@ -161,7 +161,7 @@ def draw(tables: list[Table], rows: list[dict[str, Any]], figure: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("Agg")
-    from dsna.plotting import plot_reliability
+    from dsna.inspection.reliability import plot_reliability
 
     rare = [int(np.bincount(table.y).argmin()) for table in tables]
     truth = np.concatenate([table.y == label for table, label in zip(tables, rare, strict=True)])

@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
-from dsna.growing import draw_sizes, leaf_rows
-from dsna.targets import Targets
+from dsna.forest.build import draw_sizes, leaf_rows
+from dsna.forest.targets import Targets
 
 _CUTS = 15
 

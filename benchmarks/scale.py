@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from synthetic import KINDS, N_FEATURES, table
 
 from dsna import DSNAClassifier, DSNARegressor
-from dsna.growing import leaf_rows
+from dsna.forest.build import leaf_rows
 
 DSNA = {"classification": DSNAClassifier, "regression": DSNARegressor}
 RF = {"classification": RandomForestClassifier, "regression": RandomForestRegressor}

@@ -26,8 +26,8 @@ from sklearn.metrics import balanced_accuracy_score, r2_score
 from synthetic import KINDS, table
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
-from dsna.growing import leaf_rows
-from dsna.targets import Targets, class_targets, label_targets
+from dsna.forest.build import leaf_rows
+from dsna.forest.targets import Targets, class_targets, regression_targets
 
 DSNA = {"classification": DSNAClassifier, "regression": DSNARegressor}
 CSRF = {"classification": CostSensitiveForestClassifier, "regression": CostSensitiveForestRegressor}
@@ -124,7 +124,7 @@ def queries(report: Report, quick: bool) -> None:
 def _targets(kind: str, y: np.ndarray) -> Targets:
     if kind == "classification":
         return class_targets(y, 2, np.ones(len(y)))
-    return label_targets(y, np.ones(len(y)), "auto")
+    return regression_targets(y, np.ones(len(y)), "auto")
 
 
 def training(report: Report, quick: bool) -> None:
@@ -155,7 +155,7 @@ def training(report: Report, quick: bool) -> None:
 
 def _reference_trees(forest: Any, scaled: np.ndarray, targets: Targets) -> list[ReferenceTree]:
     """As many trees as in our forest, each on the rows that ours was grown on."""
-    seen = [~omit[forest.block_] for omit in forest.trees_.omits]
+    seen = [~omit[forest.block_] for omit in forest.trees_.left_out]
     return [ReferenceTree(forest, t).fit(scaled[rows], _part_of(targets, rows)) for t, rows in enumerate(seen)]
 
 

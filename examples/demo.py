@@ -18,14 +18,9 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, mean_absolute_error
 from sklearn.model_selection import train_test_split
 
-from dsna import (
-    CostSensitiveForestClassifier,
-    CostSensitiveForestRegressor,
-    DSNAClassifier,
-    DSNARegressor,
-)
-from dsna.costs import LabelDensity
-from dsna.metrics import minority_recall_score, rare_label_mae_score
+from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
+from dsna.forest.density import TargetDensity
+from dsna.metrics import minority_recall_score, rare_target_absolute_error
 
 SEED = 0
 
@@ -72,7 +67,7 @@ def compare_classifiers(X_train: Any, X_test: Any, y_train: Any, y_test: Any) ->
 def compare_regressors() -> None:
     X, y = load_diabetes(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=SEED)
-    density = LabelDensity(y_train)
+    density = TargetDensity(y_train)
     weight = 1 / density.evaluate(y_train)
     methods: dict[str, tuple[Any, dict[str, Any]]] = {
         "RandomForest": (RandomForestRegressor(random_state=SEED), {}),
@@ -91,7 +86,7 @@ def compare_regressors() -> None:
         predicted, seconds = timed(model, X_train, y_train, X_test, **options)
         errors = (
             mean_absolute_error(y_test, predicted),
-            rare_label_mae_score(y_test, predicted, density=density),
+            rare_target_absolute_error(y_test, predicted, density=density),
         )
         print_row(name, *(f"{error:.1f}" for error in errors), seconds)
 

@@ -37,8 +37,8 @@ def originals() -> dict[str, bytes]:
     from sklearn.neighbors import NearestNeighbors
 
     import dsna
-    from dsna.datasets import load_bsds500
-    from dsna.edges import EdgeDetector
+    from dsna.vision.datasets import load_bsds500
+    from dsna.vision.edges import EdgeDetector
     from tests.boundary_folders import write_bsds
 
     few = {"n_estimators": 5, "random_state": 0}

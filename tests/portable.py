@@ -44,8 +44,8 @@ def answers() -> dict[str, np.ndarray]:
     from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
     import dsna
-    from dsna.datasets import load_bsds500
-    from dsna.edges import EdgeDetector, pretrained
+    from dsna.vision.datasets import load_bsds500
+    from dsna.vision.edges import EdgeDetector, pretrained
     from tests.boundary_folders import shapes, write_shapes
 
     few = {"n_estimators": 30, "random_state": 0}

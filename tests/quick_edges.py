@@ -67,7 +67,7 @@ class Scores:
 def ask(*options):
     from typer.testing import CliRunner
 
-    from dsna.commands import app
+    from dsna.cli.commands import app
 
     return CliRunner().invoke(app, ["edges", *map(str, options)])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dsna.features import Face
+from dsna.vision.features import Face
 
 # Symmetric about x = 0, y downwards.
 JAW = [[-50, -20], [-42, 30], [-20, 62], [0, 70], [20, 62], [42, 30], [50, -20]]

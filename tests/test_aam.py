@@ -16,11 +16,11 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVR
 
-from dsna.datasets import load_fgnet
-from dsna.features import AAM, Face
-from dsna.features.components import principal_components
-from dsna.features.shape import align, mean_shape, mirror_pairs, unit, upright_symmetric
-from dsna.features.warp import Frame, locate, sample, triangulate
+from dsna.vision.datasets import load_fgnet
+from dsna.vision.features import AAM, Face
+from dsna.vision.features.components import principal_components
+from dsna.vision.features.shape import align, mean_shape, mirror_pairs, unit, upright_symmetric
+from dsna.vision.features.warp import Frame, locate, sample, triangulate
 from tests.synthetic_faces import LANDMARKS, draw, drawn
 
 FACES, LABELS = drawn(60)

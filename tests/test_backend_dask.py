@@ -8,7 +8,7 @@ import os
 import pytest
 from joblib import parallel_config
 
-from dsna.trees import in_parallel
+from dsna._utils.parallel import in_parallel
 from tests.backends import KINDS, answers, assert_identical
 
 distributed = pytest.importorskip("distributed")

@@ -8,7 +8,7 @@ import sys
 import pytest
 from joblib import parallel_config
 
-from dsna.trees import in_parallel
+from dsna._utils.parallel import in_parallel
 from tests.backends import KINDS, answers, assert_identical
 
 ray = pytest.importorskip("ray")

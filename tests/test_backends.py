@@ -10,7 +10,7 @@ import pytest
 from joblib import parallel_config
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from dsna.trees import in_parallel
+from dsna._utils.parallel import in_parallel
 from tests.backends import KINDS, answers, assert_identical, table
 
 

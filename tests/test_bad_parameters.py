@@ -20,7 +20,7 @@ WRONG = {
     "threshold": ("x", None),
     "split_groups": ("x", None),
     "svr_epsilon": (-1, "x"),
-    "label_density": ("x", lambda y: -y),
+    "target_density": ("x", lambda y: -y),
     "max_split_samples": (0, "x"),
     "bootstrap": ("x", 3, None),
     "metric_rounds": (-1, "x"),
@@ -58,7 +58,7 @@ def test_unknown_parameter_values(kind):
     X, y = table(kind, 30)
     accepted = []
     for name in inspect.signature(kind).parameters:
-        if name in FREE or (name == "label_density" and kind in CLASSIFIERS):
+        if name in FREE or (name == "target_density" and kind in CLASSIFIERS):
             continue
         for value in WRONG[name]:
             try:

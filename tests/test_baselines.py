@@ -7,7 +7,15 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 
-from dsna.baselines import DensityWeighted, PriorCorrectedForest, Resampled, Restarted, oversample_rare, smogn, smote
+from dsna.studies.baselines import (
+    DensityWeighted,
+    PriorCorrectedForest,
+    Resampled,
+    Restarted,
+    oversample_rare,
+    smogn,
+    smote,
+)
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from dsna import __version__
-from dsna.commands import app
-from dsna.experiments.tabular import methods, running
-from dsna.experiments.tabular.results import COLUMNS, KEY, ResultsWriter, load_results
+from dsna.cli.commands import app
+from dsna.studies.tabular import methods, running
+from dsna.studies.tabular.results import COLUMNS, KEY, ResultsWriter, load_results
 from tests import small_tables
 
 FEW = ["--methods", "kNN,HistGB", "--folds", "2"]
@@ -161,7 +161,7 @@ def test_a_peer_that_is_not_installed_names_the_remedy(benchmark, monkeypatch):
 def test_an_extra_that_is_missing_names_the_remedy(module, tmp_path):
     code = f"import sys; sys.modules[{module!r}] = None; sys.argv[1:] = ['benchmark', {str(tmp_path)!r}]"
     done = subprocess.run(
-        [sys.executable, "-c", f"{code}; from dsna.cli import main; main()"],
+        [sys.executable, "-c", f"{code}; from dsna.cli.main import main; main()"],
         capture_output=True,
         text=True,
         check=False,

@@ -10,8 +10,8 @@ import scipy.io
 pytest.importorskip("PIL")
 from PIL import Image
 
-from dsna.datasets import load_boundaries, load_bsds500, load_nyud
-from dsna.datasets.pictures import UnusableFile
+from dsna.vision.datasets import load_boundaries, load_bsds500, load_nyud
+from dsna.vision.datasets.pictures import UnusableFile
 from tests.boundary_folders import between, scene, write_bsds, write_gupta, write_mat, write_photo
 
 

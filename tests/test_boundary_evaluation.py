@@ -10,10 +10,10 @@ import pytest
 pytest.importorskip("PIL")
 from PIL import Image
 
-from dsna._kernels.matching import count_matches
-from dsna.datasets import load_bsds500
-from dsna.edges import BoundaryScores, evaluate, human_consistency
-from dsna.edges import evaluation as module
+from dsna._kernels.edges.matching import count_matches
+from dsna.vision.datasets import load_bsds500
+from dsna.vision.edges import BoundaryScores, evaluate, human_consistency
+from dsna.vision.edges.scoring import evaluation as module
 from tests.boundary_folders import between, scene, write_bsds
 
 SHAPE = (60, 80)

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
-from dsna.decision import _STIFF_BIAS, _STIFF_SLOPES, Calibration
+from dsna.prediction.calibration import _STIFF_BIAS, _STIFF_SLOPES, Calibration
 
 
 def opinions(n, n_classes, seed=0, sharp=2.0):

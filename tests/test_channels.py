@@ -5,15 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from dsna.edges.patches import (
-    HALF,
-    N_FEATURES,
-    Channels,
-    draw_centres,
-    feature_places,
-    near_boundary,
-)
-from dsna.features.channels import N_CHANNELS, _gradient, edge_channels, luv, smooth
+from dsna.vision.edges.patches import HALF, N_FEATURES, Channels, draw_centres, feature_places, near_boundary
+from dsna.vision.features.channels import N_CHANNELS, _gradient, edge_channels, luv, smooth
 
 RNG = np.random.default_rng(0)
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import gaussian_kde
 
-from dsna.costs import LabelDensity, class_shares, cost_code
+from dsna.forest.costs import class_shares, cost_code
+from dsna.forest.density import TargetDensity
 
 RNG = np.random.RandomState(0)
 SMOOTH = np.r_[RNG.randn(950), 8.0 + RNG.rand(50)]
@@ -39,25 +40,25 @@ def test_class_shares_follow_the_weights():
 
 
 def test_exact_counts_equal_labels():
-    density = LabelDensity(AGES, "exact")
+    density = TargetDensity(AGES, "exact")
     values, counts = np.unique(AGES, return_counts=True)
     np.testing.assert_allclose(density.evaluate(values), counts / len(AGES))
 
 
 def test_exact_counts_weights_as_repetitions():
     times = 1 + np.arange(len(AGES)) % 3
-    weighted = LabelDensity(AGES, "exact", times)
-    repeated = LabelDensity(np.repeat(AGES, times), "exact")
+    weighted = TargetDensity(AGES, "exact", times)
+    repeated = TargetDensity(np.repeat(AGES, times), "exact")
     np.testing.assert_allclose(weighted.evaluate(AGES), repeated.evaluate(AGES))
 
 
 def test_a_label_never_seen_has_the_share_of_its_neighbour():
-    density = LabelDensity(np.repeat([1.0, 5.0, 6.0], [6, 3, 1]), "exact")
+    density = TargetDensity(np.repeat([1.0, 5.0, 6.0], [6, 3, 1]), "exact")
     np.testing.assert_allclose(density.evaluate([-9.0, 2.9, 3.1, 5.4, 5.6, 99.0]), [0.6, 0.6, 0.3, 0.3, 0.1, 0.1])
 
 
 def test_bins_count_labels_of_equal_ranges():
-    density = LabelDensity(SMOOTH, "bins")
+    density = TargetDensity(SMOOTH, "bins")
     counts, edges = np.histogram(SMOOTH, 20)
     middle = 0.5 * (edges[1:] + edges[:-1])
     np.testing.assert_allclose(density.evaluate(middle), np.maximum(counts, 0.5) / len(SMOOTH))
@@ -65,24 +66,24 @@ def test_bins_count_labels_of_equal_ranges():
 
 def test_kernel_follows_a_kernel_density():
     inner = RNG.randn(5000)
-    density = LabelDensity(inner, "kernel")
+    density = TargetDensity(inner, "kernel")
     at = np.linspace(-2, 2, 41)
     reference = gaussian_kde(inner, lambda kde: 0.9 * kde.n**-0.2)(at) * np.ptp(inner) / 20
     np.testing.assert_allclose(density.evaluate(at), reference, rtol=0.05)
 
 
 def test_auto_is_exact_where_labels_repeat():
-    assert LabelDensity(AGES).kind == "exact"
-    assert LabelDensity(SMOOTH).kind == "kernel"
-    assert LabelDensity(np.c_[AGES // 10, AGES // 20]).kind == "exact"
-    assert LabelDensity(np.c_[SMOOTH, SMOOTH]).kind == "kernel"
+    assert TargetDensity(AGES).kind == "exact"
+    assert TargetDensity(SMOOTH).kind == "kernel"
+    assert TargetDensity(np.c_[AGES // 10, AGES // 20]).kind == "exact"
+    assert TargetDensity(np.c_[SMOOTH, SMOOTH]).kind == "kernel"
 
 
 @pytest.mark.parametrize("kind", ["auto", "exact", "bins", "kernel"])
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_rare_labels_have_small_shares(kind, outputs):
     y = SMOOTH if outputs == 1 else np.c_[SMOOTH, -SMOOTH + 0.01 * RNG.randn(len(SMOOTH))]
-    shares = LabelDensity(y, kind).evaluate(y)
+    shares = TargetDensity(y, kind).evaluate(y)
     assert shares.shape == (len(y),)
     assert np.all((shares > 0) & (shares <= 1))
     if kind != "exact":
@@ -91,43 +92,43 @@ def test_rare_labels_have_small_shares(kind, outputs):
 
 def test_several_outputs_are_counted_jointly():
     y = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [70, 20, 10], axis=0)
-    np.testing.assert_allclose(LabelDensity(y, "exact").evaluate(y[[0, 75, 95]]), [0.7, 0.2, 0.1])
+    np.testing.assert_allclose(TargetDensity(y, "exact").evaluate(y[[0, 75, 95]]), [0.7, 0.2, 0.1])
 
 
 def test_several_outputs_do_not_depend_on_units():
     y = RNG.randn(400, 2)
     units = np.array([1e-3, 1e6])
     for kind in ("kernel", "exact"):
-        plain = LabelDensity(y, kind).evaluate(y)
-        np.testing.assert_allclose(LabelDensity(y * units, kind).evaluate(y * units), plain)
+        plain = TargetDensity(y, kind).evaluate(y)
+        np.testing.assert_allclose(TargetDensity(y * units, kind).evaluate(y * units), plain)
 
 
 def test_callable_is_kept_as_values_and_not_as_a_function():
-    density = LabelDensity(AGES, lambda y: np.exp(-y))
+    density = TargetDensity(AGES, lambda y: np.exp(-y))
     np.testing.assert_allclose(density.evaluate(AGES[:50]), np.maximum(np.exp(-AGES[:50]), density.floor))
     assert not any(callable(value) for value in vars(density).values())
 
 
 def test_callable_of_several_outputs():
     y = np.c_[AGES, -AGES]
-    shares = LabelDensity(y, lambda y: 1.0 / (1.0 + np.abs(y[:, 1]))).evaluate(y)
+    shares = TargetDensity(y, lambda y: 1.0 / (1.0 + np.abs(y[:, 1]))).evaluate(y)
     np.testing.assert_allclose(shares, 1.0 / (1.0 + AGES))
 
 
 def test_callable_densities_above_one_keep_their_ratios():
-    shares = LabelDensity(np.array([0.0, 1.0]), lambda y: 3.0 + 3.0 * y).evaluate(np.array([0.0, 1.0]))
+    shares = TargetDensity(np.array([0.0, 1.0]), lambda y: 3.0 + 3.0 * y).evaluate(np.array([0.0, 1.0]))
     np.testing.assert_allclose(shares, [0.5, 1.0])
 
 
 @pytest.mark.parametrize("wrong", [lambda y: -y, lambda y: y[:3] + 1, lambda y: y / 0.0, lambda y: 1.0])
 def test_callable_densities_must_be_positive(wrong):
     with np.errstate(all="ignore"), pytest.raises(ValueError, match="one positive, finite density"):
-        LabelDensity(AGES, wrong)
+        TargetDensity(AGES, wrong)
 
 
 def test_unknown_kinds_are_refused():
-    with pytest.raises(ValueError, match="label_density='kde'"):
-        LabelDensity(AGES, "kde")
+    with pytest.raises(ValueError, match="target_density='kde'"):
+        TargetDensity(AGES, "kde")
 
 
 @pytest.mark.parametrize("kind", ["auto", "exact", "bins", "kernel"])
@@ -145,7 +146,7 @@ def test_unknown_kinds_are_refused():
     ids=["outlier", "offset", "huge", "tiny", "equal", "one", "two values"],
 )
 def test_hard_labels_give_shares(kind, y):
-    shares = LabelDensity(y, kind).evaluate(y)
+    shares = TargetDensity(y, kind).evaluate(y)
     assert np.all((shares > 0) & (shares <= 1))
     if len(np.unique(y)) == 1:
         np.testing.assert_allclose(shares, 1.0)
@@ -154,11 +155,11 @@ def test_hard_labels_give_shares(kind, y):
 def test_an_outlier_is_rarer_than_the_rest():
     y = np.r_[RNG.randn(999), 1e6]
     for kind in ("bins", "kernel"):
-        shares = LabelDensity(y, kind).evaluate(y)
+        shares = TargetDensity(y, kind).evaluate(y)
         assert shares[-1] < shares[:-1].min()
 
 
 @pytest.mark.parametrize("kind", ["auto", "exact", "bins", "kernel"])
 def test_labels_whose_squares_vanish_count_as_equal(kind):
     y = np.r_[np.full(90, 2e-308), np.zeros(10)]
-    assert np.all(LabelDensity(y, kind).evaluate(y) > 0)
+    assert np.all(TargetDensity(y, kind).evaluate(y) > 0)

@@ -10,8 +10,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from PIL import Image
 
-from dsna import datasets
-from dsna.features import AAM, HOG, Face
+from dsna.vision import datasets
+from dsna.vision.features import AAM, HOG, Face
 from tests.synthetic_faces import LANDMARKS, drawn
 
 

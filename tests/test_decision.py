@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from dsna.decision import class_mass, decide, label_weights, prior_corrected
+from dsna.prediction.calibration import class_mass, prior_corrected
+from dsna.prediction.decision import decide, label_weights
 
 
 @pytest.fixture

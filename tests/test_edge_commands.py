@@ -12,11 +12,11 @@ pytest.importorskip("PIL")
 from PIL import Image
 from scipy.io import savemat
 
-import dsna.datasets
-import dsna.edges
-from dsna.edges.batch import Detection
-from dsna.edges.photos import read_photo
-from dsna.edges.planning import EdgesError, plan
+import dsna.vision.datasets
+import dsna.vision.edges
+from dsna.vision.edges.batch import Detection
+from dsna.vision.edges.planning import EdgesError, plan
+from dsna.vision.photos import read_photo
 from tests.odd_pictures import bad_pictures, good_pictures, scene
 from tests.quick_edges import Annotated, Quick, Scores, ask, files, told
 
@@ -24,7 +24,7 @@ from tests.quick_edges import Annotated, Quick, Scores, ask, files, told
 @pytest.fixture
 def shipped(monkeypatch):
     detector = Quick()
-    monkeypatch.setattr(dsna.edges, "pretrained", lambda: detector, raising=False)
+    monkeypatch.setattr(dsna.vision.edges, "pretrained", lambda: detector, raising=False)
     return detector
 
 
@@ -64,7 +64,7 @@ def test_options_reach_the_detector(shipped, photo, tmp_path, name, scales):
 
 def test_another_model(monkeypatch, photo, tmp_path):
     seen = []
-    monkeypatch.setattr(dsna.edges, "load_detector", lambda path: seen.append(path) or Quick(), raising=False)
+    monkeypatch.setattr(dsna.vision.edges, "load_detector", lambda path: seen.append(path) or Quick(), raising=False)
     model = tmp_path / "mine.dsna"
     said = told(ask("detect", photo, "-o", tmp_path / "e.png", "--model", model), 2)
     assert "mine.dsna" in said
@@ -197,8 +197,8 @@ def collection(monkeypatch):
             raise FileNotFoundError(f"{place[0]} is not a folder; give another.")
         return found
 
-    monkeypatch.setattr(dsna.datasets, "load_bsds500", load, raising=False)
-    monkeypatch.setattr(dsna.datasets, "load_boundaries", load, raising=False)
+    monkeypatch.setattr(dsna.vision.datasets, "load_bsds500", load, raising=False)
+    monkeypatch.setattr(dsna.vision.datasets, "load_boundaries", load, raising=False)
     return found, asked
 
 
@@ -210,7 +210,7 @@ def trained(monkeypatch):
         made.append(Quick(**parameters))
         return made[-1]
 
-    monkeypatch.setattr(dsna.edges, "EdgeDetector", make, raising=False)
+    monkeypatch.setattr(dsna.vision.edges, "EdgeDetector", make, raising=False)
     return made
 
 
@@ -260,7 +260,7 @@ def scored(monkeypatch):
         calls.append((predictions, n_jobs, out))
         return Scores(truth.names, problems)
 
-    monkeypatch.setattr(dsna.edges, "evaluate", evaluate, raising=False)
+    monkeypatch.setattr(dsna.vision.edges, "evaluate", evaluate, raising=False)
     return calls, problems
 
 

@@ -14,12 +14,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import dsna
-from dsna.datasets import load_boundaries, load_bsds500
-from dsna.edges import EdgeDetector, evaluate, load_detector
-from dsna.edges.detection import METHODS, soft_map
-from dsna.edges.photos import PhotoError, read_photo
-from dsna.edges.pool import Voting
-from dsna.persistence import ModelFileError
+from dsna.io.model_file import ModelFileError
+from dsna.vision.datasets import load_boundaries, load_bsds500
+from dsna.vision.edges import EdgeDetector, evaluate, load_detector
+from dsna.vision.edges.detection import METHODS, soft_map
+from dsna.vision.edges.pool import Voting
+from dsna.vision.photos import PhotoError, read_photo
 from tests.boundary_folders import between, shapes, write_photo, write_shapes
 from tests.quick_edges import ask, told
 
@@ -108,7 +108,7 @@ def test_tiles_leave_no_trace(small, shape, tile, method):
 
 def test_work_at_once_is_bounded(small, monkeypatch):
     """What bounds memory: no more of a photo is looked at than a tile and its margin."""
-    from dsna.edges import detection
+    from dsna.vision.edges import detection
 
     seen = []
 

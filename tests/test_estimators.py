@@ -71,8 +71,8 @@ def test_a_forest_of_the_wrong_kind_is_refused(classes, labels):
 
 def test_foreign_trees_route_as_their_own(classes):
     """Leaves taken over from scikit-learn hold the rows that scikit-learn sends there."""
-    from dsna.adapters import _nodes_of
-    from dsna.trees import Trees
+    from dsna.forest.adapters import _nodes_of
+    from dsna.forest.trees import Trees
 
     X, _, y, _ = classes
     X = X.astype(np.float32).astype(np.float64)

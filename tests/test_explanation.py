@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import make_classification, make_regression
 
 from dsna import PAPER, DSNAClassifier, DSNARegressor
-from dsna.explanation import Explanation, class_sums
+from dsna.inspection.explanation import Explanation, class_sums
 
 matplotlib = pytest.importorskip("matplotlib")
 pandas = pytest.importorskip("pandas")
@@ -275,7 +275,7 @@ import sys
 sys.path[:0] = {sys.path!r}
 import sklearn.metrics, sklearn.neighbors
 before = set(sys.modules)
-import dsna.explanation
+import dsna.inspection.explanation
 assert not {{"pandas", "matplotlib", "numba"}} & (set(sys.modules) - before)
 """
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dsna
-from dsna.invariants import Array, InvariantError, check_fields
-from dsna.trees import Trees
+from dsna._utils.invariants import Array, InvariantError, check_fields
+from dsna.forest.trees import Trees
 from tests import forged_models as forged
 from tests import forged_trials as trials
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skimage.feature import hog
 from sklearn.base import clone
 
-from dsna.features import HOG
+from dsna.vision.features import HOG
 
 RNG = np.random.default_rng(0)
 

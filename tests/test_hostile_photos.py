@@ -7,7 +7,7 @@ pytest.importorskip("PIL")
 
 from PIL import Image
 
-import dsna.edges
+import dsna.vision.edges
 from tests.hostile_pictures import HOSTILE_PICTURES
 from tests.quick_edges import Quick, ask, files, told
 
@@ -15,7 +15,7 @@ from tests.quick_edges import Quick, ask, files, told
 @pytest.fixture
 def shipped(monkeypatch):
     detector = Quick()
-    monkeypatch.setattr(dsna.edges, "pretrained", lambda: detector, raising=False)
+    monkeypatch.setattr(dsna.vision.edges, "pretrained", lambda: detector, raising=False)
     return detector
 
 

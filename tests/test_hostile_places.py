@@ -13,13 +13,13 @@ pytest.importorskip("PIL")
 
 from typer.testing import CliRunner
 
-import dsna.datasets
-import dsna.edges
-from dsna import files
-from dsna.commands import app
-from dsna.experiments.ledger import Layout, Ledger, ResultsError, load_ledger
-from dsna.files import FileError, check_outputs, check_readable, whole_file
-from dsna.telling import told
+import dsna.vision.datasets
+import dsna.vision.edges
+from dsna._utils import atomic as files
+from dsna._utils.atomic import FileError, check_outputs, check_readable, whole_file
+from dsna.cli.commands import app
+from dsna.cli.errors import told
+from dsna.studies.results_file import Layout, Ledger, ResultsError, load_ledger
 from tests.boundary_folders import write_bsds
 from tests.face_folders import write_fgnet
 from tests.head_folders import write_pointing04
@@ -39,7 +39,7 @@ def tables(tmp_path):
 
 @pytest.fixture
 def photo(tmp_path, monkeypatch):
-    monkeypatch.setattr(dsna.edges, "pretrained", Quick, raising=False)
+    monkeypatch.setattr(dsna.vision.edges, "pretrained", Quick, raising=False)
     path = tmp_path / "photo.png"
     path.write_bytes(good_pictures()["colour.png"])
     return path
@@ -90,11 +90,11 @@ def test_folders_for_results(tables, photo, tmp_path, place, monkeypatch):
         raise AssertionError("work was begun")
 
     for reader in ("load_bsds500", "load_boundaries"):
-        monkeypatch.setattr(dsna.datasets, reader, never)
-    monkeypatch.setattr("dsna.experiments.tabular.benchmark.find_tables", never)
-    monkeypatch.setattr("dsna.experiments.age.reproduction.find_collections", never)
-    monkeypatch.setattr("dsna.experiments.pose.reproduction.read_heads", never)
-    monkeypatch.setattr("dsna.experiments.edges.reproduction.find_collections", never)
+        monkeypatch.setattr(dsna.vision.datasets, reader, never)
+    monkeypatch.setattr("dsna.studies.tabular.benchmark.find_tables", never)
+    monkeypatch.setattr("dsna.studies.age.reproduction.find_collections", never)
+    monkeypatch.setattr("dsna.studies.pose.reproduction.read_heads", never)
+    monkeypatch.setattr("dsna.studies.edges.reproduction.find_collections", never)
     before = sorted(tmp_path.rglob("*"))
     refused(ask("benchmark", tables, "--out", out), said)
     refused(ask("benchmark", tables, "--out", tmp_path / "good", "--report", out), said)
@@ -107,7 +107,7 @@ def test_folders_for_results(tables, photo, tmp_path, place, monkeypatch):
 
 @pytest.mark.parametrize("place", ["folder", "below a file", "loop", "dangling", "device", "null", "pipe", "long"])
 def test_files_for_results(photo, tmp_path, place, monkeypatch):
-    monkeypatch.setattr(dsna.datasets, "load_bsds500", lambda *_: pytest.fail("work was begun"))
+    monkeypatch.setattr(dsna.vision.datasets, "load_bsds500", lambda *_: pytest.fail("work was begun"))
     found = places(tmp_path) | {"folder": (tmp_path, "a folder, and a file is to be written")}
     out, said = found[place]
     said = {"dangling": "there is no folder", "device": "a device or a pipe, not a file"}.get(place, said)
@@ -223,7 +223,7 @@ def test_photos_and_ground_truth_of_a_collection(tmp_path, kind):
     for path in (photos[0], truths[1]):
         path.unlink()
         _odd(path, kind)
-    found = dsna.datasets.load_bsds500(tmp_path, "val")
+    found = dsna.vision.datasets.load_bsds500(tmp_path, "val")
     assert len(found.problems) == 2
     assert all(ODD[kind] in problem for problem in found.problems)
 
@@ -237,7 +237,10 @@ def test_faces_and_heads(tmp_path, kind):
     for path in (picture, points, head, box):
         path.unlink()
         _odd(path, kind)
-    for found in (dsna.datasets.load_fgnet(tmp_path / "fgnet"), dsna.datasets.load_pointing04(tmp_path / "heads")):
+    for found in (
+        dsna.vision.datasets.load_fgnet(tmp_path / "fgnet"),
+        dsna.vision.datasets.load_pointing04(tmp_path / "heads"),
+    ):
         assert found.problems
         assert all(ODD[kind] in problem for problem in found.problems)
 
@@ -331,13 +334,13 @@ def test_a_link_to_a_file_to_be_is_written_through(tmp_path):
 def test_interrupted_while_it_is_imported():
     code = """
 import sys
-import dsna.cli
+import dsna.cli.main
 class Impatient:
     def find_spec(self, name, path=None, target=None):
-        if name == "dsna.commands":
+        if name == "dsna.cli.commands":
             raise KeyboardInterrupt
 sys.meta_path.insert(0, Impatient())
-dsna.cli.main()
+dsna.cli.main.main()
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 130, run.stderr
@@ -347,7 +350,7 @@ dsna.cli.main()
 def test_an_interruption_that_python_drops_comes_again(tables):
     code = """
 import sys, time
-import dsna.cli, dsna.experiments.tabular.benchmark as benchmark
+import dsna.cli.main, dsna.studies.tabular.benchmark as benchmark
 class Dropping:
     def __del__(self):
         raise KeyboardInterrupt
@@ -356,7 +359,7 @@ def slow(*_, **__):
     while True:
         time.sleep(0.01)
 benchmark.find_tables = slow
-dsna.cli.main()
+dsna.cli.main.main()
 """
     command = [sys.executable, "-c", code, "benchmark", str(tables), "--out", str(tables.parent / "out")]
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=50)

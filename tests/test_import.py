@@ -29,7 +29,7 @@ def test_importing_dsna_imports_nothing_heavy():
 def test_help_and_version_import_nothing_heavy(arguments):
     code = """
 import sys
-from dsna.cli import main
+from dsna.cli.main import main
 sys.argv[0] = "dsna"
 try:
     main()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dsna import DSNARegressor
-from dsna.intervals import Regions, label_regions, label_spread
+from dsna.prediction.intervals import Regions, label_regions, label_spread
 
 pytestmark = pytest.mark.filterwarnings("ignore:Label regions of fewer:UserWarning")
 

@@ -48,8 +48,8 @@ grown.add_samples(plain[:3], classes[:3])
 grown.predict(plain)
 dsna.DSNAClassifier(RandomForestClassifier(5, random_state=0)).fit(plain, classes).predict(plain)
 
-from dsna.datasets import load_bsds500
-from dsna.edges import EdgeDetector, load_detector
+from dsna.vision.datasets import load_bsds500
+from dsna.vision.edges import EdgeDetector, load_detector
 from tests.boundary_folders import scene, write_bsds
 
 with tempfile.TemporaryDirectory() as folder:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dsna.baselines import KMeansForestRegressor
+from dsna.studies.baselines import KMeansForestRegressor
 
 
 @parametrize_with_checks([KMeansForestRegressor(n_estimators=5, min_samples_leaf=2, random_state=0)])

@@ -5,8 +5,9 @@ import pytest
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor, metric
-from dsna.metric import metric_map
+from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
+from dsna.forest import learned_metric as metric
+from dsna.forest.learned_metric import metric_map
 
 
 def _dense_distances(trees, chosen, X):
@@ -37,7 +38,7 @@ def test_more_nodes_than_columns():
     X, y = load_diabetes(return_X_y=True)
     trees = _trees(X, y, n_estimators=6)
     assert len(trees.child) > X.shape[1]
-    for chosen in (np.ones(6, dtype=bool), trees.omits[:, 0]):
+    for chosen in (np.ones(6, dtype=bool), trees.left_out[:, 0]):
         space = metric_map(trees, chosen, X.shape[1])
         np.testing.assert_allclose(pdist(X @ space), _dense_distances(trees, chosen, X), rtol=1e-6)
 

@@ -9,17 +9,17 @@ from sklearn.model_selection import cross_val_score
 
 from dsna.metrics import (
     SCORERS,
-    balanced_mae_score,
+    balanced_absolute_error,
     expected_calibration_error,
     g_mean_score,
     interval_coverage_score,
     minority_precision_score,
     minority_recall_score,
-    rare_label_coverage_score,
-    rare_label_mae_score,
-    sera_score,
+    rare_target_absolute_error,
+    rare_target_coverage_score,
+    sera_error,
 )
-from dsna.relevance import LabelRelevance
+from dsna.metrics.relevance import TargetRelevance
 
 
 @pytest.fixture
@@ -84,41 +84,41 @@ def test_calibration_error_with_classes_that_are_not_there():
 
 def test_sera_is_the_area_under_the_errors_of_relevant_rows(labels):
     truth, predicted = labels
-    phi = LabelRelevance(truth).evaluate(truth)
+    phi = TargetRelevance(truth).evaluate(truth)
     steps = np.linspace(0, 1, 20001)
     ser = [np.sum((truth - predicted)[phi >= t] ** 2) for t in steps]
-    assert sera_score(truth, predicted, y_train=truth) == pytest.approx(np.trapezoid(ser, steps), rel=1e-3)
-    whole = sera_score(truth, predicted, relevance=lambda y: np.ones(len(y)), normalize=True)
+    assert sera_error(truth, predicted, y_train=truth) == pytest.approx(np.trapezoid(ser, steps), rel=1e-3)
+    whole = sera_error(truth, predicted, relevance=lambda y: np.ones(len(y)), normalize=True)
     assert whole == pytest.approx(np.mean((truth - predicted) ** 2))
 
 
 def test_sera_of_several_outputs_is_their_mean(labels):
     truth, predicted = labels
-    both = sera_score(np.c_[truth, 2 * truth], np.c_[predicted, 2 * predicted], y_train=np.c_[truth, 2 * truth])
-    one = sera_score(truth, predicted, y_train=truth)
+    both = sera_error(np.c_[truth, 2 * truth], np.c_[predicted, 2 * predicted], y_train=np.c_[truth, 2 * truth])
+    one = sera_error(truth, predicted, y_train=truth)
     assert both == pytest.approx((1 + 4) / 2 * one)
 
 
 def test_sera_says_what_it_lacks(labels):
     truth, predicted = labels
     with pytest.raises(ValueError, match="either y_train"):
-        sera_score(truth, predicted)
+        sera_error(truth, predicted)
     with pytest.raises(ValueError, match="between 0 and 1"):
-        sera_score(truth, predicted, relevance=lambda y: y + 5)
+        sera_error(truth, predicted, relevance=lambda y: y + 5)
     with pytest.raises(ValueError, match="one number"):
-        sera_score(truth, predicted, relevance=lambda y: y[:3])
+        sera_error(truth, predicted, relevance=lambda y: y[:3])
 
 
 @pytest.mark.parametrize("kind", ["boxplot", "density"])
 @pytest.mark.parametrize("y", [np.zeros(5), np.array([0.0] * 9 + [4.0]), np.arange(30.0), np.array([3.0])])
 def test_relevance_lies_between_zero_and_one(kind, y):
-    phi = LabelRelevance(y, kind).evaluate(np.linspace(-10, 40, 200))
+    phi = TargetRelevance(y, kind).evaluate(np.linspace(-10, 40, 200))
     assert phi.shape == (200,)
     assert np.all((phi >= 0) & (phi <= 1))
 
 
 def test_relevance_grows_away_from_the_median(labels):
-    relevance = LabelRelevance(labels[0])
+    relevance = TargetRelevance(labels[0])
     at = np.linspace(np.median(labels[0]), labels[0].max(), 50)
     assert np.all(np.diff(relevance.evaluate(at)) >= 0)
     assert relevance.evaluate([labels[0].max()])[0] == 1.0
@@ -126,9 +126,9 @@ def test_relevance_grows_away_from_the_median(labels):
 
 def test_relevance_refuses_what_it_cannot_use():
     with pytest.raises(ValueError, match="unknown"):
-        LabelRelevance([1.0, 2.0], kind="box")
+        TargetRelevance([1.0, 2.0], kind="box")
     with pytest.raises(ValueError, match="finite labels"):
-        LabelRelevance([1.0, np.nan])
+        TargetRelevance([1.0, np.nan])
 
 
 def test_label_errors_by_brute_force(labels):
@@ -136,9 +136,11 @@ def test_label_errors_by_brute_force(labels):
     error, edges = np.abs(truth - predicted), np.linspace(truth.min(), truth.max(), 11)
     bins = np.clip(np.digitize(truth, edges) - 1, 0, 9)
     expected = np.mean([error[bins == b].mean() for b in np.unique(bins)])
-    assert balanced_mae_score(truth, predicted) == pytest.approx(expected)
+    assert balanced_absolute_error(truth, predicted) == pytest.approx(expected)
     rare = np.argsort(np.exp(-truth))[:30]  # a density that falls with the label
-    assert rare_label_mae_score(truth, predicted, density=lambda y: np.exp(-y)) == pytest.approx(error[rare].mean())
+    assert rare_target_absolute_error(truth, predicted, density=lambda y: np.exp(-y)) == pytest.approx(
+        error[rare].mean()
+    )
 
 
 def test_coverage_by_brute_force(labels):
@@ -147,7 +149,7 @@ def test_coverage_by_brute_force(labels):
     inside = [low <= y <= high for y, (low, high) in zip(truth, bounds, strict=True)]
     assert interval_coverage_score(truth, bounds) == pytest.approx(np.mean(inside))
     rare = np.argsort(np.exp(-truth))[:30]
-    found = rare_label_coverage_score(truth, bounds, density=lambda y: np.exp(-y))
+    found = rare_target_coverage_score(truth, bounds, density=lambda y: np.exp(-y))
     assert found == pytest.approx(np.mean(np.array(inside)[rare]))
     both = interval_coverage_score(np.c_[truth, truth], np.stack([bounds, bounds + 100], axis=1))
     assert both == pytest.approx(np.mean(inside) / 2)
@@ -158,7 +160,7 @@ def test_coverage_by_brute_force(labels):
 def test_scorers_work_in_cross_validation():
     X, y = make_classification(200, weights=[0.8], flip_y=0.1, random_state=0)
     for name, scorer in SCORERS.items():
-        if name == "neg_balanced_mae":
+        if name == "neg_balanced_absolute_error":
             scores = cross_val_score(Ridge(), X, X[:, 0] ** 2, scoring=scorer)
         else:
             scores = cross_val_score(LogisticRegression(), X, y, scoring=scorer)
@@ -168,5 +170,5 @@ def test_scorers_work_in_cross_validation():
 
 def test_scores_that_need_training_labels_become_scorers():
     X, y = make_classification(200, random_state=0)[0], np.random.RandomState(0).lognormal(size=200)
-    scorer = make_scorer(rare_label_mae_score, greater_is_better=False, y_train=y)
+    scorer = make_scorer(rare_target_absolute_error, greater_is_better=False, y_train=y)
     assert np.all(cross_val_score(Ridge(), X, y, scoring=scorer) < 0)

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dsna.baselines import REDSVM, OHRank, smote
+from dsna.studies.baselines import REDSVM, OHRank, smote
 
 
 @parametrize_with_checks([REDSVM(C=10), OHRank(C=10)])

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from dsna.edges.embedding import (
+from dsna.vision.edges.embedding import (
     N_POOLED,
     Context,
     PatchEmbedding,
@@ -13,7 +13,7 @@ from dsna.edges.embedding import (
     mirror_image,
     pooled_features,
 )
-from dsna.edges.patches import CELLS, Channels
+from dsna.vision.edges.patches import CELLS, Channels
 from tests.oracles.test_structured import blobs, slow_outline
 from tests.test_channels import slow_smooth
 

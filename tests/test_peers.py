@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from dsna.datasets import TableError
-from dsna.experiments.tabular import running
-from dsna.experiments.tabular.ablation import ablation
-from dsna.experiments.tabular.folds import split
-from dsna.experiments.tabular.methods import METHODS, ablation_rows, choose_methods, maker
-from dsna.experiments.tabular.running import Job, run
-from dsna.experiments.tabular.scores import METRICS, TIMES
+from dsna.studies.tabular import running
+from dsna.studies.tabular.ablation import ablation
+from dsna.studies.tabular.folds import split
+from dsna.studies.tabular.methods import METHODS, ablation_rows, choose_methods, maker
+from dsna.studies.tabular.running import Job, run
+from dsna.studies.tabular.scores import METRICS, TIMES
+from dsna.tables import TableError
 from tests import small_tables
 
 TASKS = tuple(METHODS)

@@ -19,8 +19,8 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 
 from dsna import PAPER, CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
-from dsna.encoding import CONTAINERS, class_of
-from dsna.persistence import _ESTIMATORS, ModelFileError, load, save
+from dsna.io.encoding import CONTAINERS, class_of
+from dsna.io.model_file import _ESTIMATORS, ModelFileError, load, save
 
 _RNG = np.random.RandomState(0)
 X = _RNG.randn(140, 4)
@@ -220,7 +220,7 @@ class Stranger(DSNAClassifier):
     "model, words",
     [
         (DSNAClassifier(cost=np.reciprocal), ["cost", "'inverse'", "joblib"]),
-        (DSNARegressor(label_density=len), ["label_density", "'kernel'", "joblib"]),
+        (DSNARegressor(target_density=len), ["target_density", "'kernel'", "joblib"]),
         (DSNAClassifier(NearestNeighbors(metric=np.hypot)), ["forest__metric", "named", "joblib"]),
         (DSNAClassifier(max_features=np.array(["a", 1], dtype=object)), ["max_features", "int, str", "joblib"]),
         (DSNAClassifier(max_features=np.array(["a\0"], dtype=object)), ["max_features", "NUL", "joblib"]),

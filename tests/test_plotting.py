@@ -11,8 +11,8 @@ mpl.use("Agg")
 
 from matplotlib import pyplot
 
+from dsna.inspection.reliability import plot_reliability
 from dsna.metrics.classes import equal_mass
-from dsna.plotting import plot_reliability
 
 RNG = np.random.RandomState(0)
 P = RNG.rand(400) ** 2

@@ -10,7 +10,7 @@ from sklearn.metrics import balanced_accuracy_score, mean_absolute_error
 from sklearn.model_selection import train_test_split
 
 from dsna import DSNAClassifier, DSNARegressor
-from dsna.metrics import rare_label_mae_score
+from dsna.metrics import rare_target_absolute_error
 
 
 def table(task, name):
@@ -41,5 +41,5 @@ def test_rare_labels_are_met_better_at_no_cost_overall():
     ours = DSNARegressor(n_estimators=50, random_state=0).fit(X_train, y_train).predict(X_test)
     theirs = RandomForestRegressor(random_state=0).fit(X_train, y_train).predict(X_test)
     assert mean_absolute_error(y_test, ours) < 1.03 * mean_absolute_error(y_test, theirs)
-    rare = [rare_label_mae_score(y_test, p, y_train=y_train) for p in (ours, theirs)]
+    rare = [rare_target_absolute_error(y_test, p, y_train=y_train) for p in (ours, theirs)]
     assert rare[0] < 0.9 * rare[1]

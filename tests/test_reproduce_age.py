@@ -11,22 +11,22 @@ import pytest
 from typer.testing import CliRunner
 
 from dsna import FACES, CostSensitiveForestRegressor, DSNARegressor
-from dsna.commands import app
-from dsna.datasets import load_fgnet
-from dsna.experiments import jobs
-from dsna.experiments.age import methods
-from dsna.experiments.age.approximations import FittedSplit, settling
-from dsna.experiments.age.collections import find_collections
-from dsna.experiments.age.page import section
-from dsna.experiments.age.plan import experiments
-from dsna.experiments.age.protocols import GAPS, leave_one_person_out, three_subsets, with_gap
-from dsna.experiments.age.rows import FaceRows
-from dsna.experiments.families import Family, forest_mean, with_trees
-from dsna.experiments.jobs import LAYOUT, Job, parsed
-from dsna.experiments.ledger import load_ledger
-from dsna.experiments.published import COLUMN, PUBLISHED, beside_published
-from dsna.experiments.splits import Split, person_folds
-from dsna.features import AAM
+from dsna.cli.commands import app
+from dsna.studies import jobs
+from dsna.studies.age import methods
+from dsna.studies.age.approximations import FittedSplit, settling
+from dsna.studies.age.collections import find_collections
+from dsna.studies.age.page import section
+from dsna.studies.age.plan import experiments
+from dsna.studies.age.protocols import GAPS, leave_one_person_out, three_subsets, with_gap
+from dsna.studies.age.rows import FaceRows
+from dsna.studies.jobs import LAYOUT, Job, parsed
+from dsna.studies.published import COLUMN, PUBLISHED, beside_published
+from dsna.studies.results_file import load_ledger
+from dsna.studies.shared_fits import Family, forest_mean, with_trees
+from dsna.studies.splits import Split, person_folds
+from dsna.vision.datasets import load_fgnet
+from dsna.vision.features import AAM
 from tests.face_folders import write_fgnet, write_utkface
 
 
@@ -225,9 +225,9 @@ def test_full_tables_stand_beside_published_figures(data):
 
 
 def test_no_name_of_a_method_holds_a_comma():
-    from dsna.experiments.edges.methods import METHODS as edges
-    from dsna.experiments.pose.methods import _BY_NAME as pose
-    from dsna.experiments.tabular.methods import METHODS as tabular
+    from dsna.studies.edges.methods import METHODS as edges
+    from dsna.studies.pose.methods import _BY_NAME as pose
+    from dsna.studies.tabular.methods import METHODS as tabular
 
     for name in (*methods._BY_NAME, *pose, *edges, *tabular["classification"], *tabular["regression"]):
         assert "," not in name  # which stands between names on the command line
@@ -267,7 +267,7 @@ def test_an_extra_that_is_missing_names_the_remedy(data, tmp_path):
     arguments = ["reproduce", "age", "--data", str(data), "--out", str(tmp_path / "age")]
     code = f"import sys; sys.modules['PIL'] = sys.modules['PIL.Image'] = None; sys.argv[1:] = {arguments}"
     done = subprocess.run(
-        [sys.executable, "-c", f"{code}; from dsna.cli import main; main()"],
+        [sys.executable, "-c", f"{code}; from dsna.cli.main import main; main()"],
         capture_output=True,
         text=True,
         check=False,

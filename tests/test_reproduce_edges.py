@@ -13,14 +13,14 @@ pytest.importorskip("typer")
 pytest.importorskip("PIL")
 pytest.importorskip("skimage")
 
-from dsna.edges import BoundaryScores, EdgeDetector
-from dsna.experiments.edges.classes import edge_classes
-from dsna.experiments.edges.collections import find_collections
-from dsna.experiments.edges.comparison import compare
-from dsna.experiments.edges.methods import METHODS, QUICK_METHODS, detector_of
-from dsna.experiments.edges.rare import rare_patches
-from dsna.experiments.edges.runs import planned
-from dsna.experiments.edges.store import Store
+from dsna.studies.edges.classes import edge_classes
+from dsna.studies.edges.collections import find_collections
+from dsna.studies.edges.comparison import compare
+from dsna.studies.edges.methods import METHODS, QUICK_METHODS, detector_of
+from dsna.studies.edges.rare import rare_patches
+from dsna.studies.edges.runs import planned
+from dsna.studies.edges.store import Store
+from dsna.vision.edges import BoundaryScores, EdgeDetector
 from tests.boundary_folders import write_bsds, write_gupta
 
 FIGURES = ("pr.png", "power_law.png", "pictures.png", "rare.png", "neighbours.png")
@@ -29,7 +29,7 @@ FIGURES = ("pr.png", "power_law.png", "pictures.png", "rare.png", "neighbours.pn
 def ask(*options):
     from typer.testing import CliRunner
 
-    from dsna.commands import app
+    from dsna.cli.commands import app
 
     return CliRunner().invoke(app, ["reproduce", "edges", *map(str, options)])
 

@@ -10,18 +10,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dsna.experiments.crops import CropRows
-from dsna.experiments.families import FULL
-from dsna.experiments.jobs import LAYOUT
-from dsna.experiments.ledger import load_ledger
-from dsna.experiments.pages import png
-from dsna.experiments.pose.heads import COMPONENTS, gradients, read_heads
-from dsna.experiments.pose.methods import PAPERS_FORM, TABLE_METHODS, pose_families
-from dsna.experiments.pose.page import sections
-from dsna.experiments.pose.plan import Experiment, experiments
-from dsna.experiments.pose.protocols import GAPS, pose_folds, thinned
-from dsna.experiments.pose.scores import pose_table
-from dsna.experiments.splits import Split
+from dsna.studies.crops import CropRows
+from dsna.studies.jobs import LAYOUT
+from dsna.studies.pages import png
+from dsna.studies.pose.heads import COMPONENTS, gradients, read_heads
+from dsna.studies.pose.methods import PAPERS_FORM, TABLE_METHODS, pose_families
+from dsna.studies.pose.page import sections
+from dsna.studies.pose.plan import Experiment, experiments
+from dsna.studies.pose.protocols import GAPS, pose_folds, thinned
+from dsna.studies.pose.scores import pose_table
+from dsna.studies.results_file import load_ledger
+from dsna.studies.shared_fits import FULL
+from dsna.studies.splits import Split
 from tests.head_folders import write_pointing04
 
 pytest.importorskip("typer")
@@ -32,7 +32,7 @@ pytest.importorskip("skimage")
 def ask(*options):
     from typer.testing import CliRunner
 
-    from dsna.commands import app
+    from dsna.cli.commands import app
 
     return CliRunner().invoke(app, ["reproduce", "pose", *map(str, options)])
 

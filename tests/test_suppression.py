@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.ndimage import gaussian_filter, map_coordinates
 
-from dsna.edges.suppression import suppress
+from dsna.vision.edges.suppression import suppress
 
 
 def soft_map(height, width, seed=0, sigma=1.5):
@@ -128,7 +128,7 @@ def test_parameters_that_cannot_be_used(options):
 
 
 def test_one_signature_and_the_callers_map_stays():
-    from dsna._kernels.suppression import suppress_nonmaxima
+    from dsna._kernels.edges.suppression import suppress_nonmaxima
 
     values = soft_map(20, 20)
     read_only = values.copy()

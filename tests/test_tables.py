@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dsna.datasets import Table, TableError, find_tables, read_table
-from dsna.experiments.tabular.folds import split
+from dsna.studies.tabular.folds import split
+from dsna.tables import Table, TableError, find_tables, read_table
 from tests import small_tables
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import ndimage
 
-from dsna._kernels.thinning import thin
+from dsna._kernels.edges.thinning import thin
 
 morphology = pytest.importorskip("skimage.morphology")
 ALL_AROUND = np.ones((3, 3))

@@ -11,7 +11,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.neighbors import NearestNeighbors
 
 from dsna import DSNAClassifier, DSNARegressor
-from dsna.tuning import GRID, GROWTH_GRID, search
+from dsna.prediction.tuning import GRID, GROWTH_GRID, search
 from tests import honesty
 
 FEW = {"n_estimators": 20, "random_state": 0}
@@ -91,7 +91,7 @@ def test_out_of_bag_rows_meet_only_what_has_not_seen_their_block(forest, grouped
     know, folds = model.knowledge_, model.folds
     if know.trees is not None:
         tree_of_row = np.repeat(know.trees.leaf_tree, np.diff(know.trees.leaf_ptr))
-        assert not know.trees.omits[tree_of_row, know.block[know.trees.leaf_rows]].any()
+        assert not know.trees.left_out[tree_of_row, know.block[know.trees.leaf_rows]].any()
     assert sorted(np.concatenate([fold.rows for fold in folds])) == list(range(len(X)))
     for fold in folds:
         blocks = np.unique(know.block[fold.rows])

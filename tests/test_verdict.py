@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from scipy.stats import rankdata, wilcoxon
 
-from dsna.experiments.tabular.critical_difference import cliques, critical_difference, plot_critical_difference
-from dsna.experiments.tabular.report import Verdict, write_report
-from dsna.experiments.tabular.verdict import compare, gains, holm, pairs, ranks, summary
+from dsna.studies.tabular.critical_difference import cliques, critical_difference, plot_critical_difference
+from dsna.studies.tabular.report import Verdict, write_report
+from dsna.studies.tabular.summary import compare, gains, holm, pairs, ranks, summary
 
 METHODS = ["RF", "ExtraTrees", "LightGBM", "CS-RF+DSNA"]
 

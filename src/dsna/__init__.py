@@ -8,11 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .classification import DSNAClassifier
+    from .classifier import DSNAClassifier
     from .forest import CostSensitiveForestClassifier, CostSensitiveForestRegressor
-    from .persistence import ModelFileError, load, save
+    from .io.model_file import ModelFileError, load, save
     from .presets import AFFINE_HULL, FACES, PAPER
-    from .regression import DSNARegressor
+    from .regressor import DSNARegressor
 
 __version__ = "0.1.0"
 __all__ = [

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from dsna._kernels.aims import COST_INVERSE, DENSITY_EXACT, Growth, Table
-from dsna._kernels.tree import grow_tree
+from dsna._kernels.forest.node_targets import COST_INVERSE, DENSITY_EXACT, Growth, Table
+from dsna._kernels.forest.tree import grow_tree
 
 
 def class_table(X, code, weight=None):

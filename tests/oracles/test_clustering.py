@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsna._kernels.clustering import label_factor, label_means, majority, widest_gap
+from dsna._kernels.approximation.clustering import label_factor, label_means, majority, widest_gap
 
 from . import slow_clusters as slow
 

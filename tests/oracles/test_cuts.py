@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
-from dsna._kernels import cuts, sparse_splits
+from dsna._kernels.edges import cuts, sparse_splits
 from tests.oracles.test_structured import SEEDS
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsna._kernels.hull import hull_point
+from dsna._kernels.approximation.hull import hull_point
 
 from .slow_algorithm import nearest_in_hull
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from dsna._kernels.matching import ABSENT, rematch
-from dsna.edges.evaluation import _UNIT, _count, _steps
+from dsna._kernels.edges.matching import ABSENT, rematch
+from dsna.vision.edges.scoring.evaluation import _UNIT, _count, _steps
 
 
 def oracle(one, two, reach):

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsna._kernels.neighbors import gather
+from dsna._kernels.approximation.neighbors import gather
 
 modest = settings(max_examples=60)
-N_BLOCKS = 5
+N_FOLDS = 5
 
 
 class Forest:
@@ -18,16 +18,16 @@ class Forest:
         rng = np.random.default_rng(seed)
         self.rng = rng
         self.n_rows = n_rows
-        self.row_block = rng.integers(0, N_BLOCKS, n_rows)
-        self.omits = np.zeros((n_trees, N_BLOCKS), dtype=bool)
+        self.row_block = rng.integers(0, N_FOLDS, n_rows)
+        self.left_out = np.zeros((n_trees, N_FOLDS), dtype=bool)
         if omit:
-            self.omits[np.arange(n_trees), rng.integers(0, N_BLOCKS, n_trees)] = True
+            self.left_out[np.arange(n_trees), rng.integers(0, N_FOLDS, n_trees)] = True
         self.weight = np.ones(n_rows)
         self.rarity = np.ones(n_rows)
         self.Z = rng.normal(size=(n_rows, 3))
         self.trees = []  # for each tree: leaf number -> rows
         for t in range(n_trees):
-            seen = np.flatnonzero(~self.omits[t][self.row_block])
+            seen = np.flatnonzero(~self.left_out[t][self.row_block])
             own = rng.integers(0, n_leaves, len(seen))
             self.trees.append({t * n_leaves + j: list(rng.permutation(seen[own == j])) for j in range(n_leaves)})
 
@@ -43,14 +43,14 @@ class Forest:
         rows, proximity = np.zeros((n, most), dtype=np.int64), np.zeros((n, most))
         size = np.zeros(n, dtype=np.int64)
         known = (leaf_ptr, leaf_rows, self.row_block, self.weight, self.rarity)
-        gather(leaves, block, self.omits, *known, Q, self.Z, rows, proximity, size)
+        gather(leaves, block, self.left_out, *known, Q, self.Z, rows, proximity, size)
         for i in range(n):
             assert not proximity[i, size[i] :].any()
         return [list(zip(rows[i, :k].tolist(), proximity[i, :k], strict=True)) for i, k in enumerate(size)]
 
     def shares(self, leaves, block):
         """Proximity of each row of one query's neighbourhood."""
-        used = [t for t in range(len(self.trees)) if block < 0 or self.omits[t, block]]
+        used = [t for t in range(len(self.trees)) if block < 0 or self.left_out[t, block]]
         found: dict[int, float] = {}
         for t in used:
             inside = self.trees[t][int(leaves[t])]
@@ -100,7 +100,7 @@ def test_new_rows(seed, most):
 def test_training_rows_see_only_what_never_saw_them(seed, most):
     forest = Forest(seed)
     leaves, Q = forest.queries()
-    block = forest.rng.integers(-1, N_BLOCKS, len(Q))
+    block = forest.rng.integers(-1, N_FOLDS, len(Q))
     check(forest, leaves, Q, block, most)
     for i, near in enumerate(forest.gather(leaves, Q, block, most)):
         assert block[i] < 0 or all(forest.row_block[r] != block[i] for r, _ in near)

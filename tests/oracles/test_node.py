@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
-from dsna._kernels import aims
-from dsna._kernels import node as kernels
+from dsna._kernels.forest import node as kernels
+from dsna._kernels.forest import node_targets as aims
 from dsna._kernels.jit import random_below
-from dsna.costs import cost_code
+from dsna.forest.costs import cost_code
 
 from .growing import class_table, growth_of, label_order, label_table
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsna._kernels.query import Answers, Approximation, approximate
+from dsna._kernels.approximation.query import Answers, Approximation, approximate
 
 from .slow_algorithm import SlowAnswer
 

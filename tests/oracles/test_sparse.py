@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsna._kernels.query import MAX_STEPS
-from dsna._kernels.sparse import sparse_approximation
+from dsna._kernels.approximation.query import MAX_STEPS
+from dsna._kernels.approximation.sparse import sparse_approximation
 
 from .convex import best_coefficients
 

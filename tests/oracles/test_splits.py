@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import LinearSVC, LinearSVR
 
-from dsna._kernels.splits import EPSILON_INSENSITIVE, HINGE, cholesky_solve, newton_split, two_means
+from dsna._kernels.forest.splits import EPSILON_INSENSITIVE, HINGE, cholesky_solve, newton_split, two_means
 
 KINDS = (HINGE, EPSILON_INSENSITIVE)
 EPSILON = 0.1
@@ -100,7 +100,7 @@ def test_cvxpy_finds_the_same_split(kind, seed):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_ten_steps_are_nearly_enough(kind):
-    from dsna._kernels.node import NEWTON_STEPS
+    from dsna._kernels.forest.node import NEWTON_STEPS
 
     for seed in range(20):
         X, target, cost = draw(seed, 200, 5, kind)

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsna._kernels import sparse_splits, structured
-from dsna._kernels.detection import cast_votes
-from dsna._kernels.patches import cut_masks, look_up, look_up_bins, outline, outlines
-from dsna._kernels.structured import Growth, grow_structured
-from dsna.edges.forest import _ranges, grow_forest, photos_known
-from dsna.edges.patches import N_FEATURES, Channels
-from dsna.edges.sampling import Album
+from dsna._kernels.edges import sparse_splits, structured
+from dsna._kernels.edges.detection import cast_votes
+from dsna._kernels.edges.patches import cut_masks, look_up, look_up_bins, outline, outlines
+from dsna._kernels.edges.structured import Growth, grow_structured
+from dsna.vision.edges.forest import _ranges, grow_forest, photos_known
+from dsna.vision.edges.patches import N_FEATURES, Channels
+from dsna.vision.edges.sampling import AnnotatedPhotos
 from tests.boundary_folders import scene
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -232,7 +232,9 @@ def album():
     rng = np.random.default_rng(0)
     noisy = [np.clip(photo + rng.normal(0, 6, photo.shape), 0, 255).astype(np.uint8) for photo, _ in found]
     segments = [segments.astype(np.int64) for _, segments in found]
-    return Album(noisy, [Channels(photo) for photo in noisy], [[segments[0]] * 2, [segments[1]], [segments[2]]])
+    return AnnotatedPhotos(
+        noisy, [Channels(photo) for photo in noisy], [[segments[0]] * 2, [segments[1]], [segments[2]]]
+    )
 
 
 def test_draws_are_even(album):

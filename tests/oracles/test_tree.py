@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import LinearSVC, LinearSVR
 
-from dsna._kernels import aims
-from dsna._kernels.tree import route
-from dsna.trees import Trees
+from dsna._kernels.forest import node_targets as aims
+from dsna._kernels.forest.tree import route
+from dsna.forest.trees import Trees
 
 from .growing import GrownTree, class_table, growth_of, label_table
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files import trouble_reading
+from .._utils.atomic import trouble_reading
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,8 +4,8 @@ Each is a plain function of true and predicted labels, in scikit-learn's order.
 
 - Classes, higher is better: :func:`g_mean_score`, :func:`minority_recall_score`, :func:`minority_precision_score`.
 - Probabilities, lower is better: :func:`expected_calibration_error`.
-- Labels, lower is better: :func:`balanced_mae_score`, :func:`rare_label_mae_score`, :func:`sera_score`.
-- Intervals, nearer to what was asked is better: :func:`interval_coverage_score`, :func:`rare_label_coverage_score`.
+- Labels, lower is better: :func:`balanced_absolute_error`, :func:`rare_target_absolute_error`, :func:`sera_error`.
+- Intervals, nearer to what was asked is better: :func:`interval_coverage_score`, :func:`rare_target_coverage_score`.
 
 :data:`SCORERS` holds scikit-learn scorers of those that need nothing but the rows that are scored, for
 ``scoring=`` in cross-validation and searches.  Those that ask how rare a label was in training take the training
@@ -15,12 +15,12 @@ labels (or a density) by name, and become scorers with :func:`sklearn.metrics.ma
 >>> from sklearn.linear_model import Ridge
 >>> from sklearn.metrics import make_scorer
 >>> from sklearn.model_selection import cross_val_score
->>> from dsna.metrics import SCORERS, sera_score
+>>> from dsna.metrics import SCORERS, sera_error
 >>> X, y = load_diabetes(return_X_y=True)
->>> scorer = make_scorer(sera_score, greater_is_better=False, y_train=y, normalize=True)
+>>> scorer = make_scorer(sera_error, greater_is_better=False, y_train=y, normalize=True)
 >>> cross_val_score(Ridge(), X, y, scoring=scorer).shape
 (5,)
->>> cross_val_score(Ridge(), X, y, scoring=SCORERS["neg_balanced_mae"]).shape
+>>> cross_val_score(Ridge(), X, y, scoring=SCORERS["neg_balanced_absolute_error"]).shape
 (5,)
 """
 
@@ -31,20 +31,20 @@ from typing import Any
 from sklearn.metrics import make_scorer
 
 from .classes import expected_calibration_error, g_mean_score, minority_precision_score, minority_recall_score
-from .intervals import interval_coverage_score, rare_label_coverage_score
-from .labels import balanced_mae_score, rare_label_mae_score, sera_score
+from .intervals import interval_coverage_score, rare_target_coverage_score
+from .targets import balanced_absolute_error, rare_target_absolute_error, sera_error
 
 __all__ = [
     "SCORERS",
-    "balanced_mae_score",
+    "balanced_absolute_error",
     "expected_calibration_error",
     "g_mean_score",
     "interval_coverage_score",
     "minority_precision_score",
     "minority_recall_score",
-    "rare_label_coverage_score",
-    "rare_label_mae_score",
-    "sera_score",
+    "rare_target_absolute_error",
+    "rare_target_coverage_score",
+    "sera_error",
 ]
 
 #: scikit-learn scorers, by name; as everywhere in scikit-learn, errors are negated so that higher is better.
@@ -55,5 +55,5 @@ SCORERS: dict[str, Any] = {
     "neg_expected_calibration_error": make_scorer(
         expected_calibration_error, greater_is_better=False, response_method="predict_proba"
     ),
-    "neg_balanced_mae": make_scorer(balanced_mae_score, greater_is_better=False),
+    "neg_balanced_absolute_error": make_scorer(balanced_absolute_error, greater_is_better=False),
 }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .labels import Density, as_columns, rare_rows
+from .targets import Density, as_columns, rare_rows
 
-__all__ = ["interval_coverage_score", "rare_label_coverage_score"]
+__all__ = ["interval_coverage_score", "rare_target_coverage_score"]
 
 
 def interval_coverage_score(y_true: ArrayLike, intervals: ArrayLike) -> float:
@@ -34,7 +34,7 @@ def interval_coverage_score(y_true: ArrayLike, intervals: ArrayLike) -> float:
     return float(_inside(y_true, intervals)[1].mean())
 
 
-def rare_label_coverage_score(
+def rare_target_coverage_score(
     y_true: ArrayLike,
     intervals: ArrayLike,
     *,
@@ -51,7 +51,7 @@ def rare_label_coverage_score(
     intervals : array-like of shape (n_samples, 2) or (n_samples, n_outputs, 2)
         Lower and upper bounds.
     y_train, density, share
-        Which rows are rare, as in :func:`rare_label_mae_score`.
+        Which rows are rare, as in :func:`rare_target_absolute_error`.
 
     Returns
     -------
@@ -60,9 +60,9 @@ def rare_label_coverage_score(
 
     Examples
     --------
-    >>> from dsna.metrics import rare_label_coverage_score
+    >>> from dsna.metrics import rare_target_coverage_score
     >>> y_train = [20] * 6 + [30] * 5 + [70]
-    >>> rare_label_coverage_score([20, 20, 30, 70], [[19, 21], [19, 21], [29, 31], [40, 60]], y_train=y_train)
+    >>> rare_target_coverage_score([20, 20, 30, 70], [[19, 21], [19, 21], [29, 31], [40, 60]], y_train=y_train)
     0.0
     """
     truth, inside = _inside(y_true, intervals)

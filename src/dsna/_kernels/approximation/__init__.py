@@ -1,0 +1,1 @@
+"""Numba kernels of Algorithm 1: union of leaves, clusters, hulls, sparse coefficients."""

@@ -1,0 +1,1 @@
+"""Numba kernels of the edge detector and of its evaluation."""

@@ -1,0 +1,1 @@
+"""Numba kernels of CS-RF: node targets, linear splits, growing and routing."""

@@ -1,0 +1,186 @@
+"""Growing one tree and sending rows down many.
+
+A tree is a set of flat arrays.  Node k sends rows with ``x . w < threshold[k]`` to ``child[k, 0]``, the others to
+``child[k, 1]``; w is sparse, ``split_feature`` and ``split_weight`` between ``split_ptr[k]`` and ``split_ptr[k + 1]``.
+A child c below 0 is leaf number ``-1 - c``, whose rows stand between ``leaf_ptr[leaf]`` and ``leaf_ptr[leaf + 1]`` in
+``leaf_rows``.  Nodes are numbered left sides first, from the root 0; a tree of one leaf has no node.
+"""
+
+import numpy as np
+
+from ..jit import kernel
+from .node import find_split
+
+ABREAST = 16
+
+
+@kernel
+def _longer(array, needed):
+    """The array itself, or a copy of at least twice its length that has room for ``needed`` entries."""
+    if needed <= array.shape[0]:
+        return array
+    longer = np.empty((max(needed, 2 * array.shape[0]),) + array.shape[1:], array.dtype)
+    longer[: array.shape[0]] = array
+    return longer
+
+
+@kernel
+def _is_pure(rows, start, end, table, growth):
+    first = rows[start]
+    if growth.n_classes > 0:
+        for k in range(start + 1, end):
+            if table.code[rows[k]] != table.code[first]:
+                return False
+        return True
+    for k in range(start + 1, end):
+        for a in range(table.label.shape[1]):
+            if table.label[rows[k], a] != table.label[first, a]:
+                return False
+    return True
+
+
+@kernel
+def _split_value(x, features, weights, begin, end):
+    value = 0.0
+    for s in range(begin, end):
+        value += weights[s] * x[features[s]]
+    return value
+
+
+@kernel
+def grow_tree(rows, table, growth, sizes, seed):
+    """Grow a tree on ``rows`` (sorted by label), which are left in the order of the leaves.
+
+    Returns
+    -------
+    child, threshold, split_ptr, split_feature, split_weight : the nodes (see the module).
+    metric_weight : n_node * spread^2 of each node, for the metric.
+    leaf_ptr : bounds of the leaves in ``rows``.
+    importance : (D,) gain of each feature, shared out by the sizes of its weights in the splits.
+    """
+    state = np.full(1, np.uint64(seed))
+    n = rows.shape[0]
+    D = table.X.shape[1]
+    order = np.arange(D)
+    counts = np.zeros(max(growth.n_codes, 1))
+    widest = 0
+    for j in range(sizes.shape[0]):
+        widest = max(widest, sizes[j])
+    features = np.empty(widest, np.int64)
+    weights = np.empty(widest)
+    child = np.empty((64, 2), np.int32)
+    threshold = np.empty(64)
+    metric_weight = np.empty(64)
+    split_ptr = np.zeros(65, np.int64)
+    split_feature = np.empty(256, np.int32)
+    split_weight = np.empty(256, np.float32)
+    leaf_ptr = np.zeros(64, np.int64)
+    importance = np.zeros(D)
+    spare = np.empty(n, rows.dtype)
+    n_nodes = 0
+    n_leaves = 0
+    used = 0
+    # A stack of (parent, side, start, end, depth); left sides come first, so leaves lie in the order of rows.
+    stack = np.empty((2 * (growth.max_depth + 2), 5), np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4] = -1, 0, 0, n, 0
+    height = 1
+    while height > 0:
+        height -= 1
+        parent, side, start, end, depth = stack[height]
+        size = 0
+        cut = 0.0
+        gain = 0.0
+        spread = 0.0
+        middle = start
+        if depth < growth.max_depth and end - start >= 2 * growth.min_leaf:
+            if not _is_pure(rows, start, end, table, growth):
+                size, cut, gain, spread = find_split(
+                    rows, start, end, table, growth, sizes, state, order, counts, features, weights
+                )
+        if size > 0:
+            # Left rows from the front, right ones from the back; a leaf keeps the order by label.
+            back = end
+            for k in range(start, end):
+                if _split_value(table.X[rows[k]], features, weights, 0, size) < cut:
+                    spare[middle] = rows[k]
+                    middle += 1
+                else:
+                    back -= 1
+                    spare[back] = rows[k]
+            if min(middle - start, end - middle) < growth.min_leaf:
+                # Only where the split was learned on a sample: all rows are judged here.
+                size = 0
+            else:
+                for k in range(start, middle):
+                    rows[k] = spare[k]
+                for k in range(middle, end):
+                    rows[k] = spare[end - 1 - (k - middle)]
+        number = n_nodes if size > 0 else -1 - n_leaves
+        if parent >= 0:
+            child[parent, side] = number
+        if size == 0:
+            n_leaves += 1
+            leaf_ptr = _longer(leaf_ptr, n_leaves + 1)
+            leaf_ptr[n_leaves] = end
+            continue
+        n_nodes += 1
+        child = _longer(child, n_nodes)
+        threshold = _longer(threshold, n_nodes)
+        metric_weight = _longer(metric_weight, n_nodes)
+        split_ptr = _longer(split_ptr, n_nodes + 1)
+        node_mass = 0.0
+        for k in range(start, end):
+            node_mass += table.weight[rows[k]]
+        threshold[number] = cut
+        metric_weight[number] = node_mass * spread
+        split_feature = _longer(split_feature, used + size)
+        split_weight = _longer(split_weight, used + size)
+        whole = 0.0
+        for s in range(size):
+            whole += abs(weights[s])
+        for s in range(size):
+            split_feature[used + s] = features[s]
+            split_weight[used + s] = weights[s]
+            importance[features[s]] += node_mass * gain * abs(weights[s]) / max(whole, 1e-300)
+        used += size
+        split_ptr[n_nodes] = used
+        for at in range(2):
+            part = stack[height + at]
+            part[0], part[1], part[4] = number, 1 - at, depth + 1
+            part[2] = middle if at == 0 else start
+            part[3] = end if at == 0 else middle
+        height += 2
+    return (
+        child[:n_nodes].copy(),
+        threshold[:n_nodes].copy(),
+        split_ptr[: n_nodes + 1].copy(),
+        split_feature[:used].copy(),
+        split_weight[:used].copy(),
+        metric_weight[:n_nodes].copy(),
+        leaf_ptr[: n_leaves + 1].copy(),
+        importance,
+    )
+
+
+@kernel
+def route(X, roots, child, threshold, split_ptr, split_feature, split_weight, leaves):
+    """Fill ``leaves[i, t]`` with the leaf number that row i reaches in tree t.
+
+    A few rows go down abreast: their walks do not wait for each other's nodes to come from memory.
+    """
+    for t in range(roots.shape[0]):
+        for start in range(0, X.shape[0], ABREAST):
+            end = min(start + ABREAST, X.shape[0])
+            for i in range(start, end):
+                leaves[i, t] = roots[t]
+            going = roots[t] >= 0
+            while going:
+                going = False
+                for i in range(start, end):
+                    node = leaves[i, t]
+                    if node >= 0:
+                        value = _split_value(X[i], split_feature, split_weight, split_ptr[node], split_ptr[node + 1])
+                        leaves[i, t] = child[node, 0 if value < threshold[node] else 1]
+                        going = True
+            for i in range(start, end):
+                leaves[i, t] = -1 - leaves[i, t]

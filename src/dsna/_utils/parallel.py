@@ -1,0 +1,57 @@
+"""Work in parallel chunks, with BLAS on one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import ThreadpoolController
+
+_CHUNK = 1024
+
+
+def writable(array: np.ndarray) -> np.ndarray:
+    """The array, or a copy of one that a process backend handed over read-only (a type of its own to numba)."""
+    return np.require(array, requirements=["C", "W"])
+
+
+def in_parallel(function: Callable[..., Any], tasks: list[tuple], n_jobs: int | None, verbose: int = 0) -> list[Any]:
+    """``[function(*task) for task in tasks]`` on joblib's current backend, threads unless another is set."""
+    with one_blas_thread():
+        if len(tasks) == 1:
+            # No pool for a single task: ray and loky would start processes for it.
+            return [function(*tasks[0])]
+        return Parallel(n_jobs=n_jobs, prefer="threads", verbose=max(0, verbose - 1))(
+            delayed(_limited)(function, *task) for task in tasks
+        )
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """The BLAS libraries of this process; finding them takes longer than many a task."""
+    return ThreadpoolController().select(user_api="blas")
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """A context in which BLAS works on one thread: sums come out the same whatever their number was.
+
+    The number is one for the whole process, so it is for those who start threads to enter this, not for the threads:
+    the first of them to leave would set it back for the others.
+    """
+    return _blas().limit(limits=1)
+
+
+def _limited(function: Callable[..., Any], *task: Any) -> Any:
+    """One task, maybe in a process of its own."""
+    with one_blas_thread():
+        return function(*task)
+
+
+def chunks(n: int, size: int = _CHUNK) -> Iterator[slice]:
+    """Slices of at most ``size`` rows that cover ``range(n)``."""
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))

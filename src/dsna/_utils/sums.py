@@ -1,0 +1,56 @@
+"""Sums and means that come out the same, to the last bit, however rows are batched and padded.
+
+``np.sum``, ``np.einsum`` and BLAS group their terms by the shape of the array: a query would get another answer beside
+a query of more neighbours.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_ROUNDING = 1e-9
+
+
+def ordered_sum(values: np.ndarray) -> np.ndarray:
+    """Sums along the second axis, term after term; zeros at the end change nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ordered_sum(np.array([[0.1, 0.2, 0.3], [1.0, 2.0, 0.0]]))
+    array([0.6, 3. ])
+    """
+    return np.cumsum(values, axis=1)[:, -1]
+
+
+def weighted_sum(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(n, q) sums of values (n, M, q) times weights (n, M), taken relative to the first value.
+
+    Where the weights of a row sum to one but for rounding, equal values give that value exactly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_sum(np.array([[0.7, 0.2, 0.1]]), np.full((1, 3, 1), 0.3)).item()
+    0.3
+    """
+    anchor = values[:, 0]
+    total = ordered_sum(weights)[:, None]
+    total = np.where(np.abs(total - 1.0) <= _ROUNDING, 1.0, total)
+    return total * anchor + ordered_sum(weights[:, :, None] * (values - anchor[:, None]))
+
+
+def rowwise_product(X: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """``X @ matrix`` in float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rowwise_product(np.array([[1.0, 2.0]]), np.eye(2))
+    array([[1., 2.]])
+    """
+    from .._kernels.products import rowwise_product as fill
+
+    out = np.empty((len(X), matrix.shape[1]))
+    fill(np.require(X, np.float64, ["C", "W"]), np.require(matrix, np.float64, ["C", "W"]), out)
+    return out

@@ -1,0 +1,205 @@
+"""The commands of ``dsna edges ...``: names, options and help; the work is imported when a command runs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .errors import exit_on_user_error, say
+from .main import EDGES_REMEDY
+
+LARGEST_SEED = 2**32 - 1  # that numpy and scikit-learn take
+
+edges = typer.Typer(
+    help="""Edges in photos: detect them, train a detector of your own, score maps as BSDS500 does.
+
+    -o names the file of a single product, --out the folder of many.
+
+    For example:
+
+    - `dsna edges detect photo.jpg -o edges.png` : with the detector that comes with dsna
+
+    - `dsna edges detect holiday --out holiday-edges --scales two --jobs 2` : all photos of a folder, more carefully
+
+    - `dsna edges train --data BSDS500 -o mine.dsna` , then `dsna edges evaluate --model mine.dsna --data BSDS500`
+    """,
+    no_args_is_help=True,
+)
+
+
+class Scales(StrEnum):
+    """Sizes at which a photo is looked at."""
+
+    single = "single"
+    two = "two"
+    multi = "multi"
+
+
+class Method(StrEnum):
+    """How a detector answers."""
+
+    dsna = "dsna"
+    se = "se"
+
+
+class Splits(StrEnum):
+    """How nodes split."""
+
+    gini = "gini"
+    svm = "svm"
+
+
+class Split(StrEnum):
+    """Parts of BSDS500."""
+
+    train = "train"
+    val = "val"
+    test = "test"
+
+
+_Data = Annotated[
+    Path, typer.Option(metavar="DIR", help="BSDS500: images/SPLIT/*.jpg and groundTruth/SPLIT/*.mat. Or your photos.")
+]
+_Truth = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Ground truth of your photos: PNG or BSDS500's MAT files of the same names."),
+]
+_Scales = Annotated[
+    Scales, typer.Option(help="two: half and full size, better for 40 % more time; multi: also double size, slow.")
+]
+_Method = Annotated[Method, typer.Option(help="se: one stored patch a leaf instead of sparse approximation; faster.")]
+
+
+@edges.command()
+def detect(
+    photos: Annotated[list[Path], typer.Argument(metavar="PHOTO", help="Photos, or folders of photos.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File for the map of one photo: .png or .npy.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for the maps of several photos, or of a folder.")
+    ] = None,
+    model: Annotated[str, typer.Option(metavar="FILE", help="Detector made by `dsna edges train`.")] = "shipped",
+    scales: _Scales = Scales.single,
+    method: _Method = Method.dsna,
+    no_nms: Annotated[bool, typer.Option("--no-nms", help="Soft map: edges are not thinned.")] = False,
+    invert: Annotated[bool, typer.Option("--invert", help="Dark edges on white.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Threads.")] = 1,
+) -> None:
+    """Edge maps of photos, as grey PNG files: the lighter, the surer.
+
+    Photos may be of any size and kind: colour, grey, 16 bits, CMYK, transparent (laid on white), turned by their EXIF
+    data; of an animation the first frame is used. The map of one photo goes to the file -o; those of several, or of a
+    folder, into the folder --out, named as the photos.
+
+    A photo that cannot be used is named and the others go on (exit code 1; 2 if none could be used).
+
+    For example:
+
+    - `dsna edges detect photo.jpg -o edges.png`
+
+    - `dsna edges detect photo.jpg -o sketch.png --invert --scales two` : like a drawing
+
+    - `dsna edges detect a.jpg b.tif holiday --out maps --jobs 2` : photos and a folder of photos
+
+    - `dsna edges detect photo.jpg -o soft.npy --no-nms` : numbers from 0 to 1, for numpy
+    """
+    with exit_on_user_error("edges detect", EDGES_REMEDY, f"The maps that are finished are in {out or output}."):
+        from ..vision.edges.batch import SCALES, Detection, detect_photos
+
+        how = Detection(model, SCALES[scales.value], method.value, not no_nms, jobs)
+        code = detect_photos(photos, how, file=output, out=out, invert=invert, say=say)
+    raise typer.Exit(code)
+
+
+@edges.command()
+def train(
+    data: _Data,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the detector.")],
+    truth: _Truth = None,
+    trees: Annotated[int, typer.Option(min=1, help="Trees.")] = 8,
+    patches: Annotated[int, typer.Option(min=100, help="Patches that each tree learns from.")] = 100_000,
+    splits: Annotated[
+        Splits, typer.Option(help="Splits by single features, or by linear SVMs where they gain more.")
+    ] = (Splits.gini),
+    cost: Annotated[float, typer.Option(min=0, help="How much more rare groups of patches weigh in a split.")] = 0.0,
+    pool: Annotated[
+        int, typer.Option(min=0, help="Patches remembered in the leaves; 0: structured edges only.")
+    ] = 50_000,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed gives the same detector.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Trees grown at a time.")] = 1,
+) -> None:
+    """Train a detector on the training photos of BSDS500, or on your own photos and ground truth.
+
+    Photos that cannot be used, say because their ground truth has another size, are named and left out (exit code 1).
+
+    For example:
+
+    - `dsna edges train --data BSDS500 -o quick.dsna --trees 4 --patches 10000` : a first look
+
+    - `dsna edges train --data BSDS500 -o mine.dsna --jobs 2` : the defaults
+
+    - `dsna edges train --data photos --truth drawings -o mine.dsna` : your own
+    """
+    with exit_on_user_error("edges train", EDGES_REMEDY, "Nothing was saved."):
+        from ..vision.edges.batch import train_detector
+
+        parameters = {
+            "n_trees": trees,
+            "n_patches": patches,
+            "splits": splits.value,
+            "cost": cost,
+            "n_pool": pool,
+            "random_state": seed,
+            "n_jobs": jobs,
+            "verbose": True,
+        }
+        code = train_detector(data, truth, output, parameters, say=say)
+    raise typer.Exit(code)
+
+
+@edges.command()
+def evaluate(
+    data: _Data,
+    maps: Annotated[
+        Path | None, typer.Argument(metavar="[MAPS]", help="Folder of PNG maps, named as the photos.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="FILE|shipped", help="Detect and score, instead of reading maps.")
+    ] = None,
+    truth: _Truth = None,
+    split: Annotated[Split, typer.Option(help="Part of BSDS500.")] = Split.val,
+    scales: _Scales = Scales.single,
+    method: _Method = Method.dsna,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for scores.csv, photos.csv and pr.png; resumed from.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Photos at a time.")] = 1,
+) -> None:
+    """Score edge maps against ground truth as BSDS500 does: ODS, OIS, AP and R50.
+
+    The maps come from a folder (those of any program: grey PNG files named as the photos), or from a detector. Photos
+    whose map is missing, damaged or of another size are named and left out (exit code 1).
+
+    For example:
+
+    - `dsna edges evaluate --model shipped --data BSDS500 --jobs 2`
+
+    - `dsna edges evaluate maps --data BSDS500 --split val --out scores` : also tables and a plot
+
+    - `dsna edges evaluate maps --data photos --truth drawings` : your own
+    """
+    if (maps is None) == (model is None):
+        raise typer.BadParameter("give either a folder of maps or --model FILE (--model shipped: the one of dsna).")
+    left = (
+        "Nothing was written." if out is None else f"What is finished is in {out}; the same command goes on from there."
+    )
+    with exit_on_user_error("edges evaluate", EDGES_REMEDY, left):
+        from ..vision.edges.batch import SCALES, Detection, score
+
+        source = maps if maps is not None else Detection(str(model), SCALES[scales.value], method.value)
+        code = score(source, data, truth, split.value, out=out, n_jobs=jobs, say=say)
+    raise typer.Exit(code)

@@ -1,0 +1,5 @@
+"""CS-RF: cost-sensitive random forests whose nodes learn weighted linear splits."""
+
+from .estimators import CostSensitiveForestClassifier, CostSensitiveForestRegressor
+
+__all__ = ["CostSensitiveForestClassifier", "CostSensitiveForestRegressor"]

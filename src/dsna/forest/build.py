@@ -1,0 +1,113 @@
+"""Growing a forest: the jobs of its trees, one round after another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._utils.parameters import is_number
+from .costs import cost_code
+from .held_out import PAIRS
+from .learned_metric import metric_map
+from .targets import Targets
+from .trees import Trees, grow_trees, in_input_units
+
+_SEEDS = np.iinfo(np.int32).max
+
+
+def draw_sizes(max_features: Any, n_draws: int, n_features: int) -> np.ndarray:
+    """Number of features of each random subset that a node tries."""
+    root = max(1, int(np.ceil(np.sqrt(n_features))))
+    if isinstance(max_features, str):
+        if max_features == "auto":
+            # Single features, pairs and oblique splits compete; the gain decides.
+            sizes = np.array((1, 1, 1, 2, 2, 2, root, root, root, root))[np.arange(n_draws) % 10]
+            return np.minimum(sizes, n_features)
+        if max_features != "sqrt":
+            raise ValueError(f"max_features={max_features!r} is unknown: use 'auto', 'sqrt', a number or None.")
+        size = root
+    elif max_features is None:
+        size = n_features
+    elif is_number(max_features) and max_features == int(max_features) and max_features > 1:
+        size = min(int(max_features), n_features)
+    elif isinstance(max_features, int | np.integer) and not isinstance(max_features, bool) and max_features == 1:
+        size = 1
+    elif is_number(max_features) and 0.0 < max_features <= 1.0:
+        size = max(1, round(max_features * n_features))
+    else:
+        raise ValueError(f"max_features={max_features!r} must be 'auto', 'sqrt', None, a whole number or a share.")
+    return np.full(1 if size == n_features else n_draws, size, dtype=np.int64)
+
+
+def leaf_rows(setting: Any, rarest: int) -> int:
+    """Rows that each side of a split must hold; by default 2 to 4, as the rarest class has (0 for labels)."""
+    return int(np.clip(rarest, 2, 4) if setting.min_samples_leaf is None else setting.min_samples_leaf)
+
+
+def grow_forest(
+    X: np.ndarray,
+    targets: Targets,
+    weight: np.ndarray,
+    block: np.ndarray,
+    left_out: np.ndarray,
+    setting: Any,
+    rng: np.random.RandomState,
+) -> Trees:
+    """Grow the trees of a forest on scaled rows.
+
+    Parameters
+    ----------
+    X, targets, weight, block : rows on a common scale, their labels, sample weights and blocks.
+    omits : (n_estimators, N_FOLDS) blocks that each tree leaves out.
+    setting : an estimator of this module, whose parameters say how.
+    """
+    cost, cost_table = cost_code(setting.cost)
+    growth = (
+        targets.n_classes,
+        int(targets.code.max()) + 1,
+        int(setting.max_depth) if setting.max_depth is not None else 10_000,
+        leaf_rows(setting, targets.rarest),
+        int(setting.max_split_samples),
+        int(setting.split_groups == "features"),
+        int(setting.threshold == "gain"),
+        0,
+        cost,
+        targets.density,
+        float(setting.C),
+        float(setting.svr_epsilon),
+    )
+    order = np.lexsort((rng.rand(len(X)), targets.rank))
+    order = order[weight[order] > 0]
+    jobs = []
+    for omit in left_out:
+        rows = order[~omit[block[order]]]
+        counts = np.empty(0)
+        if setting.bootstrap:
+            counts = np.bincount(rng.choice(rows, len(rows)), minlength=len(X)).astype(np.float64)
+            rows = rows[counts[rows] > 0]
+        jobs.append((rows, counts, int(rng.randint(_SEEDS))))
+
+    def grow(space: np.ndarray, some: np.ndarray, common_scale: bool) -> list[tuple]:
+        table = (space, targets.label, targets.code, targets.share, weight, targets.gain, cost_table)
+        sizes = draw_sizes(setting.max_features, setting.n_draws, space.shape[1])
+        how = (*growth[:7], int(common_scale), *growth[8:])
+        return grow_trees(table, how, sizes, [jobs[t] for t in some], setting.n_jobs, setting.verbose)
+
+    everyone = np.arange(len(left_out))
+    trees = Trees.join(grow(X, everyone, False), left_out)
+    for _ in range(1, setting.metric_rounds):
+        # A second forest grows in the metric of the first.  Trees that omit the same blocks share a metric made
+        # by trees that omit them too, or out-of-bag rows would have had a say in it.
+        grown: list[tuple] = [()] * len(left_out)
+        for pair in range(min(len(PAIRS), len(left_out))):
+            some = everyone[pair :: len(PAIRS)]
+            space = metric_map(trees, np.isin(everyone, some), X.shape[1])
+            if space is None:
+                again = grow(X, some, True)
+            else:
+                again = in_input_units(grow(np.ascontiguousarray(X @ space), some, True), space)
+            for t, tree in zip(some, again, strict=True):
+                grown[t] = tree
+        trees = Trees.join(grown, left_out)
+    return trees

@@ -1,0 +1,144 @@
+"""How common a regression target is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+from scipy.spatial import cKDTree
+
+from .._utils.invariants import LARGEST, POSITIVE, Array, Checked, Choice, Number, require
+from .scaling import column_spread
+
+DENSITIES = ("auto", "exact", "bins", "kernel")
+
+
+_GRID = 1024
+
+
+_BINS = 20
+
+
+_CENTRES = 500
+
+
+_NARROWEST = 1e-100  # labels that differ by less count as equal: their squares vanish
+
+
+_TIE = 1e-9  # in standard deviations: distances that differ by less are equal
+
+
+class TargetDensity(Checked):
+    """Share of the training rows whose label is (nearly) a given one.
+
+    Parameters
+    ----------
+    y : array of shape (n,) or (n, n_outputs)
+        Training labels.
+    kind : {"auto", "exact", "bins", "kernel"} or callable, default="auto"
+        "exact" counts equal labels, "bins" counts labels in 20 bins of equal width, "kernel" smooths; "auto" is
+        exact where labels repeat (ages, angles, ratings), otherwise a kernel density.  A callable maps labels to
+        positive densities.
+    sample_weight : array of shape (n,), optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> TargetDensity(np.array([1.0] * 9 + [5.0]), kind="exact").evaluate(np.array([1.0, 5.0]))
+    array([0.9, 0.1])
+    """
+
+    FIELDS = {
+        "offset": Array("float64", "outputs"),
+        "scale": Array("float64", "outputs", POSITIVE),
+        "floor": Number(POSITIVE, 1.0),
+        "kind": Choice(("exact", "bins", "kernel", "callable")),
+        "support": Array("float64", "labels, outputs"),
+        "values": Array("float64", "shares", low=0.0),
+    }
+    NOT_EMPTY = ("outputs", "labels", "shares")
+
+    def __init__(self, y: Any, kind: str | Callable[[Any], Any] = "auto", sample_weight: Any = None):
+        y = np.asarray(y, dtype=np.float64)
+        labels = y.reshape(len(y), -1)
+        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weight = weight / weight.sum()
+        if not callable(kind) and kind not in DENSITIES:
+            raise ValueError(f"target_density={kind!r} is unknown: use one of {DENSITIES} or a callable.")
+        distinct, code = np.unique(labels, axis=0, return_inverse=True)
+        if kind == "auto":
+            kind = "exact" if len(distinct) <= max(2, min(200, len(y) / 10)) else "kernel"
+        self.offset = labels.mean(axis=0)
+        self.scale = column_spread(labels)
+        self.floor = 0.5 / len(y)
+        if callable(kind):
+            self.kind = "callable"
+            shares = np.asarray(kind(y), dtype=np.float64)
+            if shares.shape != (len(y),) or not np.all(np.isfinite(shares)) or np.any(shares <= 0):
+                raise ValueError("The callable target_density must give one positive, finite density for each label.")
+            self.support, first = np.unique(labels, axis=0, return_index=True)
+            self.values = shares[first] / max(shares.max(), 1.0)
+        elif kind == "exact":
+            self.kind = "exact"
+            self.support = distinct
+            self.values = np.bincount(code.ravel(), weights=weight, minlength=len(distinct))
+        elif labels.shape[1] == 1:
+            self.kind = kind
+            self._on_grid(labels[:, 0], weight, kind)
+        else:
+            self.kind = kind
+            step = max(1, len(y) // _CENTRES)
+            self.support = labels[np.lexsort(labels.T)][::step]
+            self.values = np.ones(1)
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        spread = sizes["outputs"] > 1 and self.kind in ("kernel", "bins")
+        require(sizes["shares"] == (1 if spread else sizes["labels"]), "TargetDensity.values has another length")
+        if sizes["outputs"] == 1:
+            require(np.all(self.support[1:] >= self.support[:-1]), "TargetDensity.support falls")
+
+    def _on_grid(self, y: np.ndarray, weight: np.ndarray, kind: str) -> None:
+        low, high = float(y.min()), float(y.max())
+        if high - low < _NARROWEST:
+            self.support, self.values = np.array([[low]]), np.ones(1)
+            return
+        size = _BINS if kind == "bins" else _GRID
+        edges = np.linspace(low, high, size + 1)
+        at = np.clip(np.searchsorted(edges, y, side="right") - 1, 0, size - 1)
+        values = np.bincount(at, weights=weight, minlength=size)
+        if kind == "kernel":
+            quartiles = np.quantile(y, [0.25, 0.75])
+            spread = min(s for s in (self.scale[0], (quartiles[1] - quartiles[0]) / 1.34) if s > 0)
+            width = 0.9 * spread * len(y) ** -0.2 / ((high - low) / size)
+            values = gaussian_filter1d(values, max(width, 1.0), mode="constant") * (size / _BINS)
+        self.support = (0.5 * (edges[1:] + edges[:-1]))[:, None]
+        self.values = values
+
+    def _standardized(self, labels: np.ndarray) -> np.ndarray:
+        """Labels in units of their spread, within the range whose squares a search tree can sum."""
+        with np.errstate(over="ignore"):
+            return np.clip((labels - self.offset) / self.scale, -LARGEST, LARGEST)
+
+    def evaluate(self, y: Any) -> np.ndarray:
+        """Shares, each in (0, 1], of the labels ``y``; a label never seen has the share of the nearest one known."""
+        labels = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        if labels.shape[1] > 1 and self.kind in ("kernel", "bins"):
+            tree = cKDTree(self._standardized(self.support))
+            width = len(self.support) ** (-1.0 / (labels.shape[1] + 4))
+            near = tree.query_ball_point(self._standardized(labels), r=2 * width + _TIE, return_length=True)
+            shares = near / len(self.support)
+        elif labels.shape[1] == 1:
+            at = np.searchsorted(self.support[:, 0], labels[:, 0])
+            at = np.clip(at, 1, max(len(self.support) - 1, 1))
+            lower = labels[:, 0] - self.support[at - 1, 0]
+            upper = self.support[np.minimum(at, len(self.support) - 1), 0] - labels[:, 0]
+            shares = self.values[
+                np.where(lower <= upper + _TIE * self.scale[0], at - 1, np.minimum(at, len(self.support) - 1))
+            ]
+        else:
+            _, at = cKDTree(self._standardized(self.support)).query(self._standardized(labels))
+            shares = self.values[at]
+        return np.clip(shares, self.floor, 1.0)

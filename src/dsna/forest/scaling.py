@@ -1,0 +1,73 @@
+"""Columns on a common scale, fitted on training rows only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._utils.invariants import POSITIVE, Array, Checked
+
+SCALINGS = ("columns", "global", "none")
+_FARTHEST = 1e50
+_ROUNDING = 1e-14
+
+
+def _unit(values: np.ndarray) -> np.ndarray:
+    """Powers of two near the largest value of each column: in these units, no square overflows or vanishes."""
+    return np.exp2(np.clip(np.frexp(np.abs(values).max(axis=0))[1], -1000, 1000))
+
+
+def column_spread(values: np.ndarray) -> np.ndarray:
+    """Standard deviation of each column, one where the column is constant (its deviation may be rounding).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> column_spread(np.array([[0.1, 1.0], [0.1, 3.0], [0.1, 5.0]])).round(2)
+    array([1.  , 1.63])
+    """
+    unit = _unit(values)
+    scaled = values / unit
+    spread = np.where(np.ptp(scaled, axis=0) > _ROUNDING, scaled.std(axis=0) * unit, 0.0)
+    return np.where(spread > 0, spread, 1.0)
+
+
+class Scaling(Checked):
+    """Offset and scale of the inputs.
+
+    Parameters
+    ----------
+    X : array of shape (n, n_features)
+    kind : {"columns", "global", "none"}
+        Each column by its own standard deviation (tables), all by one (features whose relative scale carries
+        meaning, such as PCA or HOG), or not at all.
+    """
+
+    FIELDS = {
+        "offset": Array("float64", "features"),
+        "scale": Array("float64", "features", low=POSITIVE),
+    }
+    NOT_EMPTY = ("features",)
+
+    def __init__(self, X: np.ndarray, kind: str):
+        if kind not in SCALINGS:
+            raise ValueError(f"scaling={kind!r} is unknown: use one of {SCALINGS}.")
+        self.offset = np.zeros(X.shape[1])
+        self.scale = np.ones(X.shape[1])
+        if kind != "none":
+            unit = _unit(X)
+            scaled = X / unit
+            self.offset = scaled.mean(axis=0) * unit
+            spread = scaled.std(axis=0) * unit
+            spread[spread <= 1e-10 * np.abs(self.offset)] = 0.0
+            if kind == "global":
+                largest = max(spread.max(), 1e-300)
+                spread = np.full(X.shape[1], largest * np.sqrt(np.mean((spread / largest) ** 2)))
+            self.scale = np.where(spread > 0, spread, 1.0)
+        self.check()
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Rows on the common scale, C-contiguous float64; values beyond 1e50 scales count as that far."""
+        with np.errstate(over="ignore"):
+            scaled = np.subtract(X, self.offset, order="C")
+            scaled /= self.scale
+        return np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)

@@ -1,0 +1,88 @@
+"""Training labels as the kernels want them: numbers, weights in the gain, and an order along the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .costs import class_shares
+from .density import TargetDensity
+from .scaling import column_spread
+
+_LARGEST_GAIN_WEIGHT = 10.0
+_LATER = 1e-6
+_LARGEST = 0.999
+
+
+class Targets:
+    """Labels of the training rows.
+
+    Attributes
+    ----------
+    n_classes : number of classes, 0 in regression.
+    code : (n,) class number, or number of the distinct label.
+    label : (n, q) labels, each output in units of its spread; a column of zeros for classes.
+    share : (n,) share of rows with (nearly) the label.
+    gain : (n,) weight of a row in the gain of a split: inverse frequency.
+    density : how a node finds the share of a label (``DENSITY_*`` of the kernels).
+    """
+
+    def __init__(
+        self,
+        n_classes: int,
+        code: np.ndarray,
+        label: np.ndarray,
+        share: np.ndarray,
+        gain: np.ndarray,
+        density: int,
+    ):
+        self.n_classes = n_classes
+        self.code = np.ascontiguousarray(code, dtype=np.int64)
+        self.label = np.ascontiguousarray(label, dtype=np.float64)
+        self.share = np.ascontiguousarray(share, dtype=np.float64)
+        self.gain = np.ascontiguousarray(gain, dtype=np.float64)
+        self.density = density
+
+    @property
+    def rarest(self) -> int:
+        """Rows of the rarest class; 0 in regression."""
+        counts = np.bincount(self.code)
+        return int(counts[counts > 0].min()) if self.n_classes else 0
+
+    @property
+    def rank(self) -> np.ndarray:
+        """(n,) numbers that order the rows by label: several outputs by their main direction, to nine digits."""
+        if self.n_classes:
+            return self.code
+        label = self.label
+        if label.shape[1] == 1:
+            return label[:, 0]
+        centred = label - label.mean(axis=0)
+        # Of outputs that vary alike and independently, the first is the main direction.
+        preference = 1.0 - _LATER * np.arange(label.shape[1])
+        direction = np.linalg.svd(centred * preference, full_matrices=False)[2][0]
+        size = np.abs(direction)
+        sign = np.sign(direction[np.argmax(size >= _LARGEST * size.max())])
+        return np.round(np.sum(centred * (sign * direction), axis=1), 9)
+
+
+def class_targets(code: np.ndarray, n_classes: int, weight: np.ndarray) -> Targets:
+    """Targets of a classification."""
+    shares = class_shares(code, n_classes, weight)
+    share = np.maximum(shares, 1e-300)[code]
+    return Targets(n_classes, code, np.zeros((len(code), 1)), share, 1.0 / (n_classes * share), 0)
+
+
+def regression_targets(y: np.ndarray, weight: np.ndarray, target_density: str | Callable[[Any], Any]) -> Targets:
+    """Targets of a regression."""
+    kept = weight > 0
+    labels = y.reshape(len(y), -1)
+    label = (labels - labels[kept].mean(axis=0)) / column_spread(labels[kept])
+    density = TargetDensity(y[kept], target_density, weight[kept])
+    share = density.evaluate(y)
+    gain = 1.0 / share
+    gain = np.minimum(gain / np.average(gain, weights=weight), _LARGEST_GAIN_WEIGHT)
+    code = np.unique(labels, axis=0, return_inverse=True)[1].ravel()
+    return Targets(0, code, label, share, gain, {"exact": 0, "bins": 1}.get(density.kind, 2))

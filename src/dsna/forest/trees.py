@@ -1,0 +1,274 @@
+"""Grown trees as flat arrays: growing them in parallel, sending rows down, what their leaves hold.
+
+The layout of the arrays is told in ``dsna._kernels.forest.tree``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.sparse import csr_array
+
+from .._utils.invariants import Array, Checked, check_leaves, check_links, require, tree_of_nodes
+from .._utils.parallel import chunks, in_parallel, writable
+from .held_out import N_FOLDS
+
+
+def _grow_some(table: tuple, growth: tuple, sizes: np.ndarray, jobs: list[tuple[np.ndarray, np.ndarray, int]]) -> list:
+    """Grow the trees of one task; a job is (rows sorted by label, their weights, seed)."""
+    from .._kernels.forest.node_targets import Growth, Table
+    from .._kernels.forest.tree import grow_tree
+
+    X, label, code, share, weight, gain, cost_table = (writable(a) for a in table)
+    grown = []
+    for rows, counts, seed in jobs:
+        tree_weight = weight
+        if counts.size:
+            tree_weight = weight * counts
+        rows = rows.astype(np.int32)
+        arrays = grow_tree(
+            rows,
+            Table(X, label, code, share, tree_weight, gain, cost_table),
+            Growth(*growth),
+            writable(sizes),
+            seed,
+        )
+        grown.append((*arrays, rows))
+    return grown
+
+
+def grow_trees(
+    table: tuple[np.ndarray, ...],
+    growth: tuple,
+    sizes: np.ndarray,
+    jobs: list[tuple[np.ndarray, np.ndarray, int]],
+    n_jobs: int | None,
+    verbose: int = 0,
+) -> list[tuple]:
+    """Grow one tree per job in parallel; each comes as the arrays that ``Trees.join`` takes."""
+    per_task = max(1, -(-len(jobs) // (4 * effective_n_jobs(n_jobs))))
+    tasks = [(table, growth, sizes, jobs[part]) for part in chunks(len(jobs), per_task)]
+    return [tree for task in in_parallel(_grow_some, tasks, n_jobs, verbose) for tree in task]
+
+
+def in_input_units(grown: list[tuple], space: np.ndarray) -> list[tuple]:
+    """Trees grown on ``X @ space`` as trees that take X: each split takes all columns that the space knows."""
+    known = np.flatnonzero(space.any(axis=1)).astype(np.int32)
+    back = np.ascontiguousarray(space[known].T)
+    shares = np.abs(space) / np.maximum(np.abs(space).sum(axis=0), 1e-300).sum()
+    taken = []
+    for child, threshold, ptr, feature, weight, metric_weight, leaf_ptr, importance, rows in grown:
+        dense = csr_array((weight, feature, ptr), shape=(len(child), len(back))) @ back
+        new_ptr = np.arange(len(child) + 1) * len(known)
+        split = (new_ptr, np.tile(known, len(child)), dense.astype(np.float32).ravel())
+        taken.append((child, threshold, *split, metric_weight, leaf_ptr, shares @ importance, rows))
+    return taken
+
+
+class Trees(Checked):
+    """The trees of a forest and the training rows in their leaves.
+
+    Attributes
+    ----------
+    roots : (n_trees,) first node of each tree, or -1 - its leaf where there is but one.
+    child, threshold, split_ptr, split_feature, split_weight : nodes of all trees, one after another.
+    node_tree : tree of each node.
+    metric_weight : weight of each split in the forest's metric; with ``node_tree`` empty once it is forgotten.
+    leaf_ptr, leaf_rows : training rows of each leaf.
+    leaf_tree : tree of each leaf.
+    omits : (n_trees, N_FOLDS) blocks of rows that a tree has never seen.
+    importance : (n_features,) summed gains.
+    """
+
+    FIELDS = {
+        "roots": Array("int32", "trees"),
+        "child": Array("int32", "nodes, 2"),
+        "threshold": Array("float64", "nodes"),
+        "split_ptr": Array("int32 int64", "nodes+1", into="entries"),
+        "split_feature": Array("int16 int32", "entries", below="features"),
+        "split_weight": Array("float32", "entries"),
+        "node_tree": Array("int32", "weighed"),
+        "metric_weight": Array("float64", "weighed", low=0),
+        "leaf_ptr": Array("int64", "leaves+1", into="held"),
+        "leaf_rows": Array("int32", "held", low=0),
+        "leaf_tree": Array("int32", "leaves", below="trees"),
+        "omits": Array("bool", f"trees, {N_FOLDS}"),
+        "importance": Array("float64", "features"),
+    }
+    NOT_EMPTY = ("trees", "leaves", "features")
+
+    def __init__(self, **arrays: np.ndarray):
+        self.__dict__.update(arrays)
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        widest = self.split_feature.max(initial=0)
+        require(self.split_feature.dtype == _feature_dtype(widest), "Trees.split_feature has the wrong dtype")
+        require(self.split_ptr.dtype == _pointer_dtype(sizes["entries"]), "Trees.split_ptr has the wrong dtype")
+        grown, lone = np.flatnonzero(self.roots >= 0), np.flatnonzero(self.roots < 0)
+        first = self.roots[grown]
+        tree = tree_of_nodes("Trees", first, grown, sizes["nodes"])
+        parent, side = np.nonzero(self.child >= 0)
+        check_links("Trees", tree, first, parent, self.child[parent, side])
+        above, side = np.nonzero(self.child < 0)
+        ends = -1 - np.concatenate([self.child[above, side], self.roots[lone]])
+        check_leaves("Trees", ends, np.concatenate([tree[above], lone]), self.leaf_tree)
+        known = sizes["weighed"] == 0 or np.array_equal(self.node_tree, tree)
+        require(known, "Trees.node_tree does not tell the tree of each node")
+
+    roots: np.ndarray
+    child: np.ndarray
+    threshold: np.ndarray
+    split_ptr: np.ndarray
+    split_feature: np.ndarray
+    split_weight: np.ndarray
+    node_tree: np.ndarray
+    metric_weight: np.ndarray
+    leaf_ptr: np.ndarray
+    leaf_rows: np.ndarray
+    leaf_tree: np.ndarray
+    left_out: np.ndarray
+    importance: np.ndarray
+
+    def check_rows(self, n_rows: int) -> None:
+        """Raise an InvariantError unless the rows in the leaves are among so many."""
+        require(self.leaf_rows.max(initial=-1) < n_rows, f"Trees.leaf_rows names rows past the last of {n_rows}")
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.roots)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves of all trees."""
+        return len(self.leaf_ptr) - 1
+
+    @classmethod
+    def join(cls, grown: list[tuple], left_out: np.ndarray) -> Trees:
+        """Trees given one by one as (child, threshold, split_ptr, ..., importance, rows), as one object."""
+        child, threshold, split_ptr, feature, weight, metric_weight, leaf_ptr, importance, rows = zip(
+            *grown, strict=True
+        )
+        sizes = [len(a) for a in child]
+        nodes = np.cumsum([0, *sizes])
+        leaves = np.cumsum([0, *(len(a) - 1 for a in leaf_ptr)])
+        used = np.cumsum([0, *(len(a) for a in feature)])
+        kept = np.cumsum([0, *(len(a) for a in rows)])
+        widest = max((int(a.max()) for a in feature if len(a)), default=0)
+        return cls(
+            roots=np.where(sizes, nodes[:-1], -1 - leaves[:-1]).astype(np.int32),
+            child=np.concatenate(
+                [np.where(a >= 0, a + n, a - m) for a, n, m in zip(child, nodes, leaves, strict=False)]
+            ).astype(np.int32),
+            threshold=np.concatenate(threshold),
+            split_ptr=np.concatenate([a[:-1] + u for a, u in zip(split_ptr, used, strict=False)] + [used[-1:]]).astype(
+                _pointer_dtype(used[-1])
+            ),
+            split_feature=np.concatenate(feature).astype(_feature_dtype(widest)),
+            split_weight=np.concatenate(weight).astype(np.float32),
+            node_tree=np.repeat(np.arange(len(child)), sizes).astype(np.int32),
+            metric_weight=np.concatenate(metric_weight),
+            leaf_ptr=np.concatenate([a[:-1] + k for a, k in zip(leaf_ptr, kept, strict=False)] + [kept[-1:]]),
+            leaf_rows=np.concatenate(rows).astype(np.int32),
+            leaf_tree=np.repeat(np.arange(len(child)), np.diff(leaves)).astype(np.int32),
+            left_out=left_out,
+            importance=np.sum(importance, axis=0),
+        )
+
+    @property
+    def nodes(self) -> tuple[np.ndarray, ...]:
+        """What the kernel ``route`` takes."""
+        return (self.roots, self.child, self.threshold, self.split_ptr, self.split_feature, self.split_weight)
+
+    def apply(self, X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """(n, n_trees) number of the leaf that each row reaches in each tree; leaves are numbered across trees."""
+        tasks = [(X[part], *self.nodes) for part in chunks(len(X))]
+        return np.concatenate(in_parallel(_route_some, tasks, n_jobs))
+
+    @property
+    def _leaf_of_entry(self) -> np.ndarray:
+        return np.repeat(np.arange(self.n_leaves), np.diff(self.leaf_ptr))
+
+    def leaf_means(self, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """(n_leaves, k) weighted mean over the rows of each leaf of their values (n, k)."""
+        leaf = self._leaf_of_entry
+        weights = weight[self.leaf_rows]
+        totals = np.maximum(np.bincount(leaf, weights=weights, minlength=self.n_leaves), 1e-300)
+        filled = np.diff(self.leaf_ptr) > 0
+        means = np.zeros((self.n_leaves, values.shape[1]))
+        # Relative to the first row of the leaf, so that equal values have that value as their mean, exactly.
+        means[filled] = values[self.leaf_rows[self.leaf_ptr[:-1][filled]]]
+        for k, column in enumerate(values.T):
+            off = weights * (column[self.leaf_rows] - means[leaf, k])
+            means[:, k] += np.bincount(leaf, weights=off, minlength=self.n_leaves) / totals
+        return means
+
+    @staticmethod
+    def mean_over_trees(leaf_value: np.ndarray, leaves: np.ndarray, used: np.ndarray | None = None) -> np.ndarray:
+        """(n, k) mean of what the leaves (n, n_trees) hold, over the trees that are used (n, n_trees), or over all.
+
+        Sums go tree by tree and relative to the first: the answer to a row depends on no other row, and equal values
+        have that value as their mean, exactly.
+        """
+        used = np.ones(leaves.shape, dtype=bool) if used is None else used
+        first = leaf_value[leaves[:, 0]]
+        total = np.zeros_like(first)
+        for t in range(1, leaves.shape[1]):
+            total += (leaf_value[leaves[:, t]] - first) * used[:, t, None]
+        with np.errstate(invalid="ignore"):
+            return first + total / used.sum(axis=1, keepdims=True)
+
+    def with_rows(self, leaves: np.ndarray, rows: np.ndarray) -> Trees:
+        """Trees whose leaves hold more rows: ``rows[i]`` joins leaf ``leaves[i]``."""
+        leaf = np.concatenate([self._leaf_of_entry, leaves])
+        order = np.argsort(leaf, kind="stable")
+        arrays = self.state
+        arrays["leaf_rows"] = np.concatenate([self.leaf_rows, rows])[order]
+        arrays["leaf_ptr"] = np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=self.n_leaves))])
+        return Trees(**arrays)
+
+    def shortened(self, most: int, code: np.ndarray) -> Trees:
+        """Trees whose leaves keep at most about ``most`` rows: of each label its share, at least one.
+
+        Rows stand in the same order in all leaves, so that leaves drop the same rows and proximities keep their
+        meaning.
+        """
+        sizes = np.diff(self.leaf_ptr)
+        leaf = self._leaf_of_entry
+        label = code[self.leaf_rows]
+        run_starts = np.flatnonzero(np.r_[True, (leaf[1:] != leaf[:-1]) | (label[1:] != label[:-1])])
+        run_sizes = np.diff(np.r_[run_starts, len(leaf)])
+        place = np.arange(len(leaf)) - np.repeat(run_starts, run_sizes)
+        quota = np.ceil(most * run_sizes / sizes[leaf[run_starts]])
+        keep = (sizes[leaf] <= most) | (place < np.repeat(quota, run_sizes))
+        arrays = self.state
+        arrays["leaf_rows"] = self.leaf_rows[keep]
+        arrays["leaf_ptr"] = np.concatenate([[0], np.cumsum(np.bincount(leaf[keep], minlength=self.n_leaves))])
+        return Trees(**arrays)
+
+    def without_metric(self) -> Trees:
+        """Trees that no longer know the weights of their splits in the metric."""
+        arrays = self.state
+        arrays["metric_weight"] = np.empty(0)
+        arrays["node_tree"] = np.empty(0, dtype=np.int32)
+        return Trees(**arrays)
+
+
+def _feature_dtype(widest: int) -> type:
+    """The smallest dtype for numbers of features, so that there is but one for each forest."""
+    return np.int16 if widest < 2**15 else np.int32
+
+
+def _pointer_dtype(last: int) -> type:
+    """The smallest dtype for pointers."""
+    return np.int32 if last < 2**31 else np.int64
+
+
+def _route_some(X: np.ndarray, *nodes: np.ndarray) -> np.ndarray:
+    from .._kernels.forest.tree import route
+
+    nodes = tuple(writable(a) for a in nodes)
+    leaves = np.empty((len(X), len(nodes[0])), dtype=np.int32)
+    route(writable(X), *nodes, leaves)
+    return leaves

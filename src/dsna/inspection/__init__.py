@@ -1,0 +1,1 @@
+"""Which rows made a prediction, and plots of how good predictions are."""

@@ -1,0 +1,215 @@
+"""Values as a JSON tree and arrays, as model files hold them, and back.
+
+In the tree numbers, strings, booleans, null and lists stand for themselves; an object is one of
+
+- ``{"array": i}``, ``{"strings": i}``, ``{"scalar": i}``: the array ``arrays/i.npy``, as it is, as an object
+  array of strings, or as a numpy scalar;
+- ``{"tuple": [...]}``, ``{"dict": [[key, value], ...]}``, ``{"float": "nan"}``, ``{"random": {...}}``;
+- ``{"object": name, "state": {...}}``: a container of this package, one of ``CONTAINERS``;
+- ``{"template": name, "params": {...}}``: an unfitted scikit-learn source of neighbours.
+"""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from .._utils.invariants import Checked
+from .archive import ARRAY_KINDS, Archive, ModelFileError
+
+CONTAINERS = {
+    "Calibration": "prediction.calibration",
+    "NeighborIndex": "neighbors.index",
+    "TargetDensity": "forest.density",
+    "MaskTable": "vision.edges.masks",
+    "PatchEmbedding": "vision.edges.embedding",
+    "PatchPool": "vision.edges.pool",
+    "Regions": "prediction.intervals",
+    "Scaling": "forest.scaling",
+    "StructuredForest": "vision.edges.forest",
+    "Trees": "forest.trees",
+}
+_TAGS = {
+    "array": 1, "strings": 1, "scalar": 1, "float": 1, "tuple": 1, "dict": 1, "random": 1, "object": 2, "template": 2,
+}  # fmt: skip
+_CANNOT = "which a dsna model file cannot hold; joblib.dump and pickle can"
+
+
+class Encoder:
+    """Turns values into a JSON tree and collects the arrays that it refers to."""
+
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray] = []
+        self._numbers: dict[int, int] = {}
+        self._sources: list[Any] = []
+
+    def attributes(self, state: dict[str, Any], where: str = "") -> dict[str, Any]:
+        """Named values; ``where`` begins the names in error messages."""
+        return {name: self.tree(value, where + name) for name, value in state.items()}
+
+    def tree(self, value: Any, where: str) -> Any:
+        """One value, which error messages call ``where``."""
+        kind = type(value)
+        if value is None or kind in (bool, int, str):
+            return value
+        if kind is float:
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, np.generic):
+            return {"scalar": self._number(value, np.asarray(value), where)}
+        if kind in (np.ndarray, np.memmap):
+            if value.dtype == object:
+                return {"strings": self._number(value, _as_text(value, where), where)}
+            return {"array": self._number(value, value, where)}
+        if kind in (list, tuple):
+            items = [self.tree(item, f"{where}[{i}]") for i, item in enumerate(value)]
+            return items if kind is list else {"tuple": items}
+        if kind is dict:
+            return {"dict": [[self.tree(k, where), self.tree(v, f"{where}[{k!r}]")] for k, v in value.items()]}
+        if kind is np.random.RandomState and value.get_state(legacy=False)["bit_generator"] == "MT19937":
+            return {"random": self.tree(value.get_state(legacy=False), where)}
+        if isinstance(value, Checked):
+            return {"object": kind.__name__, "state": self.attributes(value.state, where + ".")}
+        if kind is _templates().get(kind.__name__):
+            params = self.attributes(value.get_params(deep=False), where + "__")
+            return {"template": kind.__name__, "params": params}
+        raise TypeError(_refusal(value, where))
+
+    def _number(self, source: Any, array: np.ndarray, where: str) -> int:
+        """Number of the array; attributes that are one array share it."""
+        if array.dtype.kind not in ARRAY_KINDS:
+            raise TypeError(f"{where} has dtype {array.dtype}, {_CANNOT}.")
+        if id(source) not in self._numbers:
+            self._numbers[id(source)] = len(self.arrays)
+            self.arrays.append(array)
+            self._sources.append(source)  # an id names only what lives
+        return self._numbers[id(source)]
+
+
+class Decoder:
+    """Turns a JSON tree back into values."""
+
+    def __init__(self, archive: Archive, writer: str) -> None:
+        self._archive = archive
+        self._writer = writer
+        self._texts: dict[int, np.ndarray] = {}
+
+    def unknown(self, what: str) -> ModelFileError:
+        """The error for a name that is on no list."""
+        return ModelFileError(f"{what} is unknown here. Use what wrote the file, {self._writer}, or newer.")
+
+    def built(self, cls: Any, tree: dict[str, Any]) -> Any:
+        """An estimator of given parameters."""
+        params = self.attributes(tree)
+        for stranger in params.keys() - cls().get_params(deep=False).keys():
+            raise self.unknown(f"the parameter {stranger!r} of {cls.__name__}")
+        return cls(**params)
+
+    def attributes(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Named values."""
+        return {name: self.value(tree) for name, tree in state.items()}
+
+    def value(self, tree: Any) -> Any:
+        """One value."""
+        if isinstance(tree, list):
+            return [self.value(item) for item in tree]
+        if not isinstance(tree, dict):
+            return tree
+        if not tree:
+            raise ValueError("the header holds an empty object")
+        tag, content = next(iter(tree.items()))
+        if tag in _TAGS and len(tree) != _TAGS[tag]:
+            raise ValueError(f"the header holds an object of {', '.join(tree)}")
+        if tag == "array":
+            return self._archive.array(content)
+        if tag == "strings":
+            return self._text(content)
+        if tag == "scalar":
+            array = self._archive.array(content)
+            if array.ndim:
+                raise ValueError("an array stands for a single value")
+            return array[()]
+        if tag == "float" and content in ("nan", "inf", "-inf"):
+            return float(content)
+        if tag == "tuple" and isinstance(content, list):
+            return tuple(self.value(content))
+        if tag == "dict":
+            found = {self.value(key): self.value(value) for key, value in content}
+            if len(found) < len(content):
+                raise ValueError("a key of a dictionary is told twice")
+            return found
+        if tag == "random":
+            return _generator(self.value(content))
+        if tag == "object" and content in CONTAINERS:
+            return class_of(content, CONTAINERS).restored(self.attributes(tree["state"]))
+        if tag == "template" and content in _templates():
+            template = self.built(_templates()[content], tree["params"])
+            template._validate_params()
+            return template
+        raise self.unknown(f"the {tag} {content!r}")
+
+    def _text(self, number: int) -> np.ndarray:
+        """An object array of strings."""
+        array = self._archive.array(number)
+        if array.dtype.kind != "U":
+            raise ValueError(f"an array of {array.dtype} stands for strings")
+        if number not in self._texts:
+            self._texts[number] = array.astype(object)
+        return self._texts[number]
+
+
+def _generator(state: Any) -> np.random.RandomState:
+    """A generator in a state that numpy, which does not look at it closely, cannot stumble over."""
+    key, at = state["state"]["key"], state["state"]["pos"]
+    sound = (
+        state.keys() == {"bit_generator", "state", "has_gauss", "gauss"}
+        and state["bit_generator"] == "MT19937"
+        and isinstance(key, np.ndarray)
+        and (key.dtype, key.shape) == (np.dtype(np.uint32), (624,))
+        and bool(key[0] >> 31 or key[1:].any())
+        and type(at) is int
+        and 0 <= at <= 624
+        and state["has_gauss"] in (0, 1)
+        and type(state["gauss"]) is float
+        and math.isfinite(state["gauss"])
+    )
+    if not sound:
+        raise ValueError("a random_state is in no state that a generator has")
+    generator = np.random.RandomState()
+    generator.set_state(state)
+    return generator
+
+
+def class_of(name: str, modules: dict[str, str]) -> Any:
+    """A class of this package by its name in a table of modules."""
+    return getattr(import_module("." + modules[name], __package__), name)
+
+
+def _templates() -> dict[str, Any]:
+    """The scikit-learn estimators that ``forest`` may be, by name."""
+    from ..forest.adapters import FORESTS, NEIGHBORS
+
+    return {cls.__name__: cls for cls in (*FORESTS, *NEIGHBORS)}
+
+
+def _as_text(array: np.ndarray, where: str) -> np.ndarray:
+    """An object array of strings as unicode, which would drop trailing NULs."""
+    if all(isinstance(item, str) and not item.endswith("\0") for item in array.flat):
+        return array.astype(np.str_)
+    kinds = ", ".join(sorted({type(item).__name__ for item in array.flat}))
+    raise TypeError(f"{where} is an object array of {kinds} (strings alone, without NUL, would do), {_CANNOT}.")
+
+
+def _refusal(value: Any, where: str) -> str:
+    from ..forest.costs import COSTS
+    from ..forest.density import DENSITIES
+
+    if not callable(value):
+        return f"{where} is a {type(value).__name__}, {_CANNOT}."
+    named = {"cost": f"one of {COSTS}", "target_density": f"one of {DENSITIES}"}.get(where, "a named one")
+    return (
+        f"{where}={value!r} is a function, {_CANNOT} if it can be imported where the model is loaded. "
+        f"Or set {where} to {named}."
+    )

@@ -1,0 +1,165 @@
+"""What holds for the fitted attributes of each estimator, and between the containers among them.
+
+Model files are checked against it when they are written and when they are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._utils.invariants import (
+    LARGEST,
+    POSITIVE,
+    Array,
+    Choice,
+    Classes,
+    Count,
+    Field,
+    Number,
+    Parameter,
+    Part,
+    Parts,
+    check_fields,
+    require,
+)
+from ..base import TUNED
+from ..forest.held_out import N_FOLDS
+
+
+class Attributes(NamedTuple):
+    """Fitted attributes of an estimator: those that it has, those that it may have, and what holds between them."""
+
+    needed: Mapping[str, Field]
+    optional: Mapping[str, Field]
+    check_relations: Callable[[Any], None]
+
+
+def check_model(model: Any) -> None:
+    """Raise an InvariantError or another ValueError where parameters or fitted attributes are not as they must be."""
+    model._check_parameters()
+    fitted = fitted_attributes(model)
+    if not fitted:
+        return
+    owner = type(model).__name__
+    needed, optional, check_relations = ATTRIBUTES[owner]
+    unknown = fitted.keys() - needed.keys() - optional.keys()
+    require(not unknown, f"{owner} has no attribute {', '.join(sorted(unknown))}")
+    missing = needed.keys() - fitted.keys()
+    require(not missing, f"{owner} lacks {', '.join(sorted(missing))}")
+    check_fields(owner, fitted, {name: field for name, field in {**needed, **optional}.items() if name in fitted})
+    check_relations(model)
+
+
+def fitted_attributes(model: Any) -> dict[str, Any]:
+    """All attributes but parameters and metadata requests."""
+    others = {*model.get_params(deep=False), "_metadata_request"}
+    return {name: value for name, value in vars(model).items() if name not in others}
+
+
+def _forest(model: Any) -> None:
+    model.trees_.check_rows(len(model.block_))
+
+
+def _forest_classifier(model: Any) -> None:
+    _forest(model)
+    require(abs(model.class_prior_.sum() - 1.0) < 1e-6, "class_prior_ does not add up to one")
+
+
+def _dsna_classifier(model: Any) -> None:
+    know, n_classes = model.knowledge_, len(model.classes_)
+    require(np.all(np.isin(model.fitted_classes_, model.classes_)), "fitted_classes_ is not among classes_")
+    code = know.label[:, 0]
+    known = know.label.shape[1] == 1 and np.all((code >= 0) & (code < n_classes) & (code == np.floor(code)))
+    require(known, "knowledge_.label holds other numbers than those of the classes")
+    sums = np.bincount(code.astype(np.int64), weights=know.weight, minlength=n_classes)
+    require(np.allclose(sums, model.class_weight_sum_, 1e-6, 0.0), "class_weight_sum_ is not that of the rows")
+    require(np.allclose(model.calibration_.prior, model.class_prior_), "calibration_.prior is not class_prior_")
+    for shares in (know.values, know.leaf_value):
+        require(not shares.size or (shares.min() >= 0 and shares.max() <= _ONE), "knowledge_ averages no classes")
+
+
+def _dsna_regressor(model: Any) -> None:
+    require(len(model.grid_) > 0, "grid_ is empty")
+
+
+def _detector(model: Any) -> None:
+    """Lengths say it all."""
+
+
+_ONE = 1.0 + 1e-9
+_SHARE, _SCORE = Number(0.0, 1.0), Number(nan=True)
+_NAMED: Mapping[str, Field] = {"feature_names_in_": Array("object", "features")}
+_FOREST: Mapping[str, Field] = {
+    "scaling_": Part("Scaling", "features"),
+    "trees_": Part("Trees", "features leaves"),
+    "n_features_in_": Count("features"),
+    "block_": Array("int64", "rows", 0, N_FOLDS - 1),
+}
+_DSNA: Mapping[str, Field] = {
+    **{name + "_": Parameter(name) for name in TUNED},
+    "n_features_in_": Count("features"),
+    "n_iter_": Number(1, whole=True),
+    "oob_rows_": Array("int64", "answered", below="rows"),
+}
+ATTRIBUTES = {
+    "CostSensitiveForestClassifier": Attributes(
+        {
+            **_FOREST,
+            "classes_": Classes("classes"),
+            "n_classes_": Count("classes"),
+            "class_prior_": Array("float64", "classes", 0.0, 1.0),
+            "leaf_value_": Array("float64", "leaves, classes", 0.0, _ONE),
+        },
+        {**_NAMED, "oob_score_": _SCORE, "oob_decision_function_": Array("float64", "rows, classes", nan=True)},
+        _forest_classifier,
+    ),
+    "CostSensitiveForestRegressor": Attributes(
+        {
+            **_FOREST,
+            "leaf_value_": Array("float64", "leaves, outputs", -LARGEST, LARGEST),
+            "n_outputs_": Count("outputs"),
+        },
+        {**_NAMED, "oob_score_": _SCORE, "oob_prediction_": Array("float64", "rows | rows, outputs", nan=True)},
+        _forest,
+    ),
+    "DSNAClassifier": Attributes(
+        {
+            "knowledge_": Part("NeighborIndex", "rows features averaged=classes"),
+            **_DSNA,
+            "classes_": Classes("classes"),
+            "fitted_classes_": Classes("fitted"),
+            "class_weight_sum_": Array("float64", "classes", 0.0),
+            "calibration_": Part("Calibration", "classes"),
+        },
+        {**_NAMED, "oob_score_": _SCORE, "oob_decision_function_": Array("float64", "answered, fitted")},
+        _dsna_classifier,
+    ),
+    "DSNARegressor": Attributes(
+        {
+            "knowledge_": Part("NeighborIndex", "rows features outputs averaged=outputs"),
+            **_DSNA,
+            "n_outputs_": Count("outputs"),
+            "density_": Part("TargetDensity", "outputs"),
+            "rarity_": Array("float64", "rows", POSITIVE, LARGEST),
+            "blend_": _SHARE,
+            "decision_": Choice(("mean", "median", "grid")),
+            "balance_": _SHARE,
+            "grid_": Array("float64", "labels, outputs", -LARGEST, LARGEST),
+        },
+        {
+            **_NAMED,
+            "oob_score_": _SCORE,
+            "oob_prediction_": Array("float64", "answered | answered, outputs"),
+            "regions_": Parts("Regions", "outputs"),
+        },
+        _dsna_regressor,
+    ),
+    "EdgeDetector": Attributes(
+        {"forest_": Part("StructuredForest", "leaves"), "pool_": Part("PatchPool", "leaves", none=True)},
+        {},
+        _detector,
+    ),
+}

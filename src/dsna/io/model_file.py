@@ -1,0 +1,218 @@
+"""Model files: a zip of ``header.json`` and one ``.npy`` per array, with no pickle and no code inside.
+
+The header holds the format, the versions, the class of the estimator and its state as a JSON tree, as told in
+``encoding``.  Entries are stored, not compressed, so that no file can unfold to more than its own size.
+
+A file may come from anybody: ``archives`` reads nothing that does not fit, every container and estimator checks what it
+is given (``invariants``, ``fitted``), and what a kernel sees afterwards is as safe as what ``fit`` makes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zipfile
+from typing import IO, Any
+
+import sklearn
+from numpy.lib import format as npy
+
+from .._utils.atomic import whole_file
+from .._utils.invariants import InvariantError
+from .archive import AGAIN, HEADER, Archive, ModelFileError, entry_name, open_regular
+from .encoding import Decoder, Encoder, class_of
+
+__all__ = ["FORMAT", "FORMAT_VERSION", "ModelFileError", "load", "save"]
+
+FORMAT = "dsna-model"
+FORMAT_VERSION = 1
+
+_ESTIMATORS = {
+    "CostSensitiveForestClassifier": "forest.estimators",
+    "CostSensitiveForestRegressor": "forest.estimators",
+    "DSNAClassifier": "classifier",
+    "DSNARegressor": "regressor",
+    "EdgeDetector": "vision.edges.detector",
+}
+_ROUTED = ("fit", "score")
+# What zipfile, json and numpy raise on bytes that nobody meant to write.
+_DAMAGE = (
+    zipfile.BadZipFile, struct.error, EOFError, ValueError, LookupError, TypeError, AttributeError,
+    OverflowError, RuntimeError,
+)  # fmt: skip
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write an estimator of this package, fitted or not, to a file of arrays and plain values.
+
+    The file is written beside its destination and moved there when complete, so that a failure leaves an
+    older file of that name as it was.
+
+    Parameters
+    ----------
+    model : CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor or EdgeDetector
+        A ``forest`` of scikit-learn is stored as its parameters, which is all that the model uses of it.
+    path : str or path-like
+        Any extension; ``.dsna`` is usual.
+
+    Raises
+    ------
+    TypeError
+        The model holds what the format cannot: a function as ``cost`` or ``target_density``, or an object of
+        another library.  ``joblib.dump`` stores these.
+    ValueError
+        A parameter or fitted attribute is one that ``load`` would refuse.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> from dsna import CostSensitiveForestClassifier, load, save
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = CostSensitiveForestClassifier(n_estimators=10, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, Path(folder) / "iris.dsna")
+    ...     again = load(Path(folder) / "iris.dsna")
+    >>> bool((again.predict_proba(X) == model.predict_proba(X)).all())
+    True
+    """
+    from .. import __version__
+    from .fitted import check_model, fitted_attributes
+
+    name = type(model).__name__
+    if name not in _ESTIMATORS or type(model) is not class_of(name, _ESTIMATORS):
+        raise TypeError(
+            f"save takes one of {', '.join(_ESTIMATORS)}, not {name}. Save that step of a pipeline or "
+            "search, or store the whole by skops.io.dump or joblib.dump."
+        )
+    encoder = Encoder()
+    state = {
+        "params": model.get_params(deep=False),
+        "fitted": fitted_attributes(model),
+        "requests": _requests(model),
+    }
+    header = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "dsna": __version__,
+        "scikit-learn": sklearn.__version__,
+        "estimator": name,
+        "state": {part: encoder.attributes(values) for part, values in state.items()},
+    }
+    text = json.dumps(header, allow_nan=False, indent=1)
+    try:
+        check_model(model)
+    except InvariantError as error:
+        raise ValueError(f"This {name} cannot be saved, for load would refuse it: {error}. Fit it again.") from error
+
+    _check_place(path)
+    # Entries carry no date, so that equal models make equal files.
+    with whole_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(HEADER), text)
+        for i, array in enumerate(encoder.arrays):
+            with archive.open(zipfile.ZipInfo(entry_name(i)), "w", force_zip64=True) as entry:
+                npy.write_array(entry, array, allow_pickle=False)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read an estimator from a file that ``save`` wrote; it predicts exactly as the one saved.
+
+    A file from a stranger is safe to load.  No code is run from it, and only classes of this package and the
+    scikit-learn estimators that ``forest`` takes are made.  All that it holds is checked, in time linear in its size: a
+    file that was forged or damaged is refused, or gives a model that predicts as a fitted one does, without crashing.
+    What such a model predicts is as good as the file's author made it.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor or EdgeDetector
+
+    Raises
+    ------
+    ModelFileError
+        The file is foreign, truncated, damaged, forged or written by a newer dsna, or no regular file.
+
+    Examples
+    --------
+    >>> import os
+    >>> from dsna import load
+    >>> load(os.__file__)
+    Traceback (most recent call last):
+    dsna.io.archive.ModelFileError: ...os.py: not a dsna model file. ...
+    """
+    with open_regular(path) as stream:
+        start = stream.read(30 + len(HEADER))
+        stream.seek(0)
+        try:
+            return _read(stream, start)
+        except ModelFileError as error:
+            raise ModelFileError(f"{os.fspath(path)}: {error}") from None
+        except InvariantError as error:
+            raise ModelFileError(f"{os.fspath(path)}: no sound model: {error}. {error.remedy or AGAIN}") from error
+        except _DAMAGE as error:
+            what = "dsna model" if start.endswith(HEADER.encode()) else "zip"
+            message = f"a truncated or damaged {what} file ({type(error).__name__}: {error}). {AGAIN}"
+            raise ModelFileError(f"{os.fspath(path)}: {message}") from error
+
+
+def _read(stream: IO[bytes], start: bytes) -> Any:
+    """The estimator in an open model file; ``start`` are its first bytes."""
+    from .fitted import check_model
+
+    if not start:
+        raise ModelFileError(f"the file is empty: its writing or copying was cut short. {AGAIN}")
+    if not start.startswith(b"PK\x03\x04"[: len(start)]):
+        raise ModelFileError("not a dsna model file. If pickle, joblib or skops wrote it, read it by these.")
+    archive = Archive(stream)
+    header = archive.header()
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ModelFileError(f"no dsna model: its {HEADER} belongs to another format. Check the path.")
+    version, writer = header["version"], f"dsna {header.get('dsna')}"
+    if type(version) is not int or version < 1:
+        raise ValueError(f"there is no format {version!r}")
+    if version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"written by a newer dsna ({writer}, format {version}; this one reads format {FORMAT_VERSION}). "
+            "Upgrade: pip install -U dsna."
+        )
+    name, state = header["estimator"], header["state"]
+    decoder = Decoder(archive, f"{writer} with scikit-learn {header.get('scikit-learn')}")
+    if name not in _ESTIMATORS:
+        raise decoder.unknown(f"the estimator {name!r}")
+    model = decoder.built(class_of(name, _ESTIMATORS), state["params"])
+    fitted = decoder.attributes(state["fitted"])
+    for stranger in fitted.keys() & {*vars(model), "_metadata_request"}:
+        raise decoder.unknown(f"the fitted attribute {stranger!r} of {name}")
+    vars(model).update(fitted)
+    check_model(model)
+    _set_requests(model, decoder.attributes(state["requests"]))
+    return model
+
+
+def _requests(model: Any) -> dict[str, Any]:
+    """What ``set_fit_request`` and its kin were told, by method."""
+    if "_metadata_request" not in vars(model):
+        return {}
+    routing = model.get_metadata_routing()
+    return {method: dict(getattr(routing, method).requests) for method in _ROUTED}
+
+
+def _set_requests(model: Any, requests: dict[str, Any]) -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        for method in requests:
+            if method not in _ROUTED:
+                raise ValueError(f"there is no metadata request of {method!r}")
+            getattr(model, f"set_{method}_request")(**requests[method])
+
+
+def _check_place(path: str | os.PathLike[str]) -> None:
+    folder, name = os.path.split(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"{folder} is not a folder; create it before saving {name} there.")
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{os.fspath(path)} is a folder; give the name of a file.")

@@ -1,0 +1,1 @@
+"""Neighbourhoods of queries and their sparse approximation."""

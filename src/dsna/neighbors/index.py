@@ -1,0 +1,219 @@
+"""What a fitted model knows: training rows with labels, the trees that find them, the metric that compares them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._utils.invariants import FINITE, LARGEST, POSITIVE, Array, Checked, Choice, Number, Part, require
+from .._utils.parallel import chunks
+from .._utils.sums import ordered_sum, rowwise_product, weighted_sum
+from ..forest.held_out import N_FOLDS
+from ..forest.learned_metric import metric_map
+from ..forest.scaling import Scaling
+from ..forest.trees import Trees
+from .neighborhoods import Neighborhoods, leaf_neighbors, nearest_neighbors
+
+_LEAF_ROWS = 32
+_NEW = -2
+_FADE = 0.3
+_FAINTEST = 1e-12
+_FADE_CHUNK = 256
+_WIDEST_WEIGHTS = 1e150
+_FARTHEST = 1e50
+_RAREST = 1e305
+
+
+class Fold(NamedTuple):
+    """Training rows of one block as queries to everything that has not seen the block."""
+
+    rows: np.ndarray  # (n,) the queries
+    Q: np.ndarray  # (n, D) in the metric of the trees that omit the block
+    Z: np.ndarray  # (m, D) the neighbours of all queries, in the same metric
+    known: np.ndarray  # (m,) which training rows those are
+    near: Neighborhoods  # numbers rows of Z
+
+
+def _mapped(X: np.ndarray, space: np.ndarray | None) -> np.ndarray:
+    """Rows in the metric space; None is the identity."""
+    return X if space is None else rowwise_product(X, space)
+
+
+class NeighborIndex(Checked):
+    """Training rows, trees and metric.
+
+    Parameters
+    ----------
+    X : (N, d) training rows as given.
+    label : (N, q) labels, or class numbers in one column.
+    weight, block : (N,) sample weights and blocks.
+    scaling : common scale of the inputs.
+    trees : the forest, or None for plain nearest neighbours.
+    code, values : (N,) number of the label, (N, k) what leaves average.
+    rarity : (N,) weight of a row beside its proximity where rows are too many to keep: inverse frequency of its class,
+        ones in regression, where it would make new rows see other kernels than out-of-bag rows do.
+    forest_metric : whether distances are taken in the forest's metric or on the common scale.
+    max_neighbors, n_jobs : bound of a neighbourhood (None: all), parallel jobs.
+    """
+
+    FIELDS = {
+        "label": Array("float64", "rows, outputs", -LARGEST, LARGEST),
+        "weight": Array("float64", "rows", low=0.0),
+        "block": Array("int64", "rows", _NEW, N_FOLDS - 1),
+        "scaling": Part("Scaling", "features"),
+        "rarity": Array("float64", "rows", POSITIVE, _RAREST),
+        "forest_metric": Choice((True, False)),
+        "max_neighbors": Number(1, whole=True, none=True),
+        "n_jobs": Number(whole=True, none=True),
+        "trees": Part("Trees", "leaves features", none=True),
+        "values": Array("float64", "valued, averaged", -LARGEST, LARGEST),
+        "leaf_value": Array("float64", "leaves, averaged", -LARGEST, LARGEST),
+        "space": Array("float64", "features, dimensions", -_FARTHEST, _FARTHEST, none=True),
+        "Z": Array("float64", "rows, dimensions", -LARGEST, LARGEST),
+    }
+    NOT_EMPTY = ("rows", "outputs", "averaged", "dimensions")
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        label: np.ndarray,
+        weight: np.ndarray,
+        block: np.ndarray,
+        scaling: Scaling,
+        trees: Trees | None,
+        code: np.ndarray,
+        values: np.ndarray,
+        rarity: np.ndarray,
+        forest_metric: bool,
+        max_neighbors: int | None,
+        n_jobs: int | None,
+    ):
+        self.label = np.ascontiguousarray(label, dtype=np.float64)
+        self.weight = weight
+        self.block = block
+        self.scaling = scaling
+        self.rarity = rarity
+        self.forest_metric = forest_metric
+        self.max_neighbors = max_neighbors
+        self.n_jobs = n_jobs
+        self.trees = None
+        self.values = values if trees is None else np.empty((0, values.shape[1]))
+        self.leaf_value = np.empty((0, values.shape[1]))
+        if trees is not None:
+            self.leaf_value = trees.leaf_means(values, weight)
+            self.trees = trees if max_neighbors is None else trees.shortened(_LEAF_ROWS, code)
+        self.space = self._space(None)
+        self.Z = _mapped(scaling.transform(X), self.space)
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        with np.errstate(over="ignore"):
+            total = self.weight.sum()
+        least = self.weight[self.weight > 0].min(initial=FINITE)
+        comparable = 0 < total < FINITE and self.weight.max() / least <= _WIDEST_WEIGHTS
+        require(comparable, f"Knowledge.weight is zero everywhere, or differs by a factor over {_WIDEST_WEIGHTS:g}")
+        rows = sizes["rows"]
+        if self.trees is None:
+            require(sizes["leaves"] == 0, "Knowledge.leaf_value is of leaves that there are not")
+            require(sizes["valued"] == rows, "Knowledge.values lacks rows")
+        else:
+            require(sizes["valued"] == 0, "Knowledge.values is of rows that leaves hold")
+            self.trees.check_rows(rows)
+        if self.space is None:
+            require(sizes["dimensions"] == sizes["features"], "Knowledge.Z is in a space that is not known")
+
+    def _space(self, block: int | None) -> np.ndarray | None:
+        """(d, D) map into the metric space, from all trees or from those that omit a block; None is the identity."""
+        if self.trees is None or not self.forest_metric:
+            return None
+        chosen = np.ones(self.trees.n_trees, dtype=bool) if block is None else self.trees.left_out[:, block]
+        return metric_map(self.trees, chosen, len(self.scaling.offset))
+
+    def place(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Queries on the common scale and in the metric space."""
+        scaled = self.scaling.transform(X)
+        return scaled, _mapped(scaled, self.space)
+
+    def neighbors(
+        self, scaled: np.ndarray, Q: np.ndarray, Z: np.ndarray | None = None, block: int = -1
+    ) -> Neighborhoods:
+        """Neighbourhoods of queries; with a block, only of what has not seen it."""
+        Z = self.Z if Z is None else Z
+        blocks = np.full(len(Q), block, dtype=np.int64)
+        if self.trees is None:
+            most = 100 if self.max_neighbors is None else self.max_neighbors
+            return nearest_neighbors(self.values, self.block, self.weight, Q, Z, blocks, most, self.n_jobs)
+        known = (self.block, self.weight, self.rarity)
+        near = leaf_neighbors(
+            self.trees, self.leaf_value, *known, scaled, Q, Z, blocks, self.max_neighbors, self.n_jobs
+        )
+        if block < 0 and self.block[-1] == _NEW:
+            self._fade(near, Q)
+        return near
+
+    def _fade(self, near: Neighborhoods, Q: np.ndarray) -> None:
+        """Let proximities fall with distance, and the vote follow them, wherever added rows are met.
+
+        Trees had no reason to part added rows from the others of a leaf: without this, a few rows of a new class
+        would win all the queries of the large, once pure leaves that they fall into.
+        """
+        n_values = self.leaf_value.shape[1]
+        for part in chunks(len(Q), _FADE_CHUNK):
+            inside = np.arange(near.rows.shape[1]) < near.size[part, None]
+            met = part.start + np.flatnonzero(np.any(inside & (self.block[near.rows[part]] == _NEW), axis=1))
+            rows, proximity = near.rows[met], near.proximity[met]
+            inside = inside[met - part.start]
+            away = np.sqrt(np.sum((self.Z[rows] - Q[met, None]) ** 2, axis=2))
+            usual = ordered_sum(away * inside)[:, None] / near.size[met, None]
+            closeness = np.exp(-away / np.where(usual > 0, _FADE * usual, 1.0))
+            faded = proximity * np.maximum(closeness, _FAINTEST)
+            faded *= (ordered_sum(proximity) / ordered_sum(faded))[:, None]
+            label = self.label[rows]
+            values = label if label.shape[2] == n_values else (label == np.arange(n_values)).astype(np.float64)
+            near.proximity[met] = faded
+            near.vote[met] = weighted_sum(faded / ordered_sum(faded)[:, None], values)
+
+    def out_of_bag(self, X: np.ndarray, rows: np.ndarray) -> list[Fold]:
+        """The training rows ``rows``, block by block, as queries to trees, metric and rows that never saw them."""
+        scaled = self.scaling.transform(X)
+        folds = []
+        for b in range(N_FOLDS):
+            asked = rows[self.block[rows] == b]
+            others = (self.block != b) & (self.weight > 0)
+            unseen = self.trees is None or bool(self.trees.left_out[:, b].any())
+            if len(asked) == 0 or not others.any() or not unseen:
+                continue
+            Z = _mapped(scaled, self._space(b))
+            near = self.neighbors(scaled[asked], Z[asked], Z, b)
+            known, at = np.unique(near.rows, return_inverse=True)
+            compact = Neighborhoods(at.reshape(near.rows.shape).astype(np.int64), near.proximity, near.size, near.vote)
+            folds.append(Fold(asked, Z[asked], np.ascontiguousarray(Z[known]), known, compact))
+        return folds
+
+    def forget_metric(self) -> None:
+        """Drop what only ``out_of_bag`` needs."""
+        if self.trees is not None:
+            self.trees = self.trees.without_metric()
+
+    def add(self, X: np.ndarray, label: np.ndarray, values: np.ndarray, rarity: np.ndarray) -> None:
+        """Send new rows into the leaves, so that they are neighbours from now on.
+
+        Parameters
+        ----------
+        X, label, values : new rows, their labels and what leaves average.
+        rarity : inverse frequencies of all rows, old and new.
+        """
+        first = len(self.Z)
+        scaled, Q = self.place(X)
+        if self.trees is not None:
+            leaves = self.trees.apply(scaled, self.n_jobs).ravel()
+            rows = np.repeat(np.arange(first, first + len(X), dtype=np.int32), self.trees.n_trees)
+            self.trees = self.trees.with_rows(leaves, rows)
+        else:
+            self.values = np.concatenate([self.values, values])
+        self.Z = np.concatenate([self.Z, Q])
+        self.label = np.concatenate([self.label, label])
+        self.weight = np.concatenate([self.weight, np.ones(len(X))])
+        self.block = np.concatenate([self.block, np.full(len(X), _NEW)])
+        self.rarity = rarity

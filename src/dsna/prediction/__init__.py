@@ -1,0 +1,1 @@
+"""From coefficients to predictions: calibration, decisions, intervals, tuning."""

@@ -1,0 +1,153 @@
+"""Class probabilities from two opinions, calibrated on out-of-bag rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+
+from .._utils.invariants import Array, Checked, require
+
+_SMOOTH = 0.15
+
+
+_TINY = 1e-300
+
+
+_STIFF_SLOPES = 2.0
+
+
+_STIFF_BIAS = 0.5
+
+
+_STEEPEST = 4.0
+
+
+_LARGEST_BIAS = 1e6
+
+
+def class_mass(weights: np.ndarray, rows: np.ndarray, code: np.ndarray, n_classes: int) -> np.ndarray:
+    """(n, n_classes) share of each class in the positive weights (n, M) of the rows; zeros where all are zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_mass(np.array([[0.75, 0.25, -0.1]]), np.array([[0, 1, 2]]), np.array([1, 0, 0]), 2)
+    array([[0.25, 0.75]])
+    """
+    n = len(weights)
+    at = code[rows] + np.arange(n)[:, None] * n_classes
+    mass = np.bincount(at.ravel(), weights=np.maximum(weights, 0.0).ravel(), minlength=n * n_classes)
+    mass = mass.reshape(n, n_classes)
+    return mass / np.maximum(mass.sum(axis=1, keepdims=True), _TINY)
+
+
+def prior_corrected(proba: np.ndarray, prior: np.ndarray, balance: float) -> np.ndarray:
+    """Probabilities for a population whose class shares are ``prior ** (1 - balance)``, up to a factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> prior_corrected(np.array([[0.75, 0.25]]), np.array([0.75, 0.25]), balance=1.0)
+    array([[0.5, 0.5]])
+    """
+    # A class without weight has no share to correct for, and no say.
+    scaled = np.where(prior > 0, proba, 0.0) / np.maximum(prior, _TINY) ** balance
+    return scaled / scaled.sum(axis=1, keepdims=True)
+
+
+class Calibration(Checked):
+    """Probabilities from two opinions: the mass of the coefficients and the vote of the forest.
+
+    ``log p_c = a log mass_c + b log vote_c + bias_c`` up to normalisation.  a, b and the biases are fitted on
+    out-of-bag rows by penalised maximum likelihood, drawn toward a = b = 1/2 and no bias where rows are few; once for
+    the rows as they are and once with all classes weighing the same.  Between these two populations the logarithms are
+    interpolated.
+
+    Attributes
+    ----------
+    prior : (n_classes,) class shares, with which both opinions are smoothed.
+    slopes : (2, 2) a and b, for the rows as they are and for equal classes.
+    bias : (2, n_classes)
+    """
+
+    FIELDS = {
+        "prior": Array("float64", "classes", 0.0, 1.0),
+        "slopes": Array("float64", "2, 2", 0.0, _STEEPEST),
+        "bias": Array("float64", "2, classes", -_LARGEST_BIAS, _LARGEST_BIAS),
+    }
+    NOT_EMPTY = ("classes",)
+
+    def __init__(self, prior: np.ndarray, slopes: np.ndarray | None = None, bias: np.ndarray | None = None):
+        self.prior = prior
+        self.slopes = np.full((2, 2), 0.5) if slopes is None else slopes
+        self.bias = np.stack([np.zeros(len(prior)), -np.log(np.maximum(prior, _TINY))]) if bias is None else bias
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        require(abs(self.prior.sum() - 1.0) < 1e-6, "Calibration.prior does not add up to one")
+
+    def _opinions(self, mass: np.ndarray, vote: np.ndarray) -> np.ndarray:
+        """(2, n, n_classes) smoothed logarithms."""
+        return np.log((np.stack([mass, vote]) + _SMOOTH * self.prior + 1e-12) / (1.0 + _SMOOTH))
+
+    def probabilities(self, mass: np.ndarray, vote: np.ndarray, balance: float) -> np.ndarray:
+        """(n, n_classes) calibrated probabilities in a population between the one at hand and equal classes."""
+        part = np.array([1.0 - balance, balance])
+        of_mass, of_vote = self._opinions(mass, vote)
+        slopes = part @ self.slopes
+        logits = slopes[0] * of_mass + slopes[1] * of_vote + part @ self.bias
+        # A class without weight has no say, whatever its bias.
+        return _softmax(np.where(self.prior > 0, logits, -np.inf))[0]
+
+    @classmethod
+    def fit(
+        cls,
+        mass: np.ndarray,
+        vote: np.ndarray,
+        code: np.ndarray,
+        weight: np.ndarray,
+        prior: np.ndarray,
+        blend: float | None = None,
+    ) -> Calibration:
+        """Calibrate on rows of known class; ``blend`` fixes the share of the vote in the two slopes."""
+        start = cls(prior)
+        opinions = start._opinions(mass, vote)
+        mix = np.eye(2) if blend is None else np.array([[1.0 - blend], [blend]])
+        ends = []
+        for weights in (weight, weight / np.maximum(prior, _TINY)[code]):
+            # Scaled to the number of equal rows that would say as much.
+            weights = weights / weights.max()
+            weights = weights / weights.max()
+            weights = weights * weights.sum() / np.sum(weights**2)
+            ends.append(_fit_opinions(opinions, np.eye(len(prior))[code], weights, mix))
+        return cls(prior, np.stack([slopes for slopes, _ in ends]), np.stack([bias for _, bias in ends]))
+
+
+def _softmax(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities and their logarithms."""
+    logits = logits - logits.max(axis=1, keepdims=True)
+    log_proba = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    return np.exp(log_proba), log_proba
+
+
+def _fit_opinions(
+    opinions: np.ndarray, truth: np.ndarray, weight: np.ndarray, mix: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes ``mix @ free`` and bias of largest penalised likelihood."""
+    n_free = mix.shape[1]
+    n_classes = truth.shape[1]
+    usual = np.concatenate([np.full(n_free, 1.0 / n_free), np.zeros(n_classes)])
+    stiff = np.concatenate([np.full(n_free, _STIFF_SLOPES), np.full(n_classes, _STIFF_BIAS)])
+
+    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        logits = np.tensordot(mix @ parameters[:n_free], opinions, axes=1) + parameters[n_free:]
+        proba, log_proba = _softmax(logits)
+        off = parameters - usual
+        value = np.sum(stiff * off**2) - np.sum(weight * np.sum(truth * log_proba, axis=1))
+        slack = weight[:, None] * (proba - truth)
+        gradient = np.concatenate([mix.T @ np.einsum("knc,nc->k", opinions, slack), slack.sum(axis=0)])
+        return float(value), gradient + 2.0 * stiff * off
+
+    bounds = [(0.0, _STEEPEST)] * n_free + [(None, None)] * n_classes
+    found = minimize(loss, usual, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return mix @ found[:n_free], found[n_free:]

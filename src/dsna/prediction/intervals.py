@@ -1,0 +1,205 @@
+"""Prediction intervals that hold for rare labels too: residual quantiles by region of the true label.
+
+The region of a new row is unknown, so its interval is the hull of all labels y whose residual ``y - prediction``
+would be usual for the region of y.  Residuals count in units of a spread, which says how much the labels around a
+row differ.  Quantiles are set on out-of-bag residuals, region by region, until the hull covers as many rows of each
+region as asked.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from .._utils.invariants import FINITE, LARGEST, POSITIVE, Array, Checked, Number, require
+from .._utils.sums import ordered_sum, weighted_sum
+
+_MIN_ROWS = 50
+_MAX_REGIONS = 12
+_SWEEPS = 8
+_LEVELS = 256
+_COMMON_SPREAD = 2.0
+_FARTHEST = 1e120
+_TIE = 1e-9  # in common spreads: an end that misses a label by less reaches it
+
+
+def label_regions(y: np.ndarray) -> np.ndarray:
+    """Inner bounds of label regions: equal widths, merged until each holds 50 rows; empty for few rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> label_regions(np.r_[np.zeros(60), np.ones(60)]).tolist()
+    [0.5]
+    """
+    low, high = float(y.min()), float(y.max())
+    if len(y) < 2 * _MIN_ROWS or high <= low:
+        return np.empty(0)
+    edges = np.linspace(low, high, _MAX_REGIONS + 1)[1:-1]
+    counts = np.bincount(np.searchsorted(edges, y), minlength=_MAX_REGIONS)  # a label on an edge lies below it
+    bounds = []
+    held = 0
+    left = len(y)
+    for count, edge in zip(counts, edges, strict=False):
+        held += count
+        left -= count
+        if held >= _MIN_ROWS and left >= _MIN_ROWS:
+            below, above = y[y <= edge].max(), y[y > edge].min()
+            bounds.append(0.5 * (below + above))
+            held = 0
+    return np.array(bounds)
+
+
+def label_spread(kernel: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """(n, q) standard deviation of labels (n, M, q) under weights (n, M) that sum to one.
+
+    It is unbiased in the number of rows, so that out-of-bag rows, which have fewer neighbours, compare with new ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> label_spread(np.array([[0.5, 0.5, 0.0]]), np.array([[[1.0], [3.0], [9.0]]])).round(3)
+    array([[1.414]])
+    """
+    mean = weighted_sum(kernel, labels)
+    variance = ordered_sum(kernel[:, :, None] * (labels - mean[:, None]) ** 2)
+    return np.sqrt(variance / np.maximum(1.0 - ordered_sum(kernel**2), 1e-3)[:, None])
+
+
+class Regions(Checked):
+    """Residuals of one output by region of the true label, and intervals made of them.
+
+    Parameters
+    ----------
+    y, prediction : (n,) labels and their out-of-bag predictions.
+    spread : (n,) how much the labels around each row differ, in the units of the label; None: alike everywhere.
+    weight : (n,) how many rows each stands for; None: one.
+    grid : (k,) labels that there are, in rising order, where these are few; intervals then end at such labels.
+    """
+
+    FIELDS = {
+        "bounds": Array("float64", "inner"),
+        "y": Array("float64", "rows", -LARGEST, LARGEST),
+        "prediction": Array("float64", "rows", -_FARTHEST, _FARTHEST),
+        "weight": Array("float64", "rows", low=0.0),
+        "grid": Array("float64", "labels", -LARGEST, LARGEST, none=True),
+        "common": Number(POSITIVE, _FARTHEST),
+        "scale": Array("float64", "rows", POSITIVE, _FARTHEST),
+    }
+    NOT_EMPTY = ("rows",)
+
+    def __init__(
+        self,
+        y: np.ndarray,
+        prediction: np.ndarray,
+        spread: np.ndarray | None = None,
+        weight: np.ndarray | None = None,
+        grid: np.ndarray | None = None,
+    ):
+        self.bounds = label_regions(y)
+        self.y = y
+        self.prediction = prediction
+        self.weight = np.ones(len(y)) if weight is None else weight
+        self.grid = grid
+        # Where neighbours agree by chance the residual is not zero: the mean spread is added to each.
+        self.common = 1.0 if spread is None else _COMMON_SPREAD * float(np.average(spread, weights=self.weight))
+        self.common = self.common if self.common > 0.0 else 1.0
+        self.scale = self._scale(spread, len(y))
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        require(np.all(self.bounds[1:] > self.bounds[:-1]), "Regions.bounds do not rise")
+        region = np.searchsorted(self.bounds, self.y)
+        held = np.bincount(region, weights=self.weight, minlength=sizes["inner"] + 1)
+        require(held.min() > 0 and held.sum() < FINITE, "Regions.weight leaves a region without weight")
+        if self.grid is not None:
+            rises = sizes["labels"] > 0 and np.all(self.grid[1:] > self.grid[:-1])
+            require(rises, "Regions.grid does not rise")
+        with np.errstate(over="ignore"):
+            off = np.abs((self.y - self.prediction) / self.scale).max()
+        require(off <= _FARTHEST, "Regions.prediction lies too far from the labels")
+
+    def _scale(self, spread: np.ndarray | None, n: int) -> np.ndarray:
+        return np.full(n, self.common) if spread is None else spread + self.common
+
+    def intervals(self, prediction: np.ndarray, coverage: float, spread: np.ndarray | None = None) -> np.ndarray:
+        """(n, 2) lower and upper bounds."""
+        self._warn_of_merged()
+        bounds = self._hull(prediction, self._scale(spread, len(prediction)), *self._quantiles(coverage))
+        if self.grid is None:
+            return bounds
+        slack = _TIE * self.common
+        first = np.searchsorted(self.grid, bounds[:, 0] - slack)
+        last = np.searchsorted(self.grid, bounds[:, 1] + slack, side="right") - 1
+        ends = np.stack([self.grid[np.minimum(first, len(self.grid) - 1)], self.grid[last]], axis=1)
+        return np.where((first <= last)[:, None], ends, bounds)
+
+    def _warn_of_merged(self) -> None:
+        ends = np.r_[self.y.min(), self.bounds, self.y.max()]
+        merged = np.flatnonzero(np.diff(ends) > 1.5 * (ends[-1] - ends[0]) / _MAX_REGIONS)
+        if len(merged):
+            named = ", ".join(f"{ends[r]:.4g} to {ends[r + 1]:.4g}" for r in merged)
+            warnings.warn(
+                f"Label regions of fewer than {_MIN_ROWS} rows were merged: intervals cover the labels from {named} "
+                "as often as asked on the whole, not in every part of it. More rows of rare labels would help.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _quantiles(self, coverage: float) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper residual of each region at which the hull covers the share asked of that region."""
+        n = len(self.bounds) + 1
+        region = np.searchsorted(self.bounds, self.y)
+        members = [np.flatnonzero(region == r) for r in range(n)]
+        residual = (self.y - self.prediction) / self.scale
+        level = np.empty(n)
+        lower, upper = np.empty(n), np.empty(n)
+
+        def set_level(r: int, value: float) -> None:
+            at = members[r]
+            level[r] = value
+            lower[r], upper[r] = _weighted_quantiles(residual[at], self.weight[at], 0.5 * (1.0 - value))
+
+        def covered(r: int) -> bool:
+            """Whether the rows of a region that the hull covers are as many as asked, to the nearest row."""
+            at = members[r]
+            hull = self._hull(self.prediction[at], self.scale[at], lower, upper)
+            weight = self.weight[at]
+            slack = _TIE * self.common
+            hit = np.sum(weight * ((hull[:, 0] <= self.y[at] + slack) & (self.y[at] - slack <= hull[:, 1])))
+            return bool(hit + 0.5 * weight.mean() >= (coverage - _TIE) * weight.sum())
+
+        for r in range(n):
+            set_level(r, coverage)
+        for _ in range(_SWEEPS):
+            before = level.copy()
+            for r in range(n):
+                # The smallest level that is enough; the hull grows with it.
+                first, last = 0, _LEVELS
+                while first < last:
+                    middle = (first + last) // 2
+                    set_level(r, middle / _LEVELS)
+                    first, last = (first, middle) if covered(r) else (middle + 1, last)
+                set_level(r, first / _LEVELS)
+            if np.array_equal(before, level):
+                break
+        return lower, upper
+
+    def _hull(self, prediction: np.ndarray, scale: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """(n, 2) ends of all labels that the regions claim, and of the prediction."""
+        edges = np.r_[-np.inf, self.bounds, np.inf]
+        start = np.maximum(prediction[:, None] + scale[:, None] * lower, edges[:-1])
+        stop = np.minimum(prediction[:, None] + scale[:, None] * upper, edges[1:])
+        filled = start <= stop
+        low = np.where(filled, start, prediction[:, None]).min(axis=1)
+        high = np.where(filled, stop, prediction[:, None]).max(axis=1)
+        return np.stack([np.minimum(low, prediction), np.maximum(high, prediction)], axis=1)
+
+
+def _weighted_quantiles(values: np.ndarray, weight: np.ndarray, tail: float) -> tuple[float, float]:
+    """Values below and above which a share ``tail`` of the weight lies."""
+    order = np.argsort(values)
+    share = np.cumsum(weight[order]) - 0.5 * weight[order]
+    low, high = np.interp([tail, 1.0 - tail], share / weight.sum(), values[order])
+    return float(low), float(high)

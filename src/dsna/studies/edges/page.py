@@ -1,0 +1,207 @@
+"""The page that tells what was found: tables beside published figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from ..pages import markdown
+from .comparison import Scored, compare
+from .methods import FULL, METHODS, PLAIN
+from .published import TABLE_1, TABLE_4, TABLE_5
+from .runs import LAYOUT, Run
+
+_MARK = ", published (not run here)"
+_SCORES = ("ODS", "OIS", "AP")
+_BEST = dict.fromkeys((*_SCORES, "R50"), 1)
+_PAIRS = (
+    (FULL, PLAIN),
+    (FULL, "CS-SE"),
+    (FULL, "CS-SE+AH"),
+    (FULL, "CS-SE+kernel"),
+    ("CS-SE", PLAIN),
+    ("SE+DSNA", PLAIN),
+)
+READING = """\
+Scores as BSDS500 counts them: ODS is the best F at one threshold for all photos, OIS at each photo's own, AP the
+average precision, R50 the recall at precision one half. Forests of one seed learn from equally many patches of the
+training photos. SE: single-feature splits. WRF: the same, rare groups of masks weigh more. CS-SE: cost-sensitive linear
+splits where they tell more. These vote for their leaves' own masks. +DSNA, +AH and +kernel blend in the masks of the
+patches in the leaves: by sparse approximation, by an affine hull, by weights that fall with distance; the settings are
+those of EdgeDetector, the same for all. Trees of SE and WRF know all training photos; those of forests whose leaves
+remember patches (CS-SE's, and that of SE+DSNA) know half of them each, so that others answer honestly. SE+SMOTE is not
+run: a patch between two others would need a segmentation between theirs, and there is none. Published figures are
+quoted from Huang, Loy and Tang, for the test photos of BSDS500. Seconds a photo: median, on one thread, as the run
+went; other work on the machine is in them."""
+
+
+def table(runs: Sequence[Run], filed: pd.DataFrame) -> pd.DataFrame:
+    """Means over the seeds of runs on one collection.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Any seed stands for all seeds of its method.
+    filed : data frame
+        All filed results.
+
+    Returns
+    -------
+    data frame
+        Methods in rows; ODS, OIS, AP, R50, the spread of ODS, seeds, photos and seconds a photo in columns.
+
+    Examples
+    --------
+    >>> table([], pd.DataFrame(columns=LAYOUT.columns)).empty
+    True
+    """
+    rows = {}
+    for run in runs:
+        mine = of_method(run, filed)
+        if len(mine):
+            means = mine[["ods", "ois", "ap", "r50"]].mean().set_axis([*_SCORES, "R50"]).to_dict()
+            rows[run.method] = means | {
+                "ODS, seed by seed": " ".join(f"{ods:.3f}" for ods in mine["ods"]),
+                "photos": f"{mine['photos'].min():.0f}",
+                "seconds a photo": f"{mine['seconds_a_photo'].mean():.2f}",
+            }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def of_method(run: Run, filed: pd.DataFrame) -> pd.DataFrame:
+    """Filed results of a run and of its like with other seeds, by seed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from dsna.vision.datasets.boundaries import BoundarySet
+    >>> from dsna.studies.edges.collections import Collection
+    >>> from dsna.studies.edges.runs import planned
+    >>> photos = Collection("BSDS500", "val", BoundarySet(["a"], [], []), BoundarySet(["b"], [], []))
+    >>> one, two = planned([photos], ["SE"], [0, 1])
+    >>> filed = pd.DataFrame([dict(zip(LAYOUT.key, run.key)) for run in (two, one)])
+    >>> of_method(one, filed)["seed"].tolist()
+    [0, 1]
+    """
+    key = dict(zip(LAYOUT.key, run.key, strict=True))
+    del key["seed"]
+    return filed[np.logical_and.reduce([filed[name] == value for name, value in key.items()])].sort_values("seed")
+
+
+def main_section(measured: pd.DataFrame, where: str, beside: bool = True) -> list[str]:
+    """Our methods, beside Table 1 of the paper where asked for.
+
+    Examples
+    --------
+    >>> main_section(pd.DataFrame(), "BSDS500 val")[-1]
+    'No method has been scored yet.'
+    """
+    parts = [f"## {where} (Table 1)"]
+    if measured.empty:
+        return [*parts, "No method has been scored yet."]
+    shown = measured
+    if beside:
+        shown = measured.assign(**{"ODS, published": [TABLE_1.get(name, np.nan) for name in measured.index]})
+        for name, ods in TABLE_1.items():
+            if name not in METHODS:
+                shown.loc[f"{name}{_MARK}", "ODS, published"] = ods
+    return [*parts, markdown(shown, _BEST, [FULL])]
+
+
+def comparison_section(scored: Scored, measured: pd.DataFrame) -> list[str]:
+    """Pairs of methods on the same photos.
+
+    Parameters
+    ----------
+    scored : mapping from methods to mappings from seeds to BoundaryScores
+    measured : data frame
+        As :func:`table` makes it.
+
+    Returns
+    -------
+    list of str
+        Paragraphs.
+
+    Examples
+    --------
+    >>> comparison_section({}, pd.DataFrame())
+    []
+    """
+    rows = {}
+    for ours, other in _PAIRS:
+        found = compare(scored, ours, other)
+        if found is None:
+            continue
+        seconds = measured["seconds a photo"].astype(float)
+        rows[f"{ours} against {other}"] = {
+            "ODS gained": f"{found.gain:+.4f}",
+            "95 % of resampled photos": f"{found.low:+.4f} to {found.high:+.4f}",
+            "seed by seed": " ".join(f"{gain:+.4f}" for gain in found.each),
+            "photos ahead, best F": f"{100 * found.best:.0f} %",
+            "photos ahead, F at ODS threshold": f"{100 * found.fixed:.0f} %",
+            "times as slow": f"{seconds[ours] / seconds[other]:.1f}",
+        }
+    if not rows:
+        return []
+    told = (
+        "Means of the seeds that both have. The interval is that of the ODS gained when photos are drawn anew with "
+        "replacement, the same for both and for all seeds."
+    )
+    return ["## Pairs on the same photos", told, markdown(pd.DataFrame.from_dict(rows, orient="index"))]
+
+
+def published_section(measured: pd.DataFrame, where: str) -> list[str]:
+    """Our best row among those of Table 4.
+
+    Examples
+    --------
+    >>> "HED, published" in published_section(pd.DataFrame(), "BSDS500 val")[-1]
+    True
+    """
+    rows = {f"{name}{_MARK}": dict(zip(_SCORES, found, strict=True)) for name, found in TABLE_4.items()}
+    ours = {
+        f"{name}, ours on {where}": measured.loc[name, list(_SCORES)].to_dict()
+        for name in (PLAIN, FULL)
+        if name in measured.index
+    }
+    told = f"Published figures are for the test photos, ours for {where}; they stand side by side, not in a contest."
+    return ["## Others (Table 4)", told, markdown(pd.DataFrame.from_dict(ours | rows, orient="index"), bold=list(ours))]
+
+
+def cross_section(runs: Sequence[Run], filed: pd.DataFrame, beside: bool = True) -> list[str]:
+    """Detectors on another collection, beside Table 5 where asked for.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Those scored on NYUD; none where it was not to be had.
+    filed : data frame
+    beside : bool, default=True
+
+    Returns
+    -------
+    list of str
+        Paragraphs.
+
+    Examples
+    --------
+    >>> print(cross_section([], pd.DataFrame())[1][:31])
+    NYUD was not in the data folder
+    """
+    rows = {}
+    for train in ("NYUD", "BSDS500"):
+        mine = [run for run in runs if run.train.name == train]
+        measured = table(mine, filed) if mine else pd.DataFrame()
+        for name in measured.index:
+            rows[f"{name} ({train}/NYUD), ours"] = measured.loc[name, list(_SCORES)].to_dict()
+    bold = list(rows)
+    if beside:
+        for (name, train), found in TABLE_5.items():
+            rows[f"{name} ({train}/NYUD){_MARK}"] = dict(zip(_SCORES, found, strict=True))
+    told = "TRAIN/TEST; photos of 320 x 240 pixels, boundaries matched within 0.011 of the diagonal."
+    if not bold:
+        told = f"NYUD was not in the data folder (nyud/), so nothing is measured here. {told}"
+    shown = [markdown(pd.DataFrame.from_dict(rows, orient="index"), bold=bold)] if rows else []
+    return ["## Another collection (Table 5)", told, *shown]

@@ -1,0 +1,121 @@
+"""Heads as rows of numbers: oriented gradients of several crops, the same for every split."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from ...vision.datasets import PictureSet, load_pointing04
+from ...vision.features import HOG
+from ..pages import write_atomically
+
+#: Sizes of the crops in head boxes: the face alone, and with its outline.
+MARGINS = (1.0, 1.3, 1.6)
+COMPONENTS = 100
+
+
+class PoseError(ValueError):
+    """A folder holds no heads that can be used.
+
+    Examples
+    --------
+    >>> raise PoseError("nothing there")
+    Traceback (most recent call last):
+    dsna.studies.pose.heads.PoseError: nothing there
+    """
+
+
+def read_heads(folder: Path, quick: bool = False) -> PictureSet:
+    """Read Pointing'04.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds ``Person01/person01100-90+0.jpg`` and ``.txt``; or holds a folder ``pointing04`` that does.
+    quick : bool, default=False
+        Whether the first series of each person is enough, where there are two.
+
+    Returns
+    -------
+    PictureSet
+
+    Raises
+    ------
+    PoseError
+        Says what is expected, and where it is had.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> read_heads(Path("nowhere"))
+    Traceback (most recent call last):
+    dsna.studies.pose.heads.PoseError: nowhere is not a folder; give the folder that holds the pictures.
+    """
+    inside = folder / "pointing04"
+    try:
+        heads = load_pointing04(inside if inside.is_dir() else folder)
+    except FileNotFoundError as error:
+        raise PoseError(str(error)) from error
+    if quick:
+        heads = heads.subset([path.name[8] == "1" for path in heads.paths])
+    persons = 0 if heads.groups is None else len(np.unique(heads.groups))
+    if persons < 2:
+        raise PoseError(f"{folder} holds pictures of {persons} persons: at least two are needed to keep them apart.")
+    return heads
+
+
+def checksum(heads: PictureSet) -> str:
+    """Changes with the names and head boxes of the pictures; results are filed under it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> len(checksum(PictureSet([Path("1.jpg")], np.array([[0.0, 15.0]]), boxes=np.ones((1, 4)))))
+    12
+    """
+    said = "\n".join(f"{path.name} {box}" for path, box in zip(heads.paths, np.asarray(heads.boxes), strict=True))
+    return hashlib.sha256(said.encode()).hexdigest()[:12]
+
+
+def gradients(heads: PictureSet, cache: Path) -> np.ndarray:
+    r"""Oriented gradients of all heads, in crops of several sizes.
+
+    Parameters
+    ----------
+    heads : PictureSet
+    cache : Path
+        File to keep them in, and to take them from where it holds those of the same pictures.
+
+    Returns
+    -------
+    float32 array of shape (n, n_features)
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name in ("person01100-90+0", "person02100+0+15"):
+    ...     Image.fromarray(np.zeros((72, 96), dtype=np.uint8)).save(folder / f"{name}.jpg")
+    ...     _ = (folder / f"{name}.txt").write_text("Face\n48\n36\n40\n40\n")
+    >>> gradients(read_heads(folder), folder / "gradients.npz").shape
+    (2, 2700)
+    """
+    hog = HOG()
+    name = f"{checksum(heads)} {hog} {MARGINS}"
+    # A file that is missing, or not whole, is made anew.
+    if cache.is_file():
+        with suppress(OSError, KeyError, ValueError, zipfile.BadZipFile), np.load(cache) as kept:
+            if str(kept["name"]) == name:
+                return kept["rows"]
+    rows = np.hstack([hog.transform(heads.crops(margin)) for margin in MARGINS]).astype(np.float32)
+    stream = io.BytesIO()
+    np.savez(stream, name=np.array(name), rows=rows)
+    write_atomically(cache, stream.getvalue())
+    return rows

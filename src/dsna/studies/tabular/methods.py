@@ -1,0 +1,102 @@
+"""All methods of the benchmark by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from ...tables import TableError
+from .ablation import ablation
+from .peers import PEERS, Maker
+
+DEFAULT = "CS-RF+DSNA"  # the method that the verdict compares with each peer
+_QUICK = {
+    "classification": ("RF", "RF/priors", "BalancedRF", "LightGBM", "CS-RF", DEFAULT),
+    "regression": ("RF", "ExtraTrees", "LightGBM", "RF-density", "CS-RF", DEFAULT),
+}
+
+
+def _ours(name: str, preset: str | None = None, **params: Any) -> Maker:
+    """Maker of `dsna.<name>`, optionally with a preset."""
+
+    def make(seed: int) -> Any:
+        dsna = import_module("dsna")
+        values = getattr(dsna, preset) if preset else {}
+        return getattr(dsna, name)(**{**values, **params}, random_state=seed)
+
+    return make
+
+
+# Untuned, as everything here, and bounded: neighbourhoods of a thousand rows take minutes per fold.
+_PAPER_CHANGES = {"tune": None, "max_neighbors": 100}
+
+OURS: dict[str, dict[str, Maker]] = {
+    "classification": {
+        "CS-RF": _ours("CostSensitiveForestClassifier"),
+        "CS-RF+AH": _ours("DSNAClassifier", "AFFINE_HULL"),
+        "DSNA-paper": _ours("DSNAClassifier", "PAPER", **_PAPER_CHANGES),
+        "DSNA-balance-0": _ours("DSNAClassifier", balance=0.0),
+        DEFAULT: _ours("DSNAClassifier"),
+    },
+    "regression": {
+        "CS-RF": _ours("CostSensitiveForestRegressor"),
+        "CS-RF+AH": _ours("DSNARegressor", "AFFINE_HULL"),
+        "DSNA-paper": _ours("DSNARegressor", "PAPER", **_PAPER_CHANGES),
+        "DSNA-balance-0": _ours("DSNARegressor", balance=0.0),
+        "DSNA-balance-1": _ours("DSNARegressor", balance=1.0),
+        DEFAULT: _ours("DSNARegressor"),
+    },
+}
+METHODS: dict[str, dict[str, Maker]] = {task: {**PEERS[task], **OURS[task]} for task in PEERS}
+
+
+def maker(task: str, method: str) -> Maker:
+    """How a method of the benchmark, or a stage of the ablation, is made.
+
+    Examples
+    --------
+    >>> maker("regression", "ExtraTrees")(7)
+    ExtraTreesRegressor(random_state=7)
+    """
+    return METHODS[task][method] if method in METHODS[task] else ablation(task)[method]
+
+
+def ablation_rows(task: str) -> list[str]:
+    """Methods that make up the rows of the ablation table, in order.
+
+    Examples
+    --------
+    >>> ablation_rows("classification")[0], ablation_rows("classification")[-1]
+    ('RF', 'CS-RF+DSNA')
+    """
+    return ["RF", *ablation(task), DEFAULT]
+
+
+def choose_methods(task: str, asked: Sequence[str] = (), quick: bool = False) -> list[str]:
+    """Names of the methods to run for a task, in the order of the tables.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+    asked : sequence of str, default=()
+        Names, in any case; those that are meant for the other task alone are left out. Empty: all, or few.
+    quick : bool, default=False
+        Whether few methods are chosen where none is asked for.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> choose_methods("classification", ["rf", "cs-rf+dsna", "ExtraTrees"])
+    ['RF', 'CS-RF+DSNA']
+    """
+    known = {name.lower() for names in METHODS.values() for name in names}
+    unknown = [name for name in asked if name.lower() not in known]
+    if unknown:
+        there = ", ".join(dict.fromkeys(name for names in METHODS.values() for name in names))
+        raise TableError(f"There is no method {', '.join(unknown)}; there are {there}.")
+    wanted = {name.lower() for name in asked or (_QUICK[task] if quick else METHODS[task])}
+    return [name for name in METHODS[task] if name.lower() in wanted]

@@ -1,0 +1,293 @@
+"""Tables from CSV files: one file, or a folder of them."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..datasets.columns import read_columns, wrong_cells
+from ..forest.density import TargetDensity
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TASKS = ("classification", "regression")
+_MAX_WHOLE_CLASSES = 10
+_RARE_SHARE = 0.1  # of rows, whose labels count as rare
+_MAX_NAMES = 10  # of columns that a message lists
+
+
+class TableError(ValueError):
+    """A folder or a file that cannot be used as a table; the message says why and what to do.
+
+    Examples
+    --------
+    >>> from dsna.tables import TableError, find_tables
+    >>> try:
+    ...     find_tables("no/such/folder")
+    ... except TableError as error:
+    ...     print(error)
+    no/such/folder is not a folder. Name one that holds CSV files.
+    """
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of numbers with a label for each row.
+
+    Parameters
+    ----------
+    name : str
+        The file's name without its ending.
+    task : {"classification", "regression"}
+    X : array of shape (n, n_features)
+    y : array of shape (n,)
+        Class numbers from 0, or labels.
+    checksum : str
+        Changes with the content of the file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Table("tiny", "regression", np.zeros((3, 2)), np.arange(3.0), "00000000").shape
+    (3, 2)
+    """
+
+    name: str
+    task: str
+    X: np.ndarray
+    y: np.ndarray
+    checksum: str
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        return self.X.shape[0], self.X.shape[1]
+
+    def strata(self, n_strata: int) -> np.ndarray:
+        """Class of each row, or the number of the label quantile it lies in.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Table("tiny", "regression", np.zeros((4, 1)), np.arange(4.0), "0").strata(2)
+        array([0, 0, 1, 1])
+        """
+        if self.task == "classification":
+            return self.y
+        cuts = np.quantile(self.y, np.arange(1, n_strata) / n_strata)
+        return np.searchsorted(cuts, self.y, side="right")
+
+    @property
+    def rare(self) -> np.ndarray:
+        """Rows of classes with less than half of an equal share; or the tenth with the rarest labels, these first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Table("tiny", "classification", np.zeros((6, 1)), np.array([0, 0, 0, 0, 0, 1]), "0").rare
+        array([5])
+        """
+        if self.task == "classification":
+            sizes = np.bincount(self.y)
+            return np.flatnonzero(sizes[self.y] * 2 * len(sizes) < len(self.y))
+        far = np.abs(self.y - np.median(self.y))  # decides among labels that are equally rare
+        order = np.lexsort((-far, TargetDensity(self.y).evaluate(self.y)))
+        return order[: int(np.ceil(_RARE_SHARE * len(order)))]
+
+    @property
+    def positives(self) -> int:
+        """Rows of the rarest class, or with rare labels."""
+        return len(self.rare) if self.task == "regression" else int(np.bincount(self.y).min())
+
+    def thinned(self, n_rows: int) -> Table:
+        """At most ``n_rows`` rows: rare ones first, up to half of them, then common ones.
+
+        Common rows are left out evenly along the labels; the checksum tells that some were.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> table = Table("tiny", "classification", np.zeros((1000, 1)), np.repeat([0, 1], [970, 30]), "0")
+        >>> np.bincount(table.thinned(400).y).tolist(), np.bincount(table.thinned(50).y).tolist()
+        ([370, 30], [25, 25])
+        """
+        if len(self.y) <= n_rows:
+            return self
+        rare, most = self.rare, n_rows // 2
+        common = np.setdiff1d(np.arange(len(self.y)), rare)
+        kept = rare[:most] if self.task == "regression" else self._evenly(rare, most)
+        rows = np.sort(np.concatenate([kept, self._evenly(common, n_rows - len(kept))]))
+        return replace(self, X=self.X[rows], y=self.y[rows], checksum=f"{self.checksum}-thin{n_rows}")
+
+    def _evenly(self, rows: np.ndarray, most: int) -> np.ndarray:
+        """At most so many of some rows, evenly along their labels."""
+        if len(rows) <= most:
+            return rows
+        order = rows[np.argsort(self.y[rows], kind="stable")]
+        return order[(np.arange(most) * len(order)) // most]
+
+
+def find_tables(
+    folder: str | Path,
+    *,
+    task: str | None = None,
+    target: str | None = None,
+    only: Sequence[str] = (),
+    skip: Sequence[str | Path] = (),
+) -> list[Table]:
+    r"""All tables of a folder that are asked for, read and checked.
+
+    Parameters
+    ----------
+    folder : path
+        Holds CSV files with a header, or subfolders `classification` and `regression` of such files.
+    task : {"classification", "regression"} or None, default=None
+        Only this, which also overrides the guess from the labels (see :func:`read_table`).
+    target : str or None, default=None
+        Name of the label column; None: the last.
+    only : sequence of str, default=()
+        Names of files, without ``.csv``; empty: all.
+    skip : sequence of paths, default=()
+        Files that are no tables, such as results.
+
+    Returns
+    -------
+    list of Table
+
+    Raises
+    ------
+    TableError
+        Names all problems of all files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dsna.tables import find_tables
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "fruit.csv").write_text("size,kind\n1,apple\n2,plum\n3,apple\n")
+    ...     [(table.name, table.task, table.y.tolist()) for table in find_tables(folder)]
+    [('fruit', 'classification', [0, 1, 0])]
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise TableError(f"{folder} is not a folder. Name one that holds CSV files.")
+    if task not in (None, *TASKS):
+        raise TableError(f"task {task!r} is unknown: use one of {', '.join(TASKS)}.")
+    sources: dict[Path, str | None] = {folder / name: name for name in TASKS if (folder / name).is_dir()}
+    if sources:
+        sources = {source: name for source, name in sources.items() if task in (None, name)}
+    else:
+        named = folder.resolve().name
+        sources = {folder: task or (named if named in TASKS else None)}
+    skipped = {os.path.realpath(path) for path in skip}
+    paths = [(path, name) for source, name in sources.items() for path in _csv_files(source)]
+    paths = [(path, name) for path, name in paths if os.path.realpath(path) not in skipped]
+    if not paths:
+        raise TableError(f"No CSV file {f'for {task} ' if task else ''}in {folder}: name a folder that holds some.")
+    unknown = set(only) - {path.stem for path, _ in paths}
+    if unknown:
+        there = ", ".join(path.stem for path, _ in paths)
+        raise TableError(f"There is no table {', '.join(sorted(unknown))} in {folder}; there are {there}.")
+    tables: list[Table] = []
+    problems: list[str] = []
+    for path, name in paths:
+        if not only or path.stem in only:
+            try:
+                tables.append(read_table(path, task=name, target=target))
+            except TableError as error:
+                problems.append(str(error))
+    if problems:
+        raise TableError("\n".join(problems))
+    return tables
+
+
+def _csv_files(folder: Path) -> list[Path]:
+    """Files that end in .csv, in small or capital letters, but for hidden ones."""
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() == ".csv" and path.name[0] != ".")
+
+
+def read_table(path: str | Path, *, task: str | None = None, target: str | None = None) -> Table:
+    r"""One CSV file as numbers: text becomes 0/1 columns, classes become numbers.
+
+    Parameters
+    ----------
+    path : path
+        File with a header.
+    task : {"classification", "regression"} or None, default=None
+        None: classification where labels are text or at most ten whole numbers, otherwise regression.
+    target : str or None, default=None
+        Name of the label column; None: the last.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dsna.tables import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "flats.csv"
+    ...     _ = path.write_text("rooms,street,rent\n1,main,500.5\n2,side,610\n3,side,700\n")
+    ...     table = read_table(path)
+    >>> table.task, table.X.tolist()
+    ('regression', [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [3.0, 0.0, 1.0]])
+    """
+    path = Path(path)
+    found = read_columns(path)
+    label = ""
+    if found.frame is not None:
+        label = found.frame.columns[-1] if target is None else target
+        if label in found.frame:
+            found.problems += wrong_cells(found, label)
+        else:
+            there = [str(name) for name in found.frame.columns]
+            shown = there if len(there) <= _MAX_NAMES else [*there[:_MAX_NAMES], f"{len(there) - _MAX_NAMES} more"]
+            found.problems.append(f"no column {label!r}; there are {', '.join(shown)}")
+    if found.frame is None or found.problems:
+        raise TableError(_told(path, found.problems))
+    table = _table(path, found.frame, label, task)
+    if isinstance(table, str):
+        raise TableError(_told(path, [table]))
+    return table
+
+
+def _told(path: Path, problems: Sequence[str]) -> str:
+    """All problems of a file, on a line each where there are several."""
+    between = "\n  - "
+    return f"{path}: {problems[0]}." if len(problems) == 1 else f"{path}:{between}{between.join(problems)}"
+
+
+def _table(path: Path, frame: pd.DataFrame, target: str, task: str | None) -> Table | str:
+    """Numbers and labels of a frame whose cells are fit for use, or what is wrong with the labels."""
+    from pandas.api.types import is_numeric_dtype
+
+    label = frame[target]
+    numeric = is_numeric_dtype(label)
+    if label.nunique() < 2:
+        return f"all labels are equal; there is nothing to learn: is {target!r} the label column?"
+    if task is None:
+        few = numeric and label.nunique() <= _MAX_WHOLE_CLASSES and (label == np.round(label)).all()
+        task = "classification" if few or not numeric else "regression"
+    if task == "regression" and not numeric:
+        return f"the label {target!r} is not numeric, which regression needs: name another with --target"
+    X = _numbers(frame.drop(columns=target))
+    y = label.to_numpy(dtype=np.float64) if task == "regression" else np.unique(label, return_inverse=True)[1]
+    return Table(path.stem, task, X, y, f"{zlib.crc32(path.read_bytes()):08x}")
+
+
+def _numbers(features: pd.DataFrame) -> np.ndarray:
+    """(n, n_features) columns of a frame, text as 0/1."""
+    import pandas as pd
+
+    text = [name for name in features if not pd.api.types.is_numeric_dtype(features[name])]
+    return pd.get_dummies(features, columns=text).to_numpy(dtype=np.float64)

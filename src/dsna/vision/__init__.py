@@ -1,0 +1,1 @@
+"""Pictures: features, edges and readers of picture collections."""

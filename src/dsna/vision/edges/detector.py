@@ -1,0 +1,342 @@
+"""EdgeDetector: a structured forest with cost-sensitive splits, and DSNA on the patches in its leaves."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..._utils.optional import import_extra
+from ..._utils.parallel import in_parallel, one_blas_thread
+from ..._utils.parameters import LARGEST, SMALLEST, check_jobs, is_number
+from ..photos import as_photo
+from .detection import METHODS, TILE, soft_map
+from .forest import grow_forest, photos_known
+from .pool import Voting, fill_pool
+from .sampling import AnnotatedPhotos
+from .suppression import suppress as thinned
+
+if TYPE_CHECKING:
+    from ..datasets.boundaries import BoundarySet
+
+_MAX_DEPTH = 64
+_KNEE = 0.2  # votes that make one half in the map, in which weak and strong edges are then told apart alike
+_SHIPPED = Path(__file__).parent / "bsds500.dsna"
+_WHOLE = {
+    "n_trees": 1, "n_patches": 2, "max_features": 1, "min_samples_leaf": 1, "n_pool": 0, "leaf_pool": 1, "n_dims": 1,
+    "max_neighbors": 1, "n_clusters": 1, "sharpening": 0,
+}  # fmt: skip
+_AT_LEAST_ZERO = ("cost", "lam", "gamma", "ridge")
+_POSITIVE = ("C", "bandwidth", "tol")
+_MOST_PASSES = 100
+
+
+class EdgeDetector(BaseEstimator):
+    """Finds the edges that people see as boundaries in photos.
+
+    Patches of the photo are sent down a forest whose leaves are small segmentations (Dollar and Zitnick, 2015); nodes
+    split by one feature or, where that tells more, by a cost-sensitive linear SVM.  Each patch is then approximated by
+    a few of the training patches in its leaves, whose outlines, weighted by the coefficients, are voted for.
+
+    Parameters
+    ----------
+    n_trees : int, default=8
+        Trees; every position asks half of them.
+    n_patches : int, default=100_000
+        Training patches of each tree.
+    splits : {"gini", "svm"}, default="gini"
+        Single features, as structured edges have them; or, in nodes of 512 patches or more, linear SVMs of six features
+        where they gain more than the best single one: on BSDS500 as good, and 1.15 times as slow to ask.
+    cost : float, default=0.0
+        Groups of masks in a node weigh 1 / share ** cost; 0 treats patches alike.
+    C : float, default=0.1
+        Weight of the loss in a linear split.
+    max_features : int, default=43
+        Features looked at in a node, of the random quarter that a tree knows.
+    min_samples_leaf : int, default=8
+    n_pool : int, default=50_000
+        Patches drawn to be remembered in the leaves; 0 leaves only the method "se".  Four times as many teach how
+        patches are compared.
+    leaf_pool : int, default=32
+        Patches remembered in a leaf at most.
+    n_dims : int, default=32
+        Dimensions in which patches are compared.
+    max_neighbors : int, default=100
+        Patches by which a query is approximated at most.
+    n_clusters : int, default=1
+        Clusters of neighbours with alike outlines.
+    lam, gamma, bandwidth, ridge, tol : float
+        As in :class:`dsna.DSNARegressor`.
+    blend : float, default=1.0
+        Share of the neighbours in the votes; the leaves' own masks have the rest.
+    sharpening : int, default=2
+        Passes in which outlines move to where colours change.
+    random_state : int, RandomState or None, default=0
+    n_jobs : int or None, default=None
+    verbose : bool, default=False
+        Whether to say what is being done.
+
+    Attributes
+    ----------
+    forest_ : StructuredForest
+    pool_ : PatchPool or None
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from PIL import Image
+    >>> from dsna.vision.datasets import load_boundaries
+    >>> from dsna.vision.edges import EdgeDetector
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for part in ("images", "truth"):
+    ...     (folder / part).mkdir()
+    >>> photo = np.full((96, 96, 3), 60, dtype=np.uint8)
+    >>> photo[:, 48:] = 200
+    >>> truth = np.zeros((96, 96), dtype=np.uint8)
+    >>> truth[:, 47] = 255
+    >>> Image.fromarray(photo).save(folder / "images" / "wall.png")
+    >>> Image.fromarray(truth).save(folder / "truth" / "wall.png")
+    >>> wall = load_boundaries(folder / "images", folder / "truth")
+    >>> detector = EdgeDetector(n_trees=2, n_patches=400, n_pool=400).fit(wall)
+    >>> edges = detector.detect(photo)
+    >>> edges.shape, int(edges[48].argmax()) in (47, 48)
+    ((96, 96), True)
+    """
+
+    def __init__(
+        self,
+        n_trees: int = 8,
+        n_patches: int = 100_000,
+        splits: str = "gini",
+        cost: float = 0.0,
+        C: float = 0.1,
+        max_features: int = 43,
+        min_samples_leaf: int = 8,
+        n_pool: int = 50_000,
+        leaf_pool: int = 32,
+        n_dims: int = 32,
+        max_neighbors: int = 100,
+        n_clusters: int = 1,
+        lam: float = 0.01,
+        gamma: float = 0.03,
+        bandwidth: float = 0.3,
+        ridge: float = 1.0,
+        tol: float = 1e-3,
+        blend: float = 1.0,
+        sharpening: int = 2,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_trees = n_trees
+        self.n_patches = n_patches
+        self.splits = splits
+        self.cost = cost
+        self.C = C
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.n_pool = n_pool
+        self.leaf_pool = leaf_pool
+        self.n_dims = n_dims
+        self.max_neighbors = max_neighbors
+        self.n_clusters = n_clusters
+        self.lam = lam
+        self.gamma = gamma
+        self.bandwidth = bandwidth
+        self.ridge = ridge
+        self.tol = tol
+        self.blend = blend
+        self.sharpening = sharpening
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, photos: BoundarySet, y: None = None) -> EdgeDetector:
+        """Learn from photos in which people drew boundaries.
+
+        Parameters
+        ----------
+        photos : BoundarySet
+            As ``dsna.vision.datasets.load_bsds500``, ``load_nyud`` or ``load_boundaries`` reads it.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        if not hasattr(photos, "segmentations"):
+            raise TypeError(
+                f"fit takes photos with boundaries, as dsna.vision.datasets.load_bsds500 or load_boundaries reads them, not "
+                f"a {type(photos).__name__}."
+            )
+        if not len(photos):
+            raise ValueError("There are no photos to learn from; give some that have ground truth.")
+        rng = check_random_state(self.random_state)
+        seeds = rng.randint(np.iinfo(np.int32).max, size=2)
+        self._say(f"channels of {len(photos)} photos")
+        album = AnnotatedPhotos.of(photos, self.n_jobs)
+        growth = (
+            self.max_features,
+            self.min_samples_leaf,
+            _MAX_DEPTH,
+            int(self.splits == "svm"),
+            float(self.cost),
+            float(self.C),
+        )
+        self._say(f"{self.n_trees} trees of {self.n_patches} patches")
+        known = photos_known(self.n_trees, len(photos), all_of_them=not self.n_pool)
+        self.forest_ = grow_forest(album, self.n_trees, self.n_patches, growth, int(seeds[0]), known, self.n_jobs)
+        self.pool_ = None
+        if self.n_pool:
+            self._say("maps of the photos by trees that do not know them")
+            maps = self._honest_maps(album, known)
+            self._say(f"{self.n_pool} patches into the leaves")
+            draws = np.random.default_rng(int(seeds[1]))
+            with one_blas_thread():
+                self.pool_ = fill_pool(album, self.forest_, maps, self.n_pool, self.n_dims, self.leaf_pool, draws)
+        return self
+
+    def detect(
+        self, photo: ArrayLike, scales: float | Sequence[float] = (1.0,), method: str = "dsna", suppress: bool = True
+    ) -> np.ndarray:
+        """Edge map of a photo.
+
+        Parameters
+        ----------
+        photo : array of shape (H, W), (H, W, 3) or (H, W, 4)
+            Bytes, 16 bits, or floats from 0 to 1; any size.
+        scales : float or sequence of float, default=(1.0,)
+            Sizes at which the photo is looked at; ``(0.5, 1)`` finds a little more, and takes 40 % longer.
+        method : {"dsna", "se", "kernel", "hull"}, default="dsna"
+            Sparse approximation by the patches in the leaves; leaves' own masks only; patches weighted by distance;
+            by an affine hull.
+        suppress : bool, default=True
+            Whether edges are thinned to lines.
+
+        Returns
+        -------
+        edges : array of shape (H, W), float32
+            From 0 to 1.
+        """
+        check_is_fitted(self, "forest_")
+        self._check_parameters()
+        if method not in METHODS:
+            raise ValueError(f"method={method!r} is unknown: use one of {', '.join(METHODS)}.")
+        if method != "se" and self.pool_ is None:
+            raise ValueError(
+                f'This detector remembers no patches; use method="se", or train one with n_pool > 0 for {method!r}.'
+            )
+        sizes = list(np.atleast_1d(scales))
+        if not sizes or not all(is_number(size) and 0 < size < np.inf for size in sizes):
+            raise ValueError(f"scales={scales!r} must be positive numbers, such as (0.5, 1, 2).")
+        colours = as_photo(photo)
+        voting = self.voting(method)
+        edges = np.zeros(colours.shape[:2], dtype=np.float32)
+        for scale in sizes:
+            height, width = colours.shape[:2]
+            resized = _resized(colours, (max(1, round(height * scale)), max(1, round(width * scale))))
+            found = soft_map(resized, self.forest_, self.pool_, voting, self.n_jobs)
+            edges += _resized(found, colours.shape[:2]) / len(sizes)
+        edges /= edges + np.float32(_KNEE)
+        return thinned(edges) if suppress else edges
+
+    def voting(self, method: str) -> Voting:
+        """How masks are voted for by one of the methods."""
+        return Voting(method, **{one.name: getattr(self, one.name) for one in fields(Voting) if one.name != "method"})
+
+    def _honest_maps(self, album: AnnotatedPhotos, known: np.ndarray) -> list[np.ndarray]:
+        """Maps of the training photos, each by the trees that have not seen it, or by all where there are none."""
+        voting = self.voting("se")
+        strangers = [np.flatnonzero(~known[:, photo]).tolist() for photo in range(len(album.photos))]
+        tasks = [
+            (photo, self.forest_, None, voting, 1, TILE, trees)
+            for photo, trees in zip(album.photos, strangers, strict=True)
+        ]
+        return in_parallel(soft_map, tasks, self.n_jobs)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the detector to a file of arrays and plain values, as :func:`dsna.save` does."""
+        from ...io.model_file import save
+
+        save(self, path)
+
+    def _say(self, text: str) -> None:
+        if self.verbose:
+            print(f"dsna edges: {text}", file=sys.stderr, flush=True)
+
+    def _check_parameters(self) -> None:
+        params = self.get_params(deep=False)
+        for name, least in _WHOLE.items():
+            value = params[name]
+            if not is_number(value) or isinstance(value, float | np.floating) or value < least:
+                raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
+        for name in _AT_LEAST_ZERO:
+            if not is_number(params[name]) or not 0 <= params[name] <= LARGEST:
+                raise ValueError(f"{name}={params[name]!r} must be a number of at least 0 and at most {LARGEST:g}.")
+        for name in _POSITIVE:
+            if not is_number(params[name]) or not SMALLEST <= params[name] <= LARGEST:
+                raise ValueError(f"{name}={params[name]!r} must be a positive number from {SMALLEST:g} to {LARGEST:g}.")
+        if self.sharpening > _MOST_PASSES:
+            raise ValueError(f"sharpening={self.sharpening!r} must be a whole number of at most {_MOST_PASSES}.")
+        check_jobs(self.n_jobs)
+        if self.splits not in ("svm", "gini"):
+            raise ValueError(f"splits={self.splits!r} is unknown: use 'svm' or 'gini'.")
+        if not is_number(self.blend) or not 0 <= self.blend <= 1:
+            raise ValueError(f"blend={self.blend!r} must lie in [0, 1].")
+
+
+def _resized(values: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """A photo or map in another size, by means of the pixels it covers."""
+    if values.shape[:2] == shape:
+        return values
+    resize = import_extra("skimage.transform", "vision").resize
+    smaller = shape[0] < values.shape[0] or shape[1] < values.shape[1]
+    new = resize(values.astype(np.float32), (*shape, *values.shape[2:]), order=1, anti_aliasing=smaller)
+    return np.rint(new).astype(np.uint8) if values.dtype == np.uint8 else new.astype(np.float32)
+
+
+def load_detector(path: str | os.PathLike[str]) -> EdgeDetector:
+    """Read a detector that :meth:`EdgeDetector.save` wrote.
+
+    Raises
+    ------
+    ModelFileError
+        The file is foreign, damaged, from another version, or holds another kind of model.
+    """
+    from ...io.model_file import ModelFileError, load
+
+    detector = load(path)
+    if not isinstance(detector, EdgeDetector):
+        raise ModelFileError(
+            f"{os.fspath(path)} holds a {type(detector).__name__}, not an EdgeDetector: use dsna.load."
+        )
+    return detector
+
+
+def pretrained() -> EdgeDetector:
+    """The detector that ships with the package, trained on the training photos of BSDS500.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dsna.vision.edges import pretrained
+    >>> photo = np.full((64, 64, 3), 40, dtype=np.uint8)
+    >>> photo[:, 32:] = (220, 180, 60)
+    >>> edges = pretrained().detect(photo)
+    >>> int(edges[32].argmax()) in (31, 32)
+    True
+    """
+    return load_detector(_SHIPPED).set_params(n_jobs=None, verbose=False)

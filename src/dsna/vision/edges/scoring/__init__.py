@@ -1,0 +1,1 @@
+"""Scores of edge maps, as BSDS500 counts them."""
