@@ -28,9 +28,10 @@ class ReferenceQueries:
 
     def __init__(self, model: Any, compile_once: bool = False) -> None:
         self.compile_once = compile_once
-        self.know = model.knowledge_
+        self.know = model._index
         self.trees = self.know.trees
-        self.how = model._chosen()
+        steps = model.approximation_.feedback_steps(model._n_classes())
+        self.how = {**model.approximation_.get_params(), "max_iter": steps}
         self.is_class = hasattr(model, "classes_")
         self.class_scale = model._class_scale()
         self._problems: dict[int, dict[str, Any]] = {}
@@ -108,7 +109,7 @@ class ReferenceQueries:
         proximity = np.bincount(at, weights=parts)
         rows, proximity = rows[proximity > 0], proximity[proximity > 0]
         rank = proximity
-        most = self.how["max_neighbors"]
+        most = self.know.max_neighbors
         if most is not None and len(rows) > most:
             away = pairwise_distances(q[None], self.know.Z[rows])[0]
             rank = proximity * self.know.rarity[rows] * (1.0 - 1e-9 * away / max(away.max(), 1e-300))

@@ -9,9 +9,10 @@ from measure import Report, core_seconds, duration, megabytes, processor_seconds
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from synthetic import KINDS, N_FEATURES, table
 
-from dsna import DSNAClassifier, DSNARegressor
+from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
 from dsna.forest.build import leaf_rows
 
+CSRF = {"classification": CostSensitiveForestClassifier, "regression": CostSensitiveForestRegressor}
 DSNA = {"classification": DSNAClassifier, "regression": DSNARegressor}
 RF = {"classification": RandomForestClassifier, "regression": RandomForestRegressor}
 # Enough for full neighbourhoods at every size: a query of a few trees finds more rows as leaves grow.
@@ -30,10 +31,10 @@ def growth(report: Report, quick: bool) -> None:
         X, y = table(kind, sizes[-1] + N_QUERIES)
         Q, fits, peers, asks = X[sizes[-1] :], [], [], []
         for n in sizes:
-            model = DSNA[kind](n_estimators=N_TREES, random_state=0, n_jobs=2)
+            model = DSNA[kind](CSRF[kind](N_TREES), random_state=0, n_jobs=2)
             common = {
-                "max_depth": model.max_depth,
-                "min_samples_leaf": leaf_rows(model, 4 if kind == "classification" else 0),
+                "max_depth": model.forest.max_depth,
+                "min_samples_leaf": leaf_rows("auto", 4 if kind == "classification" else 0),
             }
             repeats = 3 if n <= 30_000 else 1
             fits.append(processor_seconds(model.fit, X[:n], y[:n], repeats=repeats)[0])
@@ -64,10 +65,10 @@ def wide(report: Report, quick: bool) -> None:
     for kind in KINDS:
         y = score > 3.0 if kind == "classification" else score
         for rounds in (1, 2):
-            model = DSNA[kind](metric_rounds=rounds, random_state=0, n_jobs=1)
+            model = DSNA[kind](CSRF[kind](metric_rounds=rounds), random_state=0, n_jobs=1)
             took = core_seconds(lambda model=model, y=y: model.fit(X[:n], y[:n]).predict(X[n:]))[0]
             report.add(f"{kind}: metric_rounds={rounds}", duration(took), target="< 60 s", ok=took < 60)
-            report.note(f"{model.knowledge_.space.shape[1]} directions, {len(model.knowledge_.trees.child)} nodes")
+            report.note(f"{model._index.space.shape[1]} directions, {len(model._index.trees.child)} nodes")
 
 
 def _exponent(sizes: list[int], times: list[float]) -> float:
@@ -100,10 +101,10 @@ def memory(report: Report, quick: bool) -> None:
     report.title(f"memory: DSNA fitted on {n:,} x {N_FEATURES}, {n_trees} trees; peer: the training table")
     for kind in KINDS:
         X, y = table(kind, n)
-        model = DSNA[kind](n_estimators=n_trees, random_state=0, n_jobs=2).fit(X, y)
+        model = DSNA[kind](CSRF[kind](n_trees), random_state=0, n_jobs=2).fit(X, y)
         held = arrays(model)
         leaves = sum(size for name, size in held if name.startswith("leaf_"))
-        nodes = sum(size for name, size in arrays(model.knowledge_.trees) if not name.startswith("leaf_"))
+        nodes = sum(size for name, size in arrays(model._index.trees) if not name.startswith("leaf_"))
         rest = sum(size for _, size in held) - leaves
         ratio = rest / X.nbytes
         report.add(f"{kind}: all but the leaves", megabytes(rest), megabytes(X.nbytes), ratio, "<= 3", ratio <= 3)

@@ -39,7 +39,7 @@ def warm_up() -> None:
     """Compile or load every kernel."""
     for kind in KINDS:
         X, y = table(kind, 400)
-        DSNA[kind](n_estimators=10, random_state=0).fit(X, y).predict(X[:5])
+        DSNA[kind](CSRF[kind](10), random_state=0).fit(X, y).predict(X[:5])
 
 
 @lru_cache
@@ -92,7 +92,9 @@ def prediction(report: Report, quick: bool) -> None:
             f"{kind}: same predictions" + ("" if kind == "classification" else " within 2 % of the label's spread"),
             f"{same.mean():.1%}", target=">= 95 %", ok=bool(same.mean() >= 0.95),
         )  # fmt: skip
-        report.note(f"mean l1 distance of the coefficients from cvxpy's: {apart:.2g} (tol={model.tol:g})")
+        report.note(
+            f"mean l1 distance of the coefficients from cvxpy's: {apart:.2g} (tol={model.approximation_.tol:g})"
+        )
 
 
 def queries(report: Report, quick: bool) -> None:
@@ -101,7 +103,9 @@ def queries(report: Report, quick: bool) -> None:
     report.title(f"queries: {n:,} x 20, default parameters and tolerance, one core")
     for kind in KINDS:
         model, Q, y, _ = fitted(kind, n, n_queries)
-        peer = RF[kind](n_estimators=model.n_estimators, max_depth=model.max_depth, random_state=0, n_jobs=2)
+        peer = RF[kind](
+            n_estimators=model.forest_.n_estimators, max_depth=model.forest_.max_depth, random_state=0, n_jobs=2
+        )
         peer.fit(*table(kind, n)).set_params(n_jobs=1)
         ours = n_queries / core_seconds(model.predict, Q, repeats=3)[0]
         theirs = n_queries / core_seconds(peer.predict, Q, repeats=3)[0]
@@ -115,8 +119,9 @@ def queries(report: Report, quick: bool) -> None:
         name, score = SCORE[kind]
         report.note(
             f"optimality residual: mean {answers['residual'].mean():.2g}, max {answers['residual'].max():.2g} "
-            f"(tol={model.tol:g}); non-zero coefficients: {np.sum(answers['alpha'] != 0) / near.size.sum():.1%} of "
-            f"{near.size.mean():.0f} neighbours; label steps: {answers['steps'].mean():.2f}"
+            f"(tol={model.approximation_.tol}); non-zero coefficients: "
+            f"{np.sum(answers['alpha'] != 0) / near.size.sum():.1%} of {near.size.mean():.0f} neighbours; "
+            f"label steps: {answers['steps'].mean():.2f}"
         )
         report.note(f"one query alone: {duration(one)}; {name}: {score(y, model.predict(Q)):.3f}")
 
@@ -155,7 +160,7 @@ def training(report: Report, quick: bool) -> None:
 
 def _reference_trees(forest: Any, scaled: np.ndarray, targets: Targets) -> list[ReferenceTree]:
     """As many trees as in our forest, each on the rows that ours was grown on."""
-    seen = [~omit[forest.block_] for omit in forest.trees_.left_out]
+    seen = [~omit[forest.fold_] for omit in forest.trees_.left_out]
     return [ReferenceTree(forest, t).fit(scaled[rows], _part_of(targets, rows)) for t, rows in enumerate(seen)]
 
 
@@ -174,17 +179,18 @@ def forests(report: Report, quick: bool) -> None:
     )
     for kind in KINDS:
         X, y = table(kind, n)
-        ours = {"CS-RF": CSRF[kind], "DSNA": DSNA[kind]}
         size = {
             "max_depth": CSRF[kind]().max_depth,
-            "min_samples_leaf": leaf_rows(CSRF[kind](), 4 if kind == "classification" else 0),
+            "min_samples_leaf": leaf_rows("auto", 4 if kind == "classification" else 0),
         }
         common = {"n_estimators": n_trees, "random_state": 0, "n_jobs": 2, **size}
+        forest = CSRF[kind](**common)
+        ours = {"CS-RF": forest, "DSNA": DSNA[kind](forest, random_state=0, n_jobs=2)}
         theirs, peer = seconds(RF[kind](**common).fit, X, y)
         for name, estimator in ours.items():
-            took, model = seconds(estimator(**common).fit, X, y)
+            took, model = seconds(estimator.fit, X, y)
             report.add(f"{kind}: {name}", duration(took), duration(theirs), took / theirs, "<= 3", took <= 3 * theirs)
-        trees = model.knowledge_.trees
+        trees = model._index.trees
         report.note(
             f"{size}; nodes per tree: {(len(trees.child) + trees.n_leaves) / n_trees:.0f} and "
             f"{np.mean([tree.tree_.node_count for tree in peer.estimators_]):.0f}"

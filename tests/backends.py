@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.datasets import make_classification, make_regression
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
+from tests.small_models import build
 
 KINDS = (CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor)
 
@@ -40,7 +41,7 @@ METHODS = ("predict", "predict_proba", "apply", "predict_interval", "explain")
 def answers(kind: type, methods: tuple[str, ...] = METHODS, **params: Any) -> dict[str, Any]:
     """Fitted state of a small model, and what those of the methods that it has give."""
     X, y, queries = table(kind)
-    model = kind(n_estimators=12, random_state=3, **params).fit(X, y, groups=np.arange(len(X)) // 3)
+    model = build(kind, n_estimators=12, random_state=3, **params).fit(X, y, groups=np.arange(len(X)) // 3)
     out = fitted_state(model)
     for method in methods:
         if hasattr(model, method):

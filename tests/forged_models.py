@@ -147,7 +147,7 @@ def forged_header(header, rng):
     elif how == "missing":
         del parent[key]
     elif how == "extra" and isinstance(parent, dict):
-        parent[("stranger", "predict", "__class__", "_metadata_request", "C", "regions_")[rng.randint(6)]] = 1
+        parent[("stranger", "predict", "__class__", "_metadata_request", "C", "_regions")[rng.randint(6)]] = 1
     elif how == "repeated" and isinstance(parent, list):
         parent.append(copy.deepcopy(parent[key]))
     else:

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.forged_models import forge
+from tests.small_models import build
 
 SECONDS = 5
 _BATCH = 25
@@ -48,18 +49,18 @@ def originals() -> dict[str, bytes]:
         "forest of classes": dsna.CostSensitiveForestClassifier(oob_score=True, **few).fit(X, CODE),
         "forest of labels": dsna.CostSensitiveForestRegressor(oob_score=True, **few).fit(X, LABEL),
         "forest of two outputs": dsna.CostSensitiveForestRegressor(**few).fit(X, both),
-        "classes": dsna.DSNAClassifier(**few, n_clusters=2).fit(X, WORDS),
-        "classes, added": dsna.DSNAClassifier(**few)
+        "classes": build(dsna.DSNAClassifier, **few, n_clusters=2).fit(X, WORDS),
+        "classes, added": build(dsna.DSNAClassifier, **few)
         .fit(X, WORDS)
         .add_samples(QUERY[:4], ["new", "new", "some", "rare"]),
         "classes, random forest": dsna.DSNAClassifier(RandomForestClassifier(5), random_state=0).fit(X, CODE),
         "classes, neighbours": dsna.DSNAClassifier(neighbors, random_state=np.random.RandomState(3)).fit(X, CODE),
-        "classes, paper": dsna.DSNAClassifier(**{**dsna.PAPER, **few}).fit(X, CODE),
-        "labels": dsna.DSNARegressor(**few, max_iter=3, hull_energy=0.9).fit(X, LABEL),
-        "labels, added": dsna.DSNARegressor(**few).fit(X, rounded).add_samples(QUERY[:3], rounded[:3]),
+        "classes, paper": build(dsna.DSNAClassifier, **{**dsna.PAPER, **few}).fit(X, CODE),
+        "labels": build(dsna.DSNARegressor, **few, max_iter=3, hull_energy=0.9).fit(X, LABEL),
+        "labels, added": build(dsna.DSNARegressor, **few).fit(X, rounded).add_samples(QUERY[:3], rounded[:3]),
         "labels, extra trees": dsna.DSNARegressor(ExtraTreesRegressor(5), random_state=0).fit(X, LABEL),
         "labels, neighbours": dsna.DSNARegressor(neighbors, random_state=0).fit(X, LABEL),
-        "two outputs": dsna.DSNARegressor(**few).fit(X, both),
+        "two outputs": build(dsna.DSNARegressor, **few).fit(X, both),
     }
     with tempfile.TemporaryDirectory() as folder:
         write_bsds(Path(folder), "train", 2)
@@ -111,7 +112,7 @@ def _ask(model) -> None:
         shape = (n,) if model.n_outputs_ == 1 else (n, model.n_outputs_)
         prediction = model.predict(QUERY)
         _is_finite(prediction, shape)
-    if hasattr(model, "regions_"):
+    if hasattr(model, "_regions"):
         _is_finite(model.predict_interval(QUERY), (*shape, 2))
     if hasattr(model, "explain"):
         np.testing.assert_array_equal(model.explain(QUERY).predict(), prediction)

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.small_models import build
+
 ROOT = Path(__file__).parent.parent
 TESTS = ("tests/oracles", "tests/test_batches.py", "tests/test_ties.py", "tests/test_edge_detector.py")
 QUICK_TESTS = ("tests/oracles/test_query.py", "tests/oracles/test_hull.py", "tests/test_ties.py")
@@ -62,20 +64,20 @@ def answers() -> dict[str, np.ndarray]:
     tumours, diabetes, iris = (load(return_X_y=True) for load in (load_breast_cancer, load_diabetes, load_iris))
     rare = (diabetes[1] > 230).astype(int)
     two = np.c_[diabetes[1], diabetes[0][:, 2] + 0.1 * diabetes[0][:, 3]]
-    say("tumours", dsna.DSNAClassifier(**few), *tumours)
+    say("tumours", build(dsna.DSNAClassifier, **few), *tumours)
     say("tumours, CS-RF", dsna.CostSensitiveForestClassifier(**few), *tumours)
-    say("rare diabetes", dsna.DSNAClassifier(**few), diabetes[0], rare)
-    say("iris", dsna.DSNAClassifier(**few), *iris)
-    say("iris, paper", dsna.DSNAClassifier(**dict(dsna.PAPER, **few)), *iris)
-    say("petal width", dsna.DSNARegressor(**few), iris[0][:, :3], iris[0][:, 3])
-    say("petal width, paper", dsna.DSNARegressor(**dict(dsna.PAPER, **few)), iris[0][:, :3], iris[0][:, 3])
-    say("diabetes", dsna.DSNARegressor(**few), *diabetes)
-    say("diabetes, two outputs", dsna.DSNARegressor(**few), diabetes[0], two)
+    say("rare diabetes", build(dsna.DSNAClassifier, **few), diabetes[0], rare)
+    say("iris", build(dsna.DSNAClassifier, **few), *iris)
+    say("iris, paper", build(dsna.DSNAClassifier, **dict(dsna.PAPER, **few)), *iris)
+    say("petal width", build(dsna.DSNARegressor, **few), iris[0][:, :3], iris[0][:, 3])
+    say("petal width, paper", build(dsna.DSNARegressor, **dict(dsna.PAPER, **few)), iris[0][:, :3], iris[0][:, 3])
+    say("diabetes", build(dsna.DSNARegressor, **few), *diabetes)
+    say("diabetes, two outputs", build(dsna.DSNARegressor, **few), diabetes[0], two)
     say("diabetes, CS-RF", dsna.CostSensitiveForestRegressor(**few), *diabetes)
-    say("diabetes, two forests", dsna.DSNARegressor(**few, metric_rounds=2), *diabetes)
+    say("diabetes, two forests", build(dsna.DSNARegressor, **few, metric_rounds=2), *diabetes)
     with tempfile.TemporaryDirectory() as folder:
         write_shapes(Path(folder))
-        detector = EdgeDetector(n_trees=4, n_patches=400, n_pool=400).fit(load_bsds500(folder, "train"))
+        detector = EdgeDetector(n_estimators=4, n_patches=400, n_pool=400).fit(load_bsds500(folder, "train"))
     photo = shapes(100)[0]
     said["edges, trained here"] = detector.detect(photo, suppress=False)
     said["edges, shipped"] = pretrained().detect(photo, suppress=False)

@@ -31,7 +31,7 @@ class Quick:
         return self
 
     def save(self, path):
-        Path(path).write_bytes(b"model of %d trees" % self.parameters["n_trees"])
+        Path(path).write_bytes(b"model of %d trees" % self.parameters["n_estimators"])
 
 
 class Annotated:

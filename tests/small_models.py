@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
+from dsna import (
+    Approximation,
+    CostSensitiveForestClassifier,
+    CostSensitiveForestRegressor,
+    DSNAClassifier,
+    DSNARegressor,
+)
 
 CLASSIFIERS = (CostSensitiveForestClassifier, DSNAClassifier)
 REGRESSORS = (CostSensitiveForestRegressor, DSNARegressor)
@@ -16,8 +22,22 @@ each_classifier = pytest.mark.parametrize("kind", CLASSIFIERS, ids=lambda kind: 
 each_regressor = pytest.mark.parametrize("kind", REGRESSORS, ids=lambda kind: kind.__name__)
 
 
+def build(kind, forest=None, **flat):
+    """An estimator from flat parameters; those of its forest and of its approximation go into such objects."""
+    if kind not in (DSNAClassifier, DSNARegressor):
+        return kind(**flat)
+    ours = kind().default_forest()
+    own = {name: value for name, value in flat.items() if name in kind().get_params(deep=False)}
+    of_forest = {name: flat[name] for name in flat if name not in own and name in ours.get_params()}
+    of_approximation = {name: flat[name] for name in flat if name not in own and name not in of_forest}
+    if forest is None and of_forest:
+        forest = ours.set_params(**of_forest)
+    approximation = Approximation(**of_approximation) if of_approximation else None
+    return kind(forest, **{"approximation": approximation, **own})
+
+
 def make(kind, **params):
-    return kind(**{"n_estimators": 10, "random_state": 0, **params})
+    return build(kind, **{"n_estimators": 10, "random_state": 0, **params})
 
 
 def table(kind, n=80, d=3):

@@ -10,6 +10,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import mean_absolute_error
 
 from dsna import DSNAClassifier, DSNARegressor, load, save
+from tests.small_models import build
 
 CENTRES = np.array([[0.0, 0.0, 0.0], [6.0, 0.0, 0.0], [0.0, 6.0, 0.0], [5.0, 5.0, 6.0]])
 
@@ -26,7 +27,7 @@ def blobs():
 @pytest.fixture
 def classifier(blobs):
     (X, y), _, _ = blobs
-    return DSNAClassifier(n_estimators=30, random_state=0).fit(X, y)
+    return build(DSNAClassifier, n_estimators=30, random_state=0).fit(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def slope():
 @pytest.fixture
 def regressor(slope):
     (X, y), _, _ = slope
-    return DSNARegressor(n_estimators=30, random_state=0).fit(X, y)
+    return build(DSNARegressor, n_estimators=30, random_state=0).fit(X, y)
 
 
 def test_a_new_class_becomes_predictable(classifier, blobs):
@@ -66,7 +67,7 @@ def test_the_other_classes_keep_their_accuracy(seed, n_new):
     X, y = make_blobs([200, 150, 120, 80], 3, centers=CENTRES, random_state=seed)
     train = np.random.RandomState(seed).rand(len(X)) < 0.6
     known, new = train & (y != 3), np.flatnonzero(train & (y == 3))[:n_new]
-    model = DSNAClassifier(n_estimators=20, random_state=0).fit(X[known], y[known])
+    model = build(DSNAClassifier, n_estimators=20, random_state=0).fit(X[known], y[known])
     fresh = [(X[~train & (y == c)], c) for c in range(4)]
     before = [np.mean(model.predict(rows) == c) for rows, c in fresh]
     model.add_samples(X[new], y[new])
@@ -80,7 +81,7 @@ def test_more_rows_of_a_known_class_help_it(blobs):
     (X, y), (X_new, y_new), (X_fresh, _) = blobs
     rng = np.random.RandomState(1)
     few = np.vstack([X, X_new[:2]]), np.concatenate([y, y_new[:2]])
-    model = DSNAClassifier(n_estimators=30, random_state=0).fit(*few)
+    model = build(DSNAClassifier, n_estimators=30, random_state=0).fit(*few)
     before = model.predict_proba(X_fresh)[:, 1].mean()
     share = model.class_prior_[1]
     model.add_samples(X_new[2:] + 0.01 * rng.randn(13, 3), y_new[2:])
@@ -114,17 +115,17 @@ def test_new_rows_appear_in_explanations(classifier, regressor, blobs, slope):
 
 def test_one_row(classifier, regressor, blobs, slope):
     for model, (_, (X_new, y_new), _) in ((classifier, blobs), (regressor, slope)):
-        n = len(model.knowledge_.label)
+        n = len(model._index.label)
         model.add_samples(X_new[:1], y_new[:1])
-        assert len(model.knowledge_.label) == n + 1
+        assert len(model._index.label) == n + 1
         assert n in model.explain(X_new[:1]).rows
     assert classifier.predict(blobs[1][0][:1]).item() == "b"
 
 
 def test_row_by_row_is_like_all_at_once(blobs):
     (X, y), (X_new, y_new), (X_fresh, _) = blobs
-    together = DSNAClassifier(n_estimators=10, random_state=0).fit(X, y).add_samples(X_new, y_new)
-    single = DSNAClassifier(n_estimators=10, random_state=0).fit(X, y)
+    together = build(DSNAClassifier, n_estimators=10, random_state=0).fit(X, y).add_samples(X_new, y_new)
+    single = build(DSNAClassifier, n_estimators=10, random_state=0).fit(X, y)
     for row, name in zip(X_new, y_new, strict=True):
         single.add_samples(row[None], [name])
     np.testing.assert_allclose(single.predict_proba(X_fresh), together.predict_proba(X_fresh), rtol=1e-6, atol=1e-9)
@@ -132,7 +133,7 @@ def test_row_by_row_is_like_all_at_once(blobs):
 
 def test_several_outputs(slope):
     (X, y), (X_new, y_new), (X_fresh, y_fresh) = slope
-    model = DSNARegressor(n_estimators=20, random_state=0).fit(X, np.c_[y, -y])
+    model = build(DSNARegressor, n_estimators=20, random_state=0).fit(X, np.c_[y, -y])
     before = np.abs(model.predict(X_fresh)[:, 1] + y_fresh).mean()
     model.add_samples(X_new, np.c_[y_new, -y_new])
     assert np.abs(model.predict(X_fresh)[:, 1] + y_fresh).mean() < 0.7 * before
@@ -183,4 +184,4 @@ def test_saved_and_pickled_models_know_the_new_rows(classifier, regressor, blobs
         for again in (load(path), pickle.loads(pickle.dumps(model))):
             np.testing.assert_array_equal(again.predict(X_fresh), expected)
             again.add_samples(X_new[:1], y_new[:1])
-            assert len(again.knowledge_.label) == len(model.knowledge_.label) + 1
+            assert len(again._index.label) == len(model._index.label) + 1

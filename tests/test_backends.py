@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from dsna._utils.parallel import in_parallel
 from tests.backends import KINDS, answers, assert_identical, table
+from tests.small_models import build
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.__name__)
@@ -47,7 +48,7 @@ def test_backend(alone, backend):
 def test_queries_may_come_in_parts(alone):
     kind, expected = alone
     X, y, queries = table(kind)
-    model = kind(n_estimators=12, random_state=3, n_jobs=2).fit(X, y, groups=np.arange(len(X)) // 3)
+    model = build(kind, n_estimators=12, random_state=3, n_jobs=2).fit(X, y, groups=np.arange(len(X)) // 3)
     parts = [model.predict(queries[part]) for part in (slice(0, 1), slice(1, 290), slice(290, None))]
     np.testing.assert_array_equal(np.concatenate(parts), expected["predict"])
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dsna import DSNAClassifier, DSNARegressor
-from tests.small_models import CLASSIFIERS, answers, each_classifier, each_regressor, every, make, table
+from tests.small_models import CLASSIFIERS, answers, build, each_classifier, each_regressor, every, make, table
 
 
 @every
@@ -177,8 +177,8 @@ def test_score_with_a_label_never_seen(kind):
 def test_whole_numbers_in_arrays_of_objects_are_classes(labels):
     X = np.random.RandomState(0).normal(size=(60, 3))
     y = np.array(labels * 30, dtype=object)
-    found = DSNAClassifier(n_estimators=3, random_state=0).fit(X, y)
-    plain = DSNAClassifier(n_estimators=3, random_state=0).fit(X, np.array(labels * 30))
+    found = build(DSNAClassifier, n_estimators=3, random_state=0).fit(X, y)
+    plain = build(DSNAClassifier, n_estimators=3, random_state=0).fit(X, np.array(labels * 30))
     np.testing.assert_array_equal(found.classes_, plain.classes_)
     np.testing.assert_array_equal(found.predict(X), plain.predict(X))
 

@@ -7,7 +7,8 @@ import inspect
 import numpy as np
 import pytest
 
-from tests.small_models import CLASSIFIERS, every, make, table
+from dsna import Approximation, CostSensitiveForestClassifier, CostSensitiveForestRegressor
+from tests.small_models import every, make, table
 
 WRONG = {
     "n_estimators": (0, -1, 1.5, "many", None),
@@ -23,11 +24,12 @@ WRONG = {
     "target_density": ("x", lambda y: -y),
     "max_split_samples": (0, "x"),
     "bootstrap": ("x", 3, None),
-    "metric_rounds": (-1, "x"),
+    "metric_rounds": (0, -1, "x"),
     "scaling": ("x", None),
-    "balance": (-1, 2, np.nan, "x"),
+    "approximation": ("x", 3),
+    "balance": (-1, 2, np.nan, "x", None),
     "oob_score": ("x", 3),
-    "forest": ("x", None, 3),
+    "forest": ("x", 3, Approximation()),
     "metric": ("x", None),
     "max_neighbors": (0, -1, 1.5, "x"),
     "proximity_weights": ("x", 2),
@@ -51,14 +53,22 @@ WRONG = {
     "verbose": ("x", -1),
 }
 FREE = {"n_jobs", "random_state"}  # joblib and numpy refuse bad values of these
+FORESTS = (CostSensitiveForestClassifier, CostSensitiveForestRegressor)
+IGNORED = {"oob_score"}  # of a forest inside DSNA; tested in test_composition.py
+
+
+def parameters_of(part):
+    return set(part.get_params(deep=False))
 
 
 @every
 def test_unknown_parameter_values(kind):
     X, y = table(kind, 30)
     accepted = []
-    for name in inspect.signature(kind).parameters:
-        if name in FREE or (name == "target_density" and kind in CLASSIFIERS):
+    own = set(inspect.signature(kind).parameters)
+    nested = set() if kind in FORESTS else parameters_of(kind().default_forest()) | parameters_of(Approximation())
+    for name in own | nested - IGNORED:
+        if name in FREE:
             continue
         for value in WRONG[name]:
             try:
@@ -73,11 +83,11 @@ def test_unknown_parameter_values(kind):
 @every
 def test_messages_name_what_is_allowed(kind):
     X, y = table(kind, 30)
-    with pytest.raises(ValueError, match=r"scaling='x' is unknown: use one of .*columns.*global.*none"):
+    with pytest.raises(ValueError, match=r"'scaling' parameter of .* must be a str among .*columns"):
         make(kind, scaling="x").fit(X, y)
-    with pytest.raises(ValueError, match=r"cost='x' is unknown: use 'paper', 'inverse', None or a callable"):
+    with pytest.raises(ValueError, match=r"'cost' parameter of .* must be a str among .*inverse.* a callable or None"):
         make(kind, cost="x").fit(X, y)
-    with pytest.raises(ValueError, match=r"n_estimators=0 must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match=r"'n_estimators' parameter of .* must be an int in the range \[1, inf\)"):
         make(kind, n_estimators=0).fit(X, y)
     with pytest.raises(TypeError, match="unexpected keyword argument 'lambda_'"):
         kind(lambda_=1.0)

@@ -6,6 +6,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.neighbors import NearestNeighbors
 
 import dsna
+from tests.small_models import build
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(260, 7))
@@ -18,24 +19,24 @@ ALL = {"max_neighbors": None}
 FEEDBACK = {"n_clusters": 3, "max_iter": 5, "hull_energy": 0.9}
 
 REGRESSORS = {
-    "plain": (dsna.DSNARegressor(**FEW), SIGNAL),
-    "all neighbours": (dsna.DSNARegressor(**FEW, **ALL), SIGNAL),
-    "clusters": (dsna.DSNARegressor(**FEW, **FEEDBACK), SIGNAL),
-    "balanced": (dsna.DSNARegressor(**FEW, balance=1.0), SIGNAL),
-    "median": (dsna.DSNARegressor(**FEW, **ALL, decision="median"), SIGNAL),
-    "grid": (dsna.DSNARegressor(**FEW, decision="grid"), AGES),
-    "paper": (dsna.DSNARegressor(**dict(dsna.PAPER, **FEW)), SIGNAL),
-    "two outputs": (dsna.DSNARegressor(**FEW, **ALL), np.c_[SIGNAL, AGES]),
+    "plain": (build(dsna.DSNARegressor, **FEW), SIGNAL),
+    "all neighbours": (build(dsna.DSNARegressor, **FEW, **ALL), SIGNAL),
+    "clusters": (build(dsna.DSNARegressor, **FEW, **FEEDBACK), SIGNAL),
+    "balanced": (build(dsna.DSNARegressor, **FEW, balance=1.0), SIGNAL),
+    "median": (build(dsna.DSNARegressor, **FEW, **ALL, decision="median"), SIGNAL),
+    "grid": (build(dsna.DSNARegressor, **FEW, decision="grid"), AGES),
+    "paper": (build(dsna.DSNARegressor, **dict(dsna.PAPER, **FEW)), SIGNAL),
+    "two outputs": (build(dsna.DSNARegressor, **FEW, **ALL), np.c_[SIGNAL, AGES]),
     "another forest": (dsna.DSNARegressor(RandomForestRegressor(10, random_state=0), random_state=0), SIGNAL),
     "no forest": (dsna.DSNARegressor(NearestNeighbors(n_neighbors=20), random_state=0), SIGNAL),
     "forest alone": (dsna.CostSensitiveForestRegressor(**FEW), SIGNAL),
     "forest alone, two outputs": (dsna.CostSensitiveForestRegressor(**FEW), np.c_[SIGNAL, AGES]),
 }
 CLASSIFIERS = {
-    "plain": dsna.DSNAClassifier(**FEW),
-    "all neighbours": dsna.DSNAClassifier(**FEW, **ALL),
-    "clusters": dsna.DSNAClassifier(**FEW, **FEEDBACK),
-    "paper": dsna.DSNAClassifier(**dict(dsna.PAPER, **FEW)),
+    "plain": build(dsna.DSNAClassifier, **FEW),
+    "all neighbours": build(dsna.DSNAClassifier, **FEW, **ALL),
+    "clusters": build(dsna.DSNAClassifier, **FEW, **FEEDBACK),
+    "paper": build(dsna.DSNAClassifier, **dict(dsna.PAPER, **FEW)),
     "no forest": dsna.DSNAClassifier(NearestNeighbors(n_neighbors=20), random_state=0),
     "forest alone": dsna.CostSensitiveForestClassifier(**FEW),
 }
@@ -67,7 +68,7 @@ def test_classes_and_probabilities(name):
 
 @pytest.mark.parametrize("kind, y", [(dsna.DSNARegressor, SIGNAL), (dsna.DSNAClassifier, CLASSES)])
 def test_after_rows_were_added(kind, y):
-    model = kind(**FEW, **ALL).fit(X[:200], y[:200]).add_samples(X[200:], y[200:])
+    model = build(kind, **FEW, **ALL).fit(X[:200], y[:200]).add_samples(X[200:], y[200:])
     same_in_parts(model.predict)
     same_in_parts(getattr(model, "predict_proba", model.predict))
 
@@ -76,10 +77,10 @@ def test_after_rows_were_added(kind, y):
 @pytest.mark.parametrize(
     "model",
     [
-        dsna.DSNARegressor(**FEW),
-        dsna.DSNARegressor(**FEW, balance=1.0),
-        dsna.DSNARegressor(**FEW, **FEEDBACK),
-        dsna.DSNARegressor(**FEW, decision="median"),
+        build(dsna.DSNARegressor, **FEW),
+        build(dsna.DSNARegressor, **FEW, balance=1.0),
+        build(dsna.DSNARegressor, **FEW, **FEEDBACK),
+        build(dsna.DSNARegressor, **FEW, decision="median"),
         dsna.DSNARegressor(NearestNeighbors(n_neighbors=20), random_state=0),
         dsna.CostSensitiveForestRegressor(**FEW, oob_score=True),
         dsna.CostSensitiveForestRegressor(**FEW, oob_score=True, balance=0.7),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import gaussian_kde
 
-from dsna.forest.costs import class_shares, cost_code
 from dsna.forest.density import TargetDensity
+from dsna.forest.targets import class_shares, cost_code
 
 RNG = np.random.RandomState(0)
 SMOOTH = np.r_[RNG.randn(950), 8.0 + RNG.rand(50)]

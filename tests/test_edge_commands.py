@@ -224,7 +224,7 @@ def test_training(collection, trained, tmp_path):
     assert "2 photos" in run.stdout
     assert out.read_bytes() == b"model of 3 trees"
     assert trained[0].photos is photos
-    expected = {"n_trees": 3, "n_patches": 500, "splits": "svm", "cost": 0.5, "n_pool": 90}
+    expected = {"n_estimators": 3, "n_patches": 500, "splits": "svm", "cost": 0.5, "n_pool": 90}
     assert trained[0].parameters == {**expected, "random_state": 7, "n_jobs": 2, "verbose": True}
     told(ask("train", "--data", tmp_path, "--truth", tmp_path / "drawn", "-o", out), 0)
     assert asked == [(tmp_path, "train"), (tmp_path, tmp_path / "drawn")]

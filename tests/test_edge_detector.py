@@ -189,7 +189,7 @@ def test_file_of_another_version(small, tmp_path):
 def test_not_fitted(tmp_path):
     with pytest.raises(NotFittedError):
         EdgeDetector().detect(PHOTO)
-    EdgeDetector(n_trees=3).save(tmp_path / "empty.dsna")
+    EdgeDetector(n_estimators=3).save(tmp_path / "empty.dsna")
     again = load_detector(tmp_path / "empty.dsna")
     assert again.n_trees == 3
     with pytest.raises(NotFittedError):
@@ -245,7 +245,7 @@ def test_bad_questions(photos, small):
 
 
 def test_without_a_pool(photos):
-    plain = EdgeDetector(n_trees=1, n_patches=100, n_pool=0, splits="gini", cost=0).fit(photos)
+    plain = EdgeDetector(n_estimators=1, n_patches=100, n_pool=0, splits="gini", cost=0).fit(photos)
     assert plain.pool_ is None
     assert plain.detect(PHOTO, method="se").max() > 0
     assert set(np.diff(plain.forest_.ptr)) <= {0, 1}

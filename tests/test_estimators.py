@@ -13,13 +13,13 @@ from sklearn.metrics import balanced_accuracy_score, mean_absolute_error
 from sklearn.neighbors import NearestNeighbors
 
 from dsna import (
-    AFFINE_HULL,
-    PAPER,
     CostSensitiveForestClassifier,
     CostSensitiveForestRegressor,
     DSNAClassifier,
     DSNARegressor,
+    presets,
 )
+from tests.small_models import build
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def labels():
 
 
 SOURCES = {
-    "csrf": ("csrf", "csrf"),
+    "csrf": (CostSensitiveForestClassifier(20), CostSensitiveForestRegressor(20)),
     "rf": (RandomForestClassifier(20), RandomForestRegressor(20)),
     "et": (ExtraTreesClassifier(20), ExtraTreesRegressor(20)),
     "knn": (NearestNeighbors(n_neighbors=30), NearestNeighbors(n_neighbors=30)),
@@ -44,18 +44,20 @@ SOURCES = {
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_source_of_neighbours_serves(source, classes, labels):
-    classifier = DSNAClassifier(SOURCES[source][0], n_estimators=20, random_state=0).fit(classes[0], classes[2])
+    classifier = DSNAClassifier(SOURCES[source][0], random_state=0).fit(classes[0], classes[2])
     assert balanced_accuracy_score(classes[3], classifier.predict(classes[1])) > 0.75
-    regressor = DSNARegressor(SOURCES[source][1], n_estimators=20, random_state=0).fit(labels[0], labels[2])
+    regressor = DSNARegressor(SOURCES[source][1], random_state=0).fit(labels[0], labels[2])
     error = mean_absolute_error(labels[3], regressor.predict(labels[1]))
     assert error < 0.7 * np.abs(labels[3] - np.median(labels[2])).mean()
 
 
-@pytest.mark.parametrize("preset", [PAPER, AFFINE_HULL], ids=["paper", "affine hull"])
+@pytest.mark.parametrize(
+    "preset", [presets.paper, presets.faces, lambda task: presets.affine_hull()], ids=["paper", "faces", "affine hull"]
+)
 def test_presets_serve_both_kinds(preset, classes, labels):
-    classifier = DSNAClassifier(**{"n_estimators": 20, **preset}, random_state=0).fit(classes[0], classes[2])
+    classifier = DSNAClassifier(**preset("classification"), random_state=0).fit(classes[0], classes[2])
     assert balanced_accuracy_score(classes[3], classifier.predict(classes[1])) > 0.6
-    regressor = DSNARegressor(**{"n_estimators": 20, **preset}, random_state=0).fit(labels[0], labels[2])
+    regressor = DSNARegressor(**preset("regression"), random_state=0).fit(labels[0], labels[2])
     error = mean_absolute_error(labels[3], regressor.predict(labels[1]))
     assert error < np.abs(labels[3] - np.median(labels[2])).mean()
 
@@ -90,7 +92,7 @@ def test_several_outputs_are_predicted_together(labels):
     Y, Y_test = np.c_[y, -2 * y + X[:, 0]], np.c_[y_test, -2 * y_test + X_test[:, 0]]
     for model in (
         CostSensitiveForestRegressor(30, random_state=0),
-        DSNARegressor(n_estimators=30, random_state=0),
+        build(DSNARegressor, n_estimators=30, random_state=0),
     ):
         prediction = model.fit(X, Y).predict(X_test)
         assert prediction.shape == Y_test.shape
@@ -113,14 +115,17 @@ def test_importances_find_the_columns_that_matter():
 def test_balance_moves_predictions_toward_the_rare(classes, labels):
     X, X_test, y, _ = classes
     rare = [
-        np.mean(DSNAClassifier(n_estimators=20, balance=b, random_state=0).fit(X, y).predict(X_test) == 1)
+        np.mean(build(DSNAClassifier, n_estimators=20, balance=b, random_state=0).fit(X, y).predict(X_test) == 1)
         for b in (0.0, 0.5, 1.0)
     ]
     assert rare[0] <= rare[1] <= rare[2]
     assert rare[0] < rare[2]
     X, X_test, y, _ = labels
     spread = [
-        DSNARegressor(n_estimators=20, balance=b, decision="mean", random_state=0).fit(X, y).predict(X_test).std()
+        build(DSNARegressor, n_estimators=20, balance=b, decision="mean", random_state=0)
+        .fit(X, y)
+        .predict(X_test)
+        .std()
         for b in (0.0, 0.5)
     ]
     assert spread[1] > spread[0]
@@ -133,8 +138,8 @@ def test_only_the_mean_extrapolates():
     seen = X[:, 0] < 0.8
     beyond = X[X[:, 0] > 0.9]
     how = {"n_estimators": 30, "balance": 0.0, "blend": 0.0, "max_iter": 0, "gamma": 0.01, "random_state": 0}
-    mean = DSNARegressor(decision="mean", **how).fit(X[seen], y[seen]).predict(beyond)
-    grid = DSNARegressor(decision="median", **how).fit(X[seen], y[seen]).predict(beyond)
+    mean = build(DSNARegressor, decision="mean", **how).fit(X[seen], y[seen]).predict(beyond)
+    grid = build(DSNARegressor, decision="median", **how).fit(X[seen], y[seen]).predict(beyond)
     assert mean.max() > y[seen].max()
     assert grid.max() <= y[seen].max()
 
@@ -154,7 +159,7 @@ def test_metric_rounds_help_where_few_directions_matter():
 
 
 def test_verbose_tells_the_stages(classes, capsys):
-    DSNAClassifier(n_estimators=10, verbose=1, random_state=0).fit(classes[0], classes[2])
+    build(DSNAClassifier, n_estimators=10, verbose=1, random_state=0).fit(classes[0], classes[2])
     told = capsys.readouterr().err
-    assert "[DSNAClassifier] neighbours of 400 rows are ready" in told
-    assert "out of bag; score" in told
+    assert "[DSNAClassifier] growing the forest" in told
+    assert "out-of-bag balanced accuracy" in told

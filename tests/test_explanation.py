@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
 
-from dsna import PAPER, DSNAClassifier, DSNARegressor
+from dsna import DSNAClassifier, DSNARegressor, presets
 from dsna.inspection.explanation import Explanation, class_sums
+from tests.small_models import build
 
 matplotlib = pytest.importorskip("matplotlib")
 pandas = pytest.importorskip("pandas")
@@ -297,7 +298,7 @@ def imbalanced(n_classes: int = 3):
 def test_weights_remake_the_classifier(balance, setting, names):
     X, y = imbalanced()
     y = y if names is None else np.array(names)[y]
-    model = DSNAClassifier(n_estimators=20, random_state=0, balance=balance, **setting).fit(X[:180], y[:180])
+    model = build(DSNAClassifier, n_estimators=20, random_state=0, balance=balance, **setting).fit(X[:180], y[:180])
     why = model.explain(X[180:])
     np.testing.assert_array_equal(why.predict(), model.predict(X[180:]))
     np.testing.assert_allclose(why.predict_proba(), model.predict_proba(X[180:]), rtol=0.0, atol=1e-12)
@@ -309,7 +310,7 @@ def test_weights_remake_the_classifier(balance, setting, names):
 
 def test_weights_remake_the_vote_of_the_paper():
     X, y = imbalanced()
-    model = DSNAClassifier(n_estimators=20, random_state=0, decision="paper", blend=0.0).fit(X[:180], y[:180])
+    model = build(DSNAClassifier, n_estimators=20, random_state=0, decision="paper", blend=0.0).fit(X[:180], y[:180])
     np.testing.assert_array_equal(model.explain(X[180:]).predict(), model.predict(X[180:]))
 
 
@@ -317,7 +318,11 @@ def test_ties_between_classes_are_broken_alike():
     # The paper's vote often ends level; sums of weights that are off by a rounding would then name another class.
     rng = np.random.default_rng(22)
     X, y, Q = rng.normal(size=(120, 3)), rng.integers(0, 3, 120), rng.normal(size=(300, 3))
-    model = DSNAClassifier(**{**PAPER, "n_estimators": 5}, random_state=0).fit(X, y)
+    model = (
+        DSNAClassifier(**presets.paper("classification"), random_state=0)
+        .set_params(forest__n_estimators=5, tune=None)
+        .fit(X, y)
+    )
     proba = model.predict_proba(Q)
     assert np.any(np.sum(proba == proba.max(axis=1, keepdims=True), axis=1) > 1)
     why = model.explain(Q)
@@ -332,8 +337,8 @@ def test_ties_between_classes_are_broken_alike():
 def test_weights_remake_the_regressor(balance, decision, n_outputs, n_clusters):
     X, y = make_regression(200, 5, n_targets=n_outputs, noise=5.0, random_state=1)
     y = np.round(y / 20.0)
-    model = DSNARegressor(
-        n_estimators=20, random_state=0, balance=balance, decision=decision, n_clusters=n_clusters
+    model = build(
+        DSNARegressor, n_estimators=20, random_state=0, balance=balance, decision=decision, n_clusters=n_clusters
     ).fit(X[:150], y[:150])
     why = model.explain(X[150:])
     assert why.decision == decision
@@ -345,7 +350,7 @@ def test_weights_remake_the_regressor(balance, decision, n_outputs, n_clusters):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_weights_remake_a_regressor_that_chooses(setting):
     X, y = make_regression(200, 5, noise=5.0, random_state=1)
-    model = DSNARegressor(n_estimators=20, random_state=0, **setting).fit(X[:150], y[:150])
+    model = build(DSNARegressor, n_estimators=20, random_state=0, **setting).fit(X[:150], y[:150])
     why = model.explain(X[150:])
     np.testing.assert_array_equal(why.predict(), model.predict(X[150:]))
     assert len(why.settling()) == why.steps.sum()
@@ -362,7 +367,7 @@ def check_fields(why: Explanation, model) -> None:
         assert np.all(values[~inside] == 0.0)
     np.testing.assert_allclose(why.coefficient.sum(axis=1), 1.0, atol=1e-9)
     np.testing.assert_allclose(why.share.sum(axis=1), 1.0, atol=1e-9)
-    assert why.member.shape == (n, width, model.n_clusters)
+    assert why.member.shape == (n, width, model.approximation_.n_clusters)
     assert np.all(why.member[inside].any(axis=1))
     frame = why.frame()
     assert np.all((frame["weight"] != 0.0) | (frame["coefficient"] != 0.0))

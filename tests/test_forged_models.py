@@ -12,6 +12,7 @@ from dsna._utils.invariants import Array, InvariantError, check_fields
 from dsna.forest.trees import Trees
 from tests import forged_models as forged
 from tests import forged_trials as trials
+from tests.small_models import build
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="cases are examined in forked processes")
 
@@ -41,26 +42,26 @@ def told(files, name, path, tmp_path):
 @pytest.mark.parametrize(
     "name, path, change, words",
     [
-        ("labels", "knowledge_.trees.leaf_rows", lambda a: a.fill(2**30), "leaf_rows"),
-        ("labels", "knowledge_.trees.leaf_rows", lambda a: a.fill(120), "rows past the last of 120"),
+        ("labels", "_index.trees.leaf_rows", lambda a: a.fill(2**30), "leaf_rows"),
+        ("labels", "_index.trees.leaf_rows", lambda a: a.fill(120), "rows past the last of 120"),
         ("forest of labels", "trees_.leaf_rows", lambda a: a.fill(120), "rows past the last of 120"),
-        ("labels", "knowledge_.trees.child", lambda a: a[0].fill(0), "before its parent"),
-        ("labels", "knowledge_.trees.child", lambda a: a[0].fill(2**30), "no node"),
-        ("labels", "knowledge_.trees.child", lambda a: a[0].fill(-(2**31)), "no parent"),
-        ("labels", "knowledge_.trees.child", lambda a: a[0].fill(a.max()), "another tree|two"),
-        ("labels", "knowledge_.trees.split_ptr", lambda a: a[1:2].fill(2**30), "split_ptr"),
-        ("labels", "knowledge_.trees.split_ptr", lambda a: a[:1].fill(-5), "split_ptr"),
-        ("labels", "knowledge_.trees.leaf_ptr", lambda a: a[-1:].fill(2**40), "leaf_ptr"),
-        ("labels", "knowledge_.trees.roots", lambda a: a.fill(2**30), "roots"),
-        ("labels", "knowledge_.trees.roots", lambda a: a.fill(-1), "Trees"),
-        ("labels", "knowledge_.trees.split_feature", lambda a: a.fill(4), "split_feature"),
-        ("labels", "knowledge_.trees.split_feature", lambda a: a.fill(-1), "split_feature"),
-        ("labels", "knowledge_.block", lambda a: a.fill(5), "block"),
-        ("labels", "knowledge_.Z", lambda a: a[:1].fill(np.nan), "Z ranges from nan"),
-        ("classes", "knowledge_.label", lambda a: a.fill(3), "numbers than those of the classes"),
-        ("classes", "knowledge_.label", lambda a: a.fill(2**30), "numbers than those of the classes"),
-        ("classes", "knowledge_.label", lambda a: a.fill(-1), "numbers than those of the classes"),
-        ("classes", "knowledge_.label", lambda a: a.fill(0.5), "numbers than those of the classes"),
+        ("labels", "_index.trees.child", lambda a: a[0].fill(0), "before its parent"),
+        ("labels", "_index.trees.child", lambda a: a[0].fill(2**30), "no node"),
+        ("labels", "_index.trees.child", lambda a: a[0].fill(-(2**31)), "no parent"),
+        ("labels", "_index.trees.child", lambda a: a[0].fill(a.max()), "another tree|two"),
+        ("labels", "_index.trees.split_ptr", lambda a: a[1:2].fill(2**30), "split_ptr"),
+        ("labels", "_index.trees.split_ptr", lambda a: a[:1].fill(-5), "split_ptr"),
+        ("labels", "_index.trees.leaf_ptr", lambda a: a[-1:].fill(2**40), "leaf_ptr"),
+        ("labels", "_index.trees.roots", lambda a: a.fill(2**30), "roots"),
+        ("labels", "_index.trees.roots", lambda a: a.fill(-1), "Trees"),
+        ("labels", "_index.trees.split_feature", lambda a: a.fill(4), "split_feature"),
+        ("labels", "_index.trees.split_feature", lambda a: a.fill(-1), "split_feature"),
+        ("labels", "_index.fold", lambda a: a.fill(5), "fold"),
+        ("labels", "_index.Z", lambda a: a[:1].fill(np.nan), "Z ranges from nan"),
+        ("classes", "_index.label", lambda a: a.fill(3), "numbers than those of the classes"),
+        ("classes", "_index.label", lambda a: a.fill(2**30), "numbers than those of the classes"),
+        ("classes", "_index.label", lambda a: a.fill(-1), "numbers than those of the classes"),
+        ("classes", "_index.label", lambda a: a.fill(0.5), "numbers than those of the classes"),
         ("detector", "forest_.child", lambda a: a[:1].fill(0), "before its parent"),
         ("detector", "forest_.child", lambda a: a[:1].fill(len(a) - 1), "no node"),
         ("detector", "forest_.features", lambda a: a.fill(7228), "features"),
@@ -83,7 +84,7 @@ def test_arrays_that_crashed(files, tmp_path, name, path, change, words):
 
 @pytest.mark.parametrize("dtype", ["<i8", ">i4", "<f8", "<u4", "<i2"])
 def test_no_kernel_is_compiled_for_other_dtypes(files, tmp_path, dtype):
-    entries, entry, file = told(files, "labels", "knowledge_.trees.child", tmp_path)
+    entries, entry, file = told(files, "labels", "_index.trees.child", tmp_path)
     array = np.load(io.BytesIO(entries[entry])).astype(dtype)
     file.write_bytes(forged.packed({**entries, entry: forged.as_npy(array)}))
     with pytest.raises(dsna.ModelFileError, match=r"Trees.child has dtype"):
@@ -123,7 +124,7 @@ def test_states_of_random_generators(tmp_path, key, at):
 
 def test_arrays_referred_to_without_end_are_refused(tmp_path):
     path = tmp_path / "model.dsna"
-    dsna.save(dsna.DSNARegressor(max_features=[np.zeros(10**5)]), path)
+    dsna.save(build(dsna.DSNARegressor, max_features=[np.zeros(10**5)]), path)
     entries = forged.unpacked(path.read_bytes())
     header = json.loads(entries[forged.HEADER])
     header["state"]["params"]["max_features"] *= 1000

@@ -7,6 +7,7 @@ import pytest
 
 from dsna import DSNARegressor
 from dsna.prediction.intervals import Regions, label_regions, label_spread
+from tests.small_models import build
 
 pytestmark = pytest.mark.filterwarnings("ignore:Label regions of fewer:UserWarning")
 
@@ -164,7 +165,7 @@ def table(n, seed):
 
 def test_model_covers_fresh_rows():
     (X, y), (fresh, truth) = table(1200, 0), table(4000, 1)
-    model = DSNARegressor(n_estimators=40, random_state=0).fit(X, y)
+    model = build(DSNARegressor, n_estimators=40, random_state=0).fit(X, y)
     hit = inside(model.predict_interval(fresh), truth)
     # Beside the noise of both samples, 1.5 % for out-of-bag rows, which fewer trees answer than fresh ones.
     assert abs(hit.mean() - 0.9) < 0.015 + 2 * noise(len(y), len(truth))
@@ -179,7 +180,7 @@ def test_model_covers_fresh_rows():
 def test_model_of_several_outputs():
     (X, y), (fresh, truth) = table(500, 0), table(2000, 1)
     # Out of bag, two trees of five answer: with fewer trees, worse than the whole forest, and intervals are too wide.
-    model = DSNARegressor(n_estimators=50, random_state=0).fit(X, np.c_[y, -10.0 * X[:, 3]])
+    model = build(DSNARegressor, n_estimators=50, random_state=0).fit(X, np.c_[y, -10.0 * X[:, 3]])
     bounds = model.predict_interval(fresh)
     assert bounds.shape == (2000, 2, 2)
     for a, labels in enumerate((truth, -10.0 * fresh[:, 3])):

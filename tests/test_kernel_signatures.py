@@ -28,7 +28,8 @@ arrays = [
     np.round(10 * plain).astype(np.int32),
 ]
 few = {"n_estimators": 5, "random_state": 0}
-more = {"n_clusters": 2, "max_iter": 3, "hull_energy": 0.9}
+more = dsna.Approximation(n_clusters=2, max_iter=3, hull_energy=0.9)
+forests = dsna.CostSensitiveForestClassifier(5), dsna.CostSensitiveForestRegressor(5)
 classes, labels = (plain[:, 0] > 0.8).astype(int), plain[:, 0]
 for k, X in enumerate(arrays):
     text = np.array(["no", "yes"])[classes]
@@ -38,12 +39,13 @@ for k, X in enumerate(arrays):
         dsna.CostSensitiveForestClassifier(**few, bootstrap=k % 2 == 1).fit(X, y).predict(X)
     for y in (labels, labels.astype(np.float32), np.asfortranarray(np.column_stack([labels, -labels])), classes):
         dsna.CostSensitiveForestRegressor(**few, metric_rounds=1 + k % 2).fit(X, y).predict(X)
-    dsna.DSNAClassifier(**few, **more).fit(X, text).predict(X)
-    dsna.DSNARegressor(**few, **more).fit(X, read_only_labels, sample_weight=np.ones(60, np.float32)).predict(X)
-dsna.DSNAClassifier(**dict(dsna.PAPER, **few)).fit(plain, classes).predict(plain)
-dsna.DSNARegressor(**dict(dsna.PAPER, **few)).fit(plain, labels).predict(plain)
-dsna.DSNARegressor(**few, n_jobs=2).fit(plain, np.column_stack([labels, labels])).predict(plain)
-grown = dsna.DSNAClassifier(**few, metric="euclidean").fit(plain, classes)
+    dsna.DSNAClassifier(forests[0], more, random_state=0).fit(X, text).predict(X)
+    regressor = dsna.DSNARegressor(forests[1], more, random_state=0)
+    regressor.fit(X, read_only_labels, sample_weight=np.ones(60, np.float32)).predict(X)
+dsna.DSNAClassifier(**dsna.presets.paper("classification")).fit(plain, classes).predict(plain)
+dsna.DSNARegressor(**dsna.presets.paper("regression")).fit(plain, labels).predict(plain)
+dsna.DSNARegressor(forests[1], n_jobs=2).fit(plain, np.column_stack([labels, labels])).predict(plain)
+grown = dsna.DSNAClassifier(forests[0], metric="euclidean").fit(plain, classes)
 grown.add_samples(plain[:3], classes[:3])
 grown.predict(plain)
 dsna.DSNAClassifier(RandomForestClassifier(5, random_state=0)).fit(plain, classes).predict(plain)
@@ -55,8 +57,9 @@ from tests.boundary_folders import scene, write_bsds
 with tempfile.TemporaryDirectory() as folder:
     write_bsds(Path(folder), "train", 2)
     photos = load_bsds500(folder, "train")
-    EdgeDetector(n_trees=1, n_patches=100, n_pool=0, splits="gini", cost=0).fit(photos).detect(scene()[0], method="se")
-    detector = EdgeDetector(n_trees=2, n_patches=150, n_pool=150, n_jobs=2).fit(photos)
+    plain = EdgeDetector(n_estimators=1, n_patches=100, n_pool=0, splits="gini", cost=0)
+    plain.fit(photos).detect(scene()[0], method="se")
+    detector = EdgeDetector(n_estimators=2, n_patches=150, n_pool=150, n_jobs=2).fit(photos)
     detector.save(Path(folder) / "model.dsna")
     joblib.dump(detector, Path(folder) / "model.joblib")
     loaded = load_detector(Path(folder) / "model.dsna")
@@ -69,8 +72,8 @@ with tempfile.TemporaryDirectory() as folder:
             one.detect(given, method=method, scales=(0.5, 1.0))
 
 found = {}
-for module in pkgutil.iter_modules(dsna._kernels.__path__):
-    module = importlib.import_module("dsna._kernels." + module.name)
+for module in pkgutil.walk_packages(dsna._kernels.__path__, "dsna._kernels."):
+    module = importlib.import_module(module.name)
     for name, value in vars(module).items():
         if hasattr(value, "signatures") and not name.startswith("_"):
             found[name] = [str(s) for s in value.signatures]

@@ -5,8 +5,7 @@ import pytest
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
-from dsna.forest import learned_metric as metric
+from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor, metric
 from dsna.forest.learned_metric import metric_map
 
 
@@ -101,8 +100,8 @@ def test_a_wide_table_needs_no_square_of_its_width(kind, rounds):
     if kind is DSNAClassifier:
         y = y > 1.0
     model = kind(n_estimators=10, metric_rounds=rounds, random_state=0).fit(X, y)
-    assert model.knowledge_.space.shape[1] <= 512
+    assert model._index.space.shape[1] <= 512
     assert np.all(np.isfinite(model.predict(X).astype(float)))
     plain = kind(n_estimators=10, metric="euclidean", random_state=0).fit(X, y)
-    assert plain.knowledge_.space is None
+    assert plain._index.space is None
     assert np.all(np.isfinite(plain.predict(X).astype(float)))

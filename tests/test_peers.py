@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor
 from dsna.studies.tabular import running
 from dsna.studies.tabular.ablation import ablation
 from dsna.studies.tabular.folds import split
@@ -12,6 +13,7 @@ from dsna.studies.tabular.scores import METRICS, TIMES
 from dsna.tables import TableError
 from tests import small_tables
 
+FOREST = {"classification": CostSensitiveForestClassifier, "regression": CostSensitiveForestRegressor}
 TASKS = tuple(METHODS)
 EVERY = [(task, name) for task in TASKS for name in METHODS[task]]
 SCALED = [("classification", name) for name in ("Logistic", "LinearSVC", "SVC-RBF", "kNN")]
@@ -105,13 +107,14 @@ def test_ablation_ends_at_the_default(task):
     assert ablation_rows(task) == ["RF", *stages, "CS-RF+DSNA"]
     last, default = stages["+ balance"](0).get_params(), maker(task, "CS-RF+DSNA")(0).get_params()
     differing = {name for name in default if default[name] != last[name]}
-    assert differing <= {"n_clusters", "max_iter"}
+    assert differing <= {"approximation"}
+    assert (last["approximation__n_clusters"], last["approximation__max_iter"]) == (3, 10)
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_neighbourhood_mean_weighs_all_rows_alike(task):
     table = small_tables.table(task, n=80, rare=20)
-    model = ablation(task)["+ neighbourhood mean"](0).set_params(n_estimators=10).fit(table.X, table.y)
+    model = ablation(task)["+ neighbourhood mean"](0).set_params(forest=FOREST[task](10)).fit(table.X, table.y)
     frame = model.explain(table.X[:3]).frame()
     for _, rows in frame.groupby("query"):
         np.testing.assert_allclose(rows["coefficient"], 1 / len(rows), atol=1e-6)

@@ -18,9 +18,10 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 
-from dsna import PAPER, CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
+from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor, presets
 from dsna.io.encoding import CONTAINERS, class_of
 from dsna.io.model_file import _ESTIMATORS, ModelFileError, load, save
+from tests.small_models import build
 
 _RNG = np.random.RandomState(0)
 X = _RNG.randn(140, 4)
@@ -34,20 +35,20 @@ CASES = {
     "forest, integer classes": (CostSensitiveForestClassifier(oob_score=True, **FEW), CODE),
     "forest, labels": (CostSensitiveForestRegressor(oob_score=True, metric_rounds=2, **FEW), LABEL),
     "forest, two outputs": (CostSensitiveForestRegressor(**FEW), BOTH),
-    "strings as objects": (DSNAClassifier(**FEW), NAMES),
-    "strings as unicode": (DSNAClassifier(**FEW), NAMES.astype(str)),
-    "booleans": (DSNAClassifier(**FEW), CODE > 0),
-    "integers": (DSNAClassifier(n_clusters=2, **FEW), 10 * CODE),
-    "labels": (DSNARegressor(**FEW), LABEL),
-    "repeated labels": (DSNARegressor(balance=0.5, **FEW), np.round(LABEL)),
-    "two outputs": (DSNARegressor(**FEW), BOTH),
-    "paper, classes": (DSNAClassifier(**{**PAPER, **FEW}), CODE),
-    "paper, labels": (DSNARegressor(**{**PAPER, **FEW}), LABEL),
+    "strings as objects": (build(DSNAClassifier, **FEW), NAMES),
+    "strings as unicode": (build(DSNAClassifier, **FEW), NAMES.astype(str)),
+    "booleans": (build(DSNAClassifier, **FEW), CODE > 0),
+    "integers": (build(DSNAClassifier, n_clusters=2, **FEW), 10 * CODE),
+    "labels": (build(DSNARegressor, **FEW), LABEL),
+    "repeated labels": (build(DSNARegressor, balance=0.5, **FEW), np.round(LABEL)),
+    "two outputs": (build(DSNARegressor, **FEW), BOTH),
+    "paper, classes": (DSNAClassifier(**presets.paper("classification"), random_state=0), CODE),
+    "paper, labels": (DSNARegressor(**presets.paper("regression"), random_state=0), LABEL),
     "random forest": (
         DSNAClassifier(RandomForestClassifier(10, class_weight={0: 1, 1: 2, 2: 3}), random_state=0),
         CODE,
     ),
-    "tuned": (DSNAClassifier(tune="oob", **FEW), CODE),
+    "tuned": (build(DSNAClassifier, tune="oob", **FEW), CODE),
     "extra trees": (DSNARegressor(ExtraTreesRegressor(10, min_samples_leaf=3), random_state=0), LABEL),
     "nearest neighbours": (DSNAClassifier(NearestNeighbors(n_neighbors=12), random_state=0), NAMES),
 }
@@ -163,7 +164,7 @@ def test_samples_added_before_and_after_saving_count_alike(path, name):
 
 def test_feature_names_come_back(path):
     table = pd.DataFrame(X, columns=["a", "b", "größe", "d"])
-    model = DSNAClassifier(**FEW).fit(table, pd.Series(NAMES))
+    model = build(DSNAClassifier, **FEW).fit(table, pd.Series(NAMES))
     again = by_file(model, path)
     assert again.feature_names_in_.dtype == object
     assert again.feature_names_in_.tolist() == list(table.columns)
@@ -185,12 +186,12 @@ def test_feature_names_come_back(path):
     ids=repr,
 )  # fmt: skip
 def test_values_come_back(path, value):
-    assert same(by_file(DSNAClassifier(max_features=value), path).max_features, value)
+    assert same(by_file(build(DSNAClassifier, max_features=value), path).max_features, value)
 
 
 def test_one_array_under_two_names_stays_one(path):
     array = np.arange(3.0)
-    again = by_file(DSNAClassifier(max_features=[array, array, array.copy()]), path).max_features
+    again = by_file(build(DSNAClassifier, max_features=[array, array, array.copy()]), path).max_features
     assert again[0] is again[1]
     assert again[0] is not again[2]
     assert again[0].flags.writeable
@@ -219,14 +220,14 @@ class Stranger(DSNAClassifier):
 @pytest.mark.parametrize(
     "model, words",
     [
-        (DSNAClassifier(cost=np.reciprocal), ["cost", "'inverse'", "joblib"]),
+        (build(DSNAClassifier, cost=np.reciprocal), ["cost", "'inverse'", "joblib"]),
         (DSNARegressor(target_density=len), ["target_density", "'kernel'", "joblib"]),
         (DSNAClassifier(NearestNeighbors(metric=np.hypot)), ["forest__metric", "named", "joblib"]),
-        (DSNAClassifier(max_features=np.array(["a", 1], dtype=object)), ["max_features", "int, str", "joblib"]),
-        (DSNAClassifier(max_features=np.array(["a\0"], dtype=object)), ["max_features", "NUL", "joblib"]),
-        (DSNAClassifier(max_features=np.zeros(2, dtype="i4,f8")), ["max_features", "dtype", "joblib"]),
-        (DSNAClassifier(max_features=np.ma.masked_all(2)), ["max_features", "MaskedArray", "joblib"]),
-        (DSNAClassifier(tau=[1j]), ["tau[0]", "complex", "joblib"]),
+        (build(DSNAClassifier, max_features=np.array(["a", 1], dtype=object)), ["max_features", "int, str", "joblib"]),
+        (build(DSNAClassifier, max_features=np.array(["a\0"], dtype=object)), ["max_features", "NUL", "joblib"]),
+        (build(DSNAClassifier, max_features=np.zeros(2, dtype="i4,f8")), ["max_features", "dtype", "joblib"]),
+        (build(DSNAClassifier, max_features=np.ma.masked_all(2)), ["max_features", "MaskedArray", "joblib"]),
+        (build(DSNAClassifier, tau=[1j]), ["tau[0]", "complex", "joblib"]),
         (DSNAClassifier(random_state=np.random.RandomState(np.random.PCG64())), ["random_state", "joblib"]),
         (DSNAClassifier(make_pipeline(NearestNeighbors())), ["forest", "Pipeline", "joblib"]),
         (make_pipeline(DSNAClassifier()), ["Pipeline", "DSNAClassifier", "skops"]),

@@ -11,6 +11,7 @@ from sklearn.model_selection import train_test_split
 
 from dsna import DSNAClassifier, DSNARegressor
 from dsna.metrics import rare_target_absolute_error
+from tests.small_models import build
 
 
 def table(task, name):
@@ -28,7 +29,7 @@ def table(task, name):
 def test_rare_class_is_found_better_than_by_a_random_forest(name):
     X, y = table("classification", name)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
-    ours = DSNAClassifier(n_estimators=50, random_state=0).fit(X_train, y_train)
+    ours = build(DSNAClassifier, n_estimators=50, random_state=0).fit(X_train, y_train)
     theirs = RandomForestClassifier(random_state=0).fit(X_train, y_train)
     score = balanced_accuracy_score(y_test, ours.predict(X_test))
     assert score > balanced_accuracy_score(y_test, theirs.predict(X_test)) + 0.05
@@ -38,7 +39,7 @@ def test_rare_class_is_found_better_than_by_a_random_forest(name):
 def test_rare_labels_are_met_better_at_no_cost_overall():
     X, y = table("regression", "wine-red")
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0)
-    ours = DSNARegressor(n_estimators=50, random_state=0).fit(X_train, y_train).predict(X_test)
+    ours = build(DSNARegressor, n_estimators=50, random_state=0).fit(X_train, y_train).predict(X_test)
     theirs = RandomForestRegressor(random_state=0).fit(X_train, y_train).predict(X_test)
     assert mean_absolute_error(y_test, ours) < 1.03 * mean_absolute_error(y_test, theirs)
     rare = [rare_target_absolute_error(y_test, p, y_train=y_train) for p in (ours, theirs)]

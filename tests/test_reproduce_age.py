@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from dsna import FACES, CostSensitiveForestRegressor, DSNARegressor
+from dsna import Approximation, DSNARegressor, presets
 from dsna.cli.commands import app
 from dsna.studies import jobs
 from dsna.studies.age import methods
@@ -23,11 +23,12 @@ from dsna.studies.age.rows import FaceRows
 from dsna.studies.jobs import LAYOUT, Job, parsed
 from dsna.studies.published import COLUMN, PUBLISHED, beside_published
 from dsna.studies.results_file import load_ledger
-from dsna.studies.shared_fits import Family, forest_mean, with_trees
+from dsna.studies.shared_fits import Family, with_trees
 from dsna.studies.splits import Split, person_folds
 from dsna.vision.datasets import load_fgnet
 from dsna.vision.features import AAM
 from tests.face_folders import write_fgnet, write_utkface
+from tests.small_models import build
 
 
 @pytest.fixture(scope="module")
@@ -118,12 +119,10 @@ def test_one_fit_answers_as_separate_fits_would():
     family = methods.family_of("CS-RF")
     model = with_trees(family.make(0), 5).fit(X[:70], y[:70])
     answers = family.answer(model, X[70:])
-    grown = CostSensitiveForestRegressor().get_params()
-    forest = {name: value for name, value in FACES.items() if name in grown} | {"n_estimators": 5}
-    seed = np.random.RandomState(0).randint(2**31 - 1)
-    alone = CostSensitiveForestRegressor(**forest, random_state=seed).fit(X[:70], y[:70])
+    forest = presets.faces()["forest"].set_params(n_estimators=5, scaling="global", random_state=0)
+    alone = forest.fit(X[:70], y[:70])
     np.testing.assert_allclose(answers["CS-RF"], alone.predict(X[70:]))
-    fixed = DSNARegressor(**FACES | {"n_estimators": 5}, balance=0.0, random_state=0).fit(X[:70], y[:70])
+    fixed = with_trees(DSNARegressor(**presets.faces(), balance=0.0, random_state=0), 5).fit(X[:70], y[:70])
     np.testing.assert_array_equal(answers["CS-RF+DSNA"], fixed.predict(X[70:]))
     np.testing.assert_array_equal(answers["CS-RF+DSNA (balanced)"], model.predict(X[70:]))
 
@@ -131,19 +130,22 @@ def test_one_fit_answers_as_separate_fits_would():
 def test_ten_trees_are_all_that_faces_have():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
-    few, many = (DSNARegressor(**FACES | {"n_estimators": n}, random_state=0).fit(X, X[:, 0]) for n in (10, 20))
-    np.testing.assert_allclose(forest_mean(few, X), forest_mean(many, X))
+    few, many = (
+        DSNARegressor(**presets.faces(), random_state=0).set_params(forest__n_estimators=n).fit(X, X[:, 0])
+        for n in (10, 20)
+    )
+    np.testing.assert_allclose(few.predict_forest(X), many.predict_forest(X))
 
 
 def test_objective_of_each_iteration_is_where_a_run_of_as_many_ends():
     X = np.random.default_rng(0).normal(size=(160, 4))
     y = np.round(30 + 9 * X[:, 0])
     split = Split("folds", "0", np.arange(120), np.arange(120, 160))
-    model = DSNARegressor(n_estimators=5, tol=1e-8, random_state=0).fit(X[:120], y[:120])
+    model = build(DSNARegressor, n_estimators=5, tol=1e-8, random_state=0).fit(X[:120], y[:120])
     ways = settling(FittedSplit(split, y, None, X[:120], X[120:], model))
     hull, ours = ways["CS-RF+AH"].objective, ways["CS-RF+DSNA"].objective
     for t in (1, 2, 4):
-        short = model.set_params(max_iter=t).explain(X[120:])
+        short = model.with_settings(approximation=Approximation(tol=1e-8, max_iter=t)).explain(X[120:])
         assert np.allclose(ours[:, t - 1], short.objective.min(axis=1))
     assert ours.std(axis=1).max() > 1e-3  # the label fed back changes the prior; nobody promises a descent
     assert hull.std(axis=1).max() < 1e-6  # without penalties labels have no say,

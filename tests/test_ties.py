@@ -5,9 +5,9 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
 import dsna
-from dsna.forest.targets import regression_targets
-from dsna.prediction.decision import decide, most_probable
-from dsna.prediction.intervals import Regions
+from dsna.decision import decide, most_probable
+from dsna.intervals import Regions
+from dsna.targets import label_targets
 
 LAST_BITS = (1 - 2.0**-52, 1.0, 1 + 2.0**-52)
 FEW = {"n_estimators": 20, "random_state": 0}
@@ -50,7 +50,7 @@ def test_outputs_that_vary_alike(factor):
     """Every direction is a main one of such labels: the first output orders the rows."""
     labels = np.array([(a, b) for a in range(5) for b in range(5)], dtype=float)
     labels[:, 1] *= factor
-    rank = regression_targets(labels, np.ones(25), "auto").rank
+    rank = label_targets(labels, np.ones(25), "auto").rank
     np.testing.assert_allclose(rank, (labels[:, 0] - 2) / np.sqrt(2), atol=1e-3)
 
 

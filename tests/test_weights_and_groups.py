@@ -102,9 +102,9 @@ def test_bad_groups(kind, groups, message):
 def test_groups(kind, groups):
     X, y = table(kind)
     model = make(kind).fit(X, y, groups=groups)
-    block = model.block_ if hasattr(model, "block_") else model.knowledge_.block
+    fold = model.fold_ if hasattr(model, "fold_") else model._index.fold
     for name in set(groups.tolist()):
-        assert len(np.unique(block[[g == name for g in groups]])) == 1
+        assert len(np.unique(fold[[g == name for g in groups]])) == 1
     assert mistake(kind, model, X, y) < 0.3
 
 

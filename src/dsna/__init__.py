@@ -8,43 +8,47 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import presets
+    from ._utils.errors import DSNAError
+    from .approximation import Approximation
     from .classifier import DSNAClassifier
     from .forest import CostSensitiveForestClassifier, CostSensitiveForestRegressor
-    from .io.model_file import ModelFileError, load, save
-    from .presets import AFFINE_HULL, FACES, PAPER
+    from .io import ModelFileError, load, save
     from .regressor import DSNARegressor
 
 __version__ = "0.1.0"
 __all__ = [
-    "AFFINE_HULL",
-    "FACES",
-    "PAPER",
+    "Approximation",
     "CostSensitiveForestClassifier",
     "CostSensitiveForestRegressor",
     "DSNAClassifier",
+    "DSNAError",
     "DSNARegressor",
     "ModelFileError",
     "load",
+    "presets",
     "save",
 ]
 _MODULES = {
-    "AFFINE_HULL": "presets",
-    "FACES": "presets",
-    "PAPER": "presets",
+    "Approximation": "approximation",
     "CostSensitiveForestClassifier": "forest",
     "CostSensitiveForestRegressor": "forest",
-    "DSNAClassifier": "classification",
-    "DSNARegressor": "regression",
-    "ModelFileError": "persistence",
-    "load": "persistence",
-    "save": "persistence",
+    "DSNAClassifier": "classifier",
+    "DSNAError": "_utils.errors",
+    "DSNARegressor": "regressor",
+    "ModelFileError": "io",
+    "load": "io",
+    "save": "io",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    if name == "presets":
+        value: Any = import_module(f"{__name__}.presets")
+    elif name in _MODULES:
+        value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 

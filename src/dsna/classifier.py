@@ -1,4 +1,4 @@
-"""DSNA for classes: coefficients per class, calibrated, and corrected for the class shares."""
+"""DSNAClassifier: the classes of a few neighbours, carried over by sparse coefficients and calibrated."""
 
 from __future__ import annotations
 
@@ -6,60 +6,84 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import balanced_accuracy_score
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ._utils.parameters import documented
+from ._utils.errors import DSNAError
+from ._utils.parameters import SHARE
+from ._utils.ties import most_probable
 from ._utils.validation import check_classes, check_groups, check_new_classes, check_rows, check_weights
-from .base import _DSNA, explained
+from .approximation import Approximation
+from .base import DSNAEstimator, OutOfBag, Training, explained
+from .forest import CostSensitiveForestClassifier
 from .forest.targets import class_targets
 from .inspection.explanation import Explanation, class_sums
 from .neighbors.index import Fold
 from .prediction.calibration import Calibration, class_mass, prior_corrected
-from .prediction.decision import most_probable
 
 _NONZERO = 1e-3
 
 
-@documented
-class DSNAClassifier(ClassifierMixin, _DSNA):
-    """Discriminative sparse neighbour approximation (DSNA) for classes.
+class DSNAClassifier(ClassifierMixin, DSNAEstimator):
+    """Classifier for rare classes that names the training rows behind each prediction.
 
-    A cost-sensitive forest finds a safe neighbourhood of training rows for each query; the query is approximated by
-    a few of them, and their coefficients carry the classes over.  Probabilities are calibrated on out-of-bag rows.
+    A cost-sensitive forest finds a neighbourhood of training rows in which rare classes are not drowned; the query is
+    approximated by a few of these rows (discriminative sparse neighbour approximation, DSNA), whose coefficients carry
+    the classes over. Probabilities are calibrated on out-of-bag rows. :class:`Approximation` states what is minimised.
 
     Parameters
     ----------
-    forest : "csrf", RandomForestClassifier, ExtraTreesClassifier or NearestNeighbors instance, default="csrf"
-        Where neighbours come from: our cost-sensitive forest, a scikit-learn forest, or plain nearest neighbours.
-    {GROWTH}
-    {ROUNDS}
-    {APPROXIMATION}
-    balance : float in [0, 1] or None, default=None
-        0 predicts for the class shares of the training rows, 1 (which None stands for) treats classes alike.
+    forest : estimator or None, default=None
+        Where neighbours come from: a :class:`CostSensitiveForestClassifier` (None stands for one with its defaults), a
+        ``RandomForestClassifier``, an ``ExtraTreesClassifier`` or ``NearestNeighbors`` of scikit-learn. It is cloned;
+        ``n_jobs``, ``random_state``, ``verbose`` and ``scaling`` of this estimator are used in place of its own.
+    approximation : Approximation or None, default=None
+        How a query is approximated by its neighbours; None stands for the defaults.
+    metric : {"forest", "euclidean"}, default="forest"
+        Space in which neighbours are compared: the one that the splits of the forest suggest, or the scaled inputs.
+    max_neighbors : int or None, default=100
+        Most rows of a neighbourhood; None keeps all that the leaves hold.
+    blend : float in [0, 1] or "auto", default="auto"
+        Share of the forest's own vote in the prediction; "auto" learns it from out-of-bag rows.
+    scaling : {"columns", "global", "none"}, default="columns"
+        Inputs divided by the spread of each column (tables), by one for all (PCA or HOG features), or not at all.
+    balance : float in [0, 1], default=1.0
+        How much rare classes count: 0 predicts for the class shares of the training rows, 1 treats classes alike.
     decision : {"auto", "paper"}, default="auto"
         Calibrated mass of the coefficients, or the paper's vote among those that are not zero.
-    {TUNE}
-    {COMMON}
+    tune : {"oob"} or None, default=None
+        "oob" chooses the main settings of the approximation and, of our forest, ``C`` and ``max_features`` by the error
+        on out-of-bag rows. The chosen values are in ``forest_`` and ``approximation_``.
+    n_jobs : int or None, default=None
+        Parallel jobs; results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+    verbose : int, default=0
+        1 shows progress.
 
     Attributes
     ----------
     classes_, fitted_classes_ : arrays of shape (n_classes,)
         All classes, and those known when the model was fitted (see `add_samples`).
     class_prior_ : array of shape (n_classes,)
-    lam_, gamma_, bandwidth_, n_clusters_, tau_, C_, max_features_
-        The values used: given or, with ``tune="oob"``, chosen.
-    oob_score_ : float
-        Balanced accuracy on training rows by trees, metric, neighbours and calibration that never saw them.
+        Share of each class in the training rows.
+    forest_, approximation_ : estimator and Approximation
+        The settings used: given or, with ``tune="oob"``, chosen. They hold parameters only.
+    oob_balanced_accuracy_, oob_score_ : float
+        Balanced accuracy, and accuracy as in ``score``, on training rows by trees, metric, neighbours and calibration
+        that never saw them.
     oob_rows_, oob_decision_function_ : arrays
-        The rows of that score (about 3,000 at most, rare ones first) and their probabilities.
+        The rows of these scores (about 3,000 at most, rare ones first) and their probabilities.
+    feature_importances_ : array of shape (n_features,)
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
 
     Examples
     --------
     >>> from sklearn.datasets import make_classification
-    >>> from dsna import DSNAClassifier
+    >>> from dsna import CostSensitiveForestClassifier, DSNAClassifier
     >>> X, y = make_classification(300, weights=[0.9], class_sep=2.0, random_state=0)
-    >>> model = DSNAClassifier(n_estimators=20, random_state=0).fit(X[:200], y[:200])
+    >>> model = DSNAClassifier(CostSensitiveForestClassifier(20), random_state=0).fit(X[:200], y[:200])
     >>> model.predict(X[200:203]).tolist() == y[200:203].tolist()
     True
     >>> why = model.explain(X[200:201])
@@ -67,8 +91,43 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
     True
     """
 
+    _parameter_constraints: dict = {
+        **DSNAEstimator._parameter_constraints,
+        "balance": [SHARE],
+        "decision": [StrOptions({"auto", "paper"})],
+    }
+
+    def __init__(
+        self,
+        forest: Any = None,
+        approximation: Approximation | None = None,
+        *,
+        metric: str = "forest",
+        max_neighbors: int | None = 100,
+        blend: float | str = "auto",
+        scaling: str = "columns",
+        balance: float = 1.0,
+        decision: str = "auto",
+        tune: str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.forest = forest
+        self.approximation = approximation
+        self.metric = metric
+        self.max_neighbors = max_neighbors
+        self.blend = blend
+        self.scaling = scaling
+        self.balance = balance
+        self.decision = decision
+        self.tune = tune
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
     classes_: np.ndarray
-    class_weight_sum_: np.ndarray
+    balance: float
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> DSNAClassifier:
         """Grow the forest, take its metric, and learn the decision from out-of-bag rows.
@@ -87,46 +146,39 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         -------
         self
         """
+        forest = self.check_parameters()
         X = check_rows(self, X, reset=True)
         self.classes_, code = check_classes(self, y, X)
         self.fitted_classes_ = self.classes_
         weight = check_weights(sample_weight, X)
-        groups = check_groups(groups, X)
-        self._check_parameters()
-        self.class_weight_sum_ = np.bincount(code, weights=weight, minlength=len(self.classes_))
-        self._learn(
-            X,
-            code,
-            code[:, None].astype(np.float64),
-            np.eye(len(self.classes_))[code],
-            class_targets(code, len(self.classes_), weight),
-            weight,
-            groups,
-        )
+        n_classes = len(self.classes_)
+        self._class_weight: np.ndarray = np.bincount(code, weights=weight, minlength=n_classes)
+        targets = class_targets(code, n_classes, weight)
+        label, values = code[:, None].astype(np.float64), np.eye(n_classes)[code]
+        training = Training(X, label, values, targets, weight, check_groups(groups, X))
+        self._learn_decision(self._find_neighbors(training, forest))
         return self
-
-    def _check_parameters(self) -> None:
-        if self.decision not in ("auto", "paper"):
-            raise ValueError(f"decision={self.decision!r} is unknown: use 'auto' or 'paper'.")
-        super()._check_parameters()
 
     @property
     def class_prior_(self) -> np.ndarray:
         """Share of each class in the training rows."""
-        return self.class_weight_sum_ / self.class_weight_sum_.sum()
+        return self._class_weight / self._class_weight.sum()
 
     @property
     def _code(self) -> np.ndarray:
-        return self.knowledge_.label[:, 0].astype(np.int64)
+        return self._index.label[:, 0].astype(np.int64)
 
     def _n_classes(self) -> int:
         return len(self.classes_)
 
-    def _balance(self) -> float:
-        return 1.0 if self.balance is None else float(self.balance)
+    def _forest_class(self) -> type:
+        return CostSensitiveForestClassifier
+
+    def _initial_balance(self) -> float:
+        return float(self.balance)
 
     def _class_scale(self) -> np.ndarray:
-        return np.maximum(self.class_prior_, 1e-300) ** -self._balance()
+        return np.maximum(self.class_prior_, 1e-300) ** -self.balance
 
     def _mass(self, alpha: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """(n, n_classes) opinion of the coefficients; the paper's is a vote among those that are not zero."""
@@ -140,32 +192,34 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         mass = self._mass(alpha, fold.known[fold.near.rows])
         proba = Calibration(self.class_prior_).probabilities(mass, fold.near.vote, 0.0)
         code = self._code[fold.rows]
-        rarity = self.class_prior_[code] ** -self._balance()
+        rarity = self.class_prior_[code] ** -self.balance
         return -np.log(proba[np.arange(len(code)), code]) * rarity
 
-    def _finish(self, folds: list[Fold], rows: np.ndarray, weight: np.ndarray) -> None:
-        blend = None if self.blend == "auto" else float(self.blend)
-        prior = self.class_prior_
-        self.calibration_ = Calibration(prior)
-        self.oob_rows_ = np.concatenate([f.rows for f in folds]) if folds else np.empty(0, dtype=np.int64)
-        if not folds:
+    def _learn_decision(self, asked: OutOfBag) -> None:
+        """Calibrate on the out-of-bag answers, and score what a calibration without the row's fold makes of them."""
+        blend = None if isinstance(self.blend, str) else float(self.blend)
+        self._calibration = Calibration(self.class_prior_)
+        self.oob_rows_ = asked.rows
+        self.oob_decision_function_ = np.empty((len(asked.rows), len(self.classes_)))
+        self.oob_balanced_accuracy_ = self.oob_score_ = np.nan
+        if not asked.folds:
             return
-        code = self._code[self.oob_rows_]
-        weight = weight[np.searchsorted(rows, self.oob_rows_)]
+        code, weight = self._code[asked.rows], asked.weight
         mass = np.concatenate(
-            [self._mass(self._solve_fold(f, self._setting)["alpha"], f.known[f.near.rows]) for f in folds]
+            [self._mass(self._solve_fold(f, self.approximation_)["alpha"], f.known[f.near.rows]) for f in asked.folds]
         )
-        vote = np.concatenate([f.near.vote for f in folds])
-        # The score comes from a calibration that has not seen the row either: each block is scored by the others.
-        block = self.knowledge_.block[self.oob_rows_]
-        proba = np.empty_like(mass)
-        for b in np.unique(block):
-            side = block == b
+        vote = np.concatenate([f.near.vote for f in asked.folds])
+        fold = self._index.fold[asked.rows]
+        proba = self.oob_decision_function_
+        for held_out in np.unique(fold):
+            side = fold == held_out
             fitted = self._calibrate(mass[~side], vote[~side], code[~side], weight[~side], blend)
             proba[side] = self._probabilities(fitted, mass[side], vote[side])
-        self.oob_decision_function_ = proba
-        self.oob_score_ = balanced_accuracy_score(code, most_probable(proba), sample_weight=weight)
-        self.calibration_ = self._calibrate(mass, vote, code, weight, blend)
+        chosen = most_probable(proba)
+        self.oob_score_ = float(accuracy_score(code, chosen, sample_weight=weight))
+        self.oob_balanced_accuracy_ = float(balanced_accuracy_score(code, chosen, sample_weight=weight))
+        self._calibration = self._calibrate(mass, vote, code, weight, blend)
+        self._say(f"out-of-bag balanced accuracy {self.oob_balanced_accuracy_:.3f} on {len(code)} rows")
 
     def _calibrate(
         self, mass: np.ndarray, vote: np.ndarray, code: np.ndarray, weight: np.ndarray, blend: float | None
@@ -177,8 +231,8 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
     def _probabilities(self, calibration: Calibration, mass: np.ndarray, vote: np.ndarray) -> np.ndarray:
         if self.decision == "paper":
             proba = mass + (mass.sum(axis=1, keepdims=True) == 0.0) * self.class_prior_
-            return prior_corrected(proba, self.class_prior_, self._balance())
-        return calibration.probabilities(mass, vote, self._balance())
+            return prior_corrected(proba, self.class_prior_, self.balance)
+        return calibration.probabilities(mass, vote, self.balance)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities: calibrated, then corrected for the class shares as ``balance`` asks.
@@ -194,7 +248,7 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
         near, answers = self._answer(X)
-        return self._probabilities(self.calibration_, self._mass(answers["alpha"], near.rows), near.vote)
+        return self._probabilities(self._calibration, self._mass(answers["alpha"], near.rows), near.vote)
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class.
@@ -229,7 +283,7 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
         near, answers = self._answer(X)
         code = self._code
         n_classes = len(self.classes_)
-        proba = self._probabilities(self.calibration_, self._mass(answers["alpha"], near.rows), near.vote)
+        proba = self._probabilities(self._calibration, self._mass(answers["alpha"], near.rows), near.vote)
         of_row = code[near.rows]
         one_hot = (of_row[:, :, None] == np.arange(n_classes)) & (near.proximity > 0)[:, :, None]
         positive = np.maximum(answers["alpha"], 0.0)
@@ -273,23 +327,23 @@ class DSNAClassifier(ClassifierMixin, _DSNA):
             names.dtype,
             self.classes_.dtype,
         ):
-            raise ValueError(f"New classes of type {names.dtype} do not go with classes of type {self.classes_.dtype}.")
+            raise DSNAError(f"New classes of type {names.dtype} do not go with classes of type {self.classes_.dtype}.")
         classes = np.unique(np.concatenate([self.classes_, names]))
         old, new = np.searchsorted(classes, self.classes_), np.searchsorted(classes, names)[code]
-        counts = np.bincount(new, minlength=len(classes)).astype(np.float64)
-        counts[old] += self.class_weight_sum_
-        calibration = Calibration(counts / counts.sum(), self.calibration_.slopes)
+        counts: np.ndarray = np.bincount(new, minlength=len(classes)).astype(np.float64)
+        counts[old] += self._class_weight
+        calibration = Calibration(counts / counts.sum(), self._calibration.slopes)
         # Classes that came later were never calibrated; theirs follows from their share.
         fitted = np.isin(self.classes_, self.fitted_classes_)
-        calibration.bias[:, old[fitted]] = self.calibration_.bias[:, fitted]
-        know = self.knowledge_
+        calibration.bias[:, old[fitted]] = self._calibration.bias[:, fitted]
+        know = self._index
         leaf_value = np.zeros((len(know.leaf_value), len(classes)))
         leaf_value[:, old] = know.leaf_value
         know.leaf_value = leaf_value
         know.values = np.eye(len(classes))[old[self._code[: len(know.values)]]]
         know.label = old[self._code].astype(np.float64)[:, None]
-        self.classes_, self.class_weight_sum_ = classes, counts
-        self.calibration_ = calibration
+        self.classes_, self._class_weight = classes, counts
+        self._calibration = calibration
         rarity = 1.0 / (len(classes) * np.maximum(self.class_prior_, 1e-300)[np.concatenate([self._code, new])])
         know.add(X, new[:, None].astype(np.float64), np.eye(len(classes))[new], rarity)
         return self

@@ -1,62 +1,111 @@
-"""Named sets of parameters for ``DSNAClassifier`` and ``DSNARegressor``.
+"""Named settings of the DSNA estimators: functions that return fresh parameters.
 
-Examples
---------
->>> from dsna import FACES, PAPER, DSNARegressor
->>> DSNARegressor(**FACES).max_features is None, DSNARegressor(**PAPER).n_estimators
-(True, 20)
+>>> from dsna import DSNARegressor, presets
+>>> model = DSNARegressor(**presets.paper("regression"), random_state=0)
+>>> model.set_params(forest__n_estimators=50).forest.max_depth
+10
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-#: The paper's own form of every step (Huang, Loy and Tang), where it says what that is; what it cross-validated is
-#: tuned out of bag.
-PAPER: dict[str, Any] = {
-    "n_estimators": 20,
-    "max_depth": 10,
-    "min_samples_leaf": 5,
-    "max_features": "sqrt",
-    "cost": "paper",
-    "threshold": "sign",
-    "split_groups": "features",
-    "bootstrap": True,
-    "metric": "euclidean",
-    "metric_rounds": 0,
-    "max_neighbors": None,
-    "proximity_weights": False,
-    "n_clusters": 3,
-    "selection": "best",
-    "hull_energy": 1.0,
-    "lam": 0.01,
-    "gamma": 1.0,
-    "sum_to_one": False,
-    "max_iter": 10,
-    "blend": 0.0,
-    "balance": 0.0,
-    "decision": "paper",
-    "tune": "oob",
-}
+from ._utils.errors import DSNAError
+from .approximation import Approximation
+from .forest import CostSensitiveForestClassifier, CostSensitiveForestRegressor
 
-#: The affine-hull baseline of the paper's Table 1: one hull over the whole neighbourhood, labels have no say.
-AFFINE_HULL: dict[str, Any] = {
-    "n_clusters": 1,
-    "lam": 0.0,
-    "gamma": 0.0,
-    "proximity_weights": False,
-    "max_iter": 0,
-    "blend": 0.0,
-}
 
-#: For faces and heads as principal components (of appearance models or HOG): their relative scale carries meaning,
-#: every one of them says a little, and a second forest in the metric of the first is worth its time.  Where all
-#: features are looked at and no rows drawn, a tree is settled by the two of five blocks it omits: there are only ten.
-FACES: dict[str, Any] = {
-    "n_estimators": 10,
-    "scaling": "global",
-    "max_features": None,
-    "metric_rounds": 2,
-    "n_clusters": 2,
-    "temperature": 0.02,
-}
+def paper(task: str) -> dict[str, Any]:
+    """The paper's own form of every step, where it says what that is; what it cross-validated is tuned out of bag.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+
+    Returns
+    -------
+    dict
+        Parameters of :class:`DSNAClassifier` or :class:`DSNARegressor`.
+
+    Examples
+    --------
+    >>> from dsna import DSNAClassifier, presets
+    >>> DSNAClassifier(**presets.paper("classification")).forest.n_estimators
+    20
+    """
+    kind = _forest_class(task)
+    own = {"split_groups": "features"} if task == "classification" else {}
+    return {
+        "forest": kind(
+            20,
+            max_depth=10,
+            min_samples_leaf=5,
+            max_features="sqrt",
+            cost="paper",
+            threshold="sign",
+            bootstrap=True,
+            **own,
+        ),
+        "approximation": Approximation(
+            lam=0.01,
+            gamma=1.0,
+            sum_to_one=False,
+            proximity_weights=False,
+            n_clusters=3,
+            selection="best",
+            hull_energy=1.0,
+            max_iter=10,
+        ),
+        "metric": "euclidean",
+        "max_neighbors": None,
+        "blend": 0.0,
+        "balance": 0.0,
+        "decision": "paper",
+        "tune": "oob",
+    }
+
+
+def affine_hull() -> dict[str, Any]:
+    """The affine-hull baseline of the paper's Table 1: one hull over the whole neighbourhood, labels have no say.
+
+    Examples
+    --------
+    >>> from dsna import DSNARegressor, presets
+    >>> DSNARegressor(**presets.affine_hull()).approximation.gamma
+    0.0
+    """
+    return {
+        "approximation": Approximation(lam=0.0, gamma=0.0, proximity_weights=False, max_iter=0),
+        "blend": 0.0,
+    }
+
+
+def faces(task: str = "regression") -> dict[str, Any]:
+    """For faces and heads as principal components (of appearance models or HOG).
+
+    Their relative scale carries meaning, every one of them says a little, and a second forest in the metric of the
+    first is worth its time. Where all features are looked at and no rows drawn, a tree is settled by the two of five
+    folds it leaves out: there are only ten.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}, default="regression"
+
+    Examples
+    --------
+    >>> from dsna import DSNARegressor, presets
+    >>> DSNARegressor(**presets.faces()).scaling
+    'global'
+    """
+    return {
+        "forest": _forest_class(task)(10, max_features=None, metric_rounds=2),
+        "approximation": Approximation(n_clusters=2, temperature=0.02),
+        "scaling": "global",
+    }
+
+
+def _forest_class(task: str) -> type:
+    kinds = {"classification": CostSensitiveForestClassifier, "regression": CostSensitiveForestRegressor}
+    if task not in kinds:
+        raise DSNAError(f"task={task!r} is unknown: use 'classification' or 'regression'.")
+    return kinds[task]

@@ -1,33 +1,33 @@
-"""DSNA for labels: coefficients as weights of labels, balanced, and intervals."""
+"""DSNARegressor: the targets of a few neighbours, carried over by sparse coefficients, with intervals."""
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
+from sklearn.base import RegressorMixin, clone
 from sklearn.metrics import r2_score
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ._utils.parameters import documented, is_number
-from ._utils.validation import check_groups, check_rows, check_targets, check_weights
-from .base import _DSNA, explained
-from .forest.density import TargetDensity
+from ._utils.errors import DSNAError
+from ._utils.parameters import SHARE
+from ._utils.validation import check_groups, check_rows, check_share, check_targets, check_weights
+from .approximation import Approximation
+from .base import DSNAEstimator, OutOfBag, Training, explained
+from .forest import CostSensitiveForestRegressor
+from .forest.density import DENSITIES, TargetDensity
 from .forest.scaling import column_spread
 from .forest.targets import regression_targets
 from .inspection.explanation import Explanation
 from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
-from .prediction.decision import decide, label_weights
 from .prediction.intervals import Regions, label_spread
+from .prediction.rule import Answered, Judge, Rule, choose_rule
 
-_BLENDS = (0.0, 0.25, 0.5, 0.75, 1.0)
-_BALANCES = tuple(step / 20 for step in range(1, 21))
-# What the default balance may spend on the rare labels: factors of the mean and of the root mean squared error.
-_SPEND = np.array([1.15, 1.08])
-# Neighbourhoods already lean to rare labels: the whole inverse density overshoots.
+# Neighbourhoods already lean to rare targets: the whole inverse density overshoots.
 _TEMPER = 0.6
-_TIE = 1e-9  # errors, in units of the label spread, that differ by less are equal
 
 
 def _rarity(density: TargetDensity, label: np.ndarray) -> np.ndarray:
@@ -35,53 +35,115 @@ def _rarity(density: TargetDensity, label: np.ndarray) -> np.ndarray:
     return density.evaluate(label) ** -_TEMPER
 
 
-@documented
-class DSNARegressor(RegressorMixin, _DSNA):
-    """Discriminative sparse neighbour approximation (DSNA) for labels, one or several outputs.
+class DSNARegressor(RegressorMixin, DSNAEstimator):
+    """Regressor for rare targets that names the training rows behind each prediction; one or several outputs.
 
-    A cost-sensitive forest finds a safe neighbourhood of training rows for each query; the query is approximated by
-    a few of them, and their coefficients, which may be negative, carry the labels over and extrapolate.
+    A cost-sensitive forest finds a neighbourhood of training rows in which rare targets are not drowned; the query is
+    approximated by a few of these rows (discriminative sparse neighbour approximation, DSNA), whose coefficients, some
+    of which may be negative, carry the targets over. :class:`Approximation` states what is minimised.
 
     Parameters
     ----------
-    forest : "csrf", RandomForestRegressor, ExtraTreesRegressor or NearestNeighbors instance, default="csrf"
-        Where neighbours come from: our cost-sensitive forest, a scikit-learn forest, or plain nearest neighbours.
-    {GROWTH}
-    {ROUNDS}
-    {APPROXIMATION}
-    balance : float in [0, 1] or None, default=None
-        0 predicts for the labels at hand, 1 treats all label regions as equally important.  None gives rare labels
-        the most weight at which the out-of-bag errors stay within 15 % (absolute) and 8 % (root mean square) of those
-        at 0, which as a rule is still no more than a random forest's.
+    forest : estimator or None, default=None
+        Where neighbours come from: a :class:`CostSensitiveForestRegressor` (None stands for one with its defaults), a
+        ``RandomForestRegressor``, an ``ExtraTreesRegressor`` or ``NearestNeighbors`` of scikit-learn. It is cloned;
+        ``n_jobs``, ``random_state``, ``verbose``, ``scaling`` and ``target_density`` of this estimator are used in
+        place of its own.
+    approximation : Approximation or None, default=None
+        How a query is approximated by its neighbours; None stands for the defaults.
+    metric : {"forest", "euclidean"}, default="forest"
+        Space in which neighbours are compared: the one that the splits of the forest suggest, or the scaled inputs.
+    max_neighbors : int or None, default=100
+        Most rows of a neighbourhood; None keeps all that the leaves hold.
+    blend : float in [0, 1] or "auto", default="auto"
+        Share of the forest's own vote in the prediction; "auto" chooses it out of bag.
+    scaling : {"columns", "global", "none"}, default="columns"
+        Inputs divided by the spread of each column (tables), by one for all (PCA or HOG features), or not at all.
+    balance : float in [0, 1] or "auto", default="auto"
+        How much rare targets count: 0 predicts for the targets at hand, 1 treats all regions of the target as equally
+        important. "auto" gives rare targets the most weight at which the out-of-bag errors stay within 15 % (mean
+        absolute) and 8 % (root mean squared) of those at 0.
     decision : {"auto", "mean", "median", "grid", "paper"}, default="auto"
-        Weighted mean, which alone extrapolates past the labels seen; weighted median; mean snapped to the nearest
-        label seen; the plain sum of the paper.  "auto" takes the one of smallest out-of-bag error.
-    {TUNE}
-    {COMMON}
+        Weighted mean, which alone extrapolates past the targets seen; weighted median; mean snapped to the nearest
+        target seen; the plain sum of the paper. "auto" takes the one of smallest out-of-bag error.
+    target_density : {"auto", "exact", "bins", "kernel"} or callable, default="auto"
+        How common a target is: counts of equal targets, of 20 bins, a kernel density, or a function of the targets;
+        "auto" counts where targets repeat and smooths where they do not.
+    tune : {"oob"} or None, default=None
+        "oob" chooses the main settings of the approximation and, of our forest, ``C`` and ``max_features`` by the error
+        on out-of-bag rows. The chosen values are in ``forest_`` and ``approximation_``.
+    n_jobs : int or None, default=None
+        Parallel jobs; results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+    verbose : int, default=0
+        1 shows progress.
 
     Attributes
     ----------
     n_outputs_ : int
-    lam_, gamma_, bandwidth_, n_clusters_, tau_, C_, max_features_
-        The values used: given or, with ``tune="oob"``, chosen.
-    blend_, decision_, balance_
-        The values used: given or, where they are "auto" or None, chosen out of bag.
+    forest_, approximation_ : estimator and Approximation
+        The settings used: given or, with ``tune="oob"``, chosen. They hold parameters only.
+    blend_, decision_, balance_ : float, str, float
+        The values used: given or, where they are "auto", chosen out of bag.
     oob_score_ : float
         R2 on training rows by trees, metric, neighbours and densities that never saw them.
     oob_rows_, oob_prediction_ : arrays
         The rows of that score (about 3,000 at most, rare ones first) and their predictions.
+    feature_importances_ : array of shape (n_features,)
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
 
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
-    >>> from dsna import DSNARegressor
+    >>> from dsna import CostSensitiveForestRegressor, DSNARegressor
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = DSNARegressor(n_estimators=20, random_state=0).fit(X[:400], y[:400])
+    >>> model = DSNARegressor(CostSensitiveForestRegressor(20), random_state=0).fit(X[:400], y[:400])
     >>> model.predict(X[400:]).shape
     (42,)
     >>> model.predict_interval(X[400:]).shape
     (42, 2)
     """
+
+    _parameter_constraints: dict = {
+        **DSNAEstimator._parameter_constraints,
+        "balance": [SHARE, StrOptions({"auto"})],
+        "decision": [StrOptions({"auto", "mean", "median", "grid", "paper"})],
+        "target_density": [StrOptions(set(DENSITIES)), callable],
+    }
+
+    def __init__(
+        self,
+        forest: Any = None,
+        approximation: Approximation | None = None,
+        *,
+        metric: str = "forest",
+        max_neighbors: int | None = 100,
+        blend: float | str = "auto",
+        scaling: str = "columns",
+        balance: float | str = "auto",
+        decision: str = "auto",
+        target_density: Any = "auto",
+        tune: str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.forest = forest
+        self.approximation = approximation
+        self.metric = metric
+        self.max_neighbors = max_neighbors
+        self.blend = blend
+        self.scaling = scaling
+        self.balance = balance
+        self.decision = decision
+        self.target_density = target_density
+        self.tune = tune
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    balance: float | str
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> DSNARegressor:
         """Grow the forest, take its metric, and learn the decision from out-of-bag rows.
@@ -99,137 +161,102 @@ class DSNARegressor(RegressorMixin, _DSNA):
         -------
         self
         """
+        forest = self.check_parameters()
         X = check_rows(self, X, reset=True)
         y = check_targets(y, X)
         weight = check_weights(sample_weight, X)
-        groups = check_groups(groups, X)
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
-        self.__dict__.pop("balance_", None)
-        self._check_parameters()
         label = y.reshape(len(y), -1)
         kept = weight > 0
-        self.density_ = TargetDensity(label[kept], self.target_density, weight[kept])
-        self.rarity_ = _rarity(self.density_, label)
-        self._learn(X, y, label, label, regression_targets(y, weight, self.target_density), weight, groups)
+        self._density = TargetDensity(label[kept], self.target_density, weight[kept])
+        self._rarity = _rarity(self._density, label)
+        targets = regression_targets(label, weight, self._density)
+        training = Training(X, label, label, targets, weight, check_groups(groups, X))
+        self._learn_decision(self._find_neighbors(training, forest))
         return self
-
-    def _check_parameters(self) -> None:
-        allowed = ("auto", "mean", "median", "grid", "paper")
-        if self.decision not in allowed:
-            raise ValueError(f"decision={self.decision!r} is unknown: use one of {allowed}.")
-        super()._check_parameters()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
 
-    def _balance(self) -> float:
-        if self.balance is not None:
-            return float(self.balance)
-        return float(getattr(self, "balance_", 0.0))
+    def _forest_class(self) -> type:
+        return CostSensitiveForestRegressor
+
+    def _n_classes(self) -> int:
+        return 0
+
+    def _initial_balance(self) -> float:
+        return 0.0 if isinstance(self.balance, str) else float(self.balance)
 
     def _class_scale(self) -> np.ndarray:
         return np.ones(1)
 
     def _spread(self) -> np.ndarray:
-        return column_spread(self.knowledge_.label)
+        return column_spread(self._index.label)
 
     def _rarity_outside(self, block: int) -> np.ndarray:
         """(N,) rarity of each label among those outside a block."""
-        label, weight = self.knowledge_.label, self.knowledge_.weight
-        if self.density_.kind == "callable":
-            return self.rarity_
-        others = (self.knowledge_.block != block) & (weight > 0)
-        return _rarity(TargetDensity(label[others], self.density_.kind, weight[others]), label)
-
-    def _weights(
-        self,
-        alpha: np.ndarray,
-        near: Neighborhoods,
-        rows: np.ndarray,
-        rarity: np.ndarray,
-        blend: float,
-        balance: float,
-    ) -> np.ndarray:
-        return label_weights(alpha, near.kernel, rarity[rows], blend, balance, self.sum_to_one)
-
-    def _label_spread(self, near: Neighborhoods, rows: np.ndarray) -> np.ndarray:
-        """(n, n_outputs) how much the labels around each query differ."""
-        return label_spread(near.kernel, self.knowledge_.label[rows])
+        label, weight = self._index.label, self._index.weight
+        if self._density.kind == "callable":
+            return self._rarity
+        others = (self._index.fold != block) & (weight > 0)
+        return _rarity(TargetDensity(label[others], self._density.kind, weight[others]), label)
 
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
         """Absolute error of the weighted mean in units of the spread, weighted as ``balance`` asks."""
-        rarity = self.rarity_
-        rows = fold.known[fold.near.rows]
-        blend = 0.5 if self.blend == "auto" else float(self.blend)
-        weights = self._weights(alpha, fold.near, rows, rarity, blend, self._balance())
-        label = self.knowledge_.label
-        error = np.abs(decide(weights, label[rows], "mean", label) - label[fold.rows]) / self._spread()
-        return error.mean(axis=1) * rarity[fold.rows] ** self._balance()
+        rows, label = fold.known[fold.near.rows], self._index.label
+        blend = 0.5 if isinstance(self.blend, str) else float(self.blend)
+        rule = Rule(blend, "mean", self._initial_balance(), self.approximation_.sum_to_one)
+        weights = rule.weights(alpha, fold.near.kernel, self._rarity[rows])
+        error = np.abs(rule.predict(weights, label[rows], label) - label[fold.rows]) / self._spread()
+        return error.mean(axis=1) * self._rarity[fold.rows] ** rule.balance
 
-    def _finish(self, folds: list[Fold], rows: np.ndarray, weight: np.ndarray) -> None:
-        self.oob_rows_ = np.concatenate([f.rows for f in folds]) if folds else np.empty(0, dtype=np.int64)
-        blends = _BLENDS if self.blend == "auto" else (float(self.blend),)
-        decisions: tuple[str, ...] = ("mean" if self.decision == "paper" else self.decision,)
-        if self.decision == "auto":
-            decisions = ("mean", "median", "grid") if self.density_.kind == "exact" else ("mean", "median")
-        self.blend_, self.decision_ = blends[len(blends) // 2], decisions[0]
-        self.balance_ = 0.0 if self.balance is None else float(self.balance)
-        if not folds:
-            self._set_grid()
-            return
-        label = self.knowledge_.label
-        truth = label[self.oob_rows_]
-        weight = weight[np.searchsorted(rows, self.oob_rows_)]
-        grid = np.unique(label, axis=0)
-        solved = [self._solve_fold(f, self._setting)["alpha"] for f in folds]
-        rarities = [self._rarity_outside(int(self.knowledge_.block[f.rows[0]])) for f in folds]
-
-        def predicted(blend: float, decision: str, balance: float) -> np.ndarray:
-            parts = []
-            for fold, alpha, rarity in zip(folds, solved, rarities, strict=True):
-                known = fold.known[fold.near.rows]
-                weights = self._weights(alpha, fold.near, known, rarity, blend, balance)
-                parts.append(decide(weights, label[known], decision, grid))
-            return np.concatenate(parts)
-
-        def error(prediction: np.ndarray, balance: float) -> float:
-            cost = weight * self.rarity_[self.oob_rows_] ** balance
-            return float(np.average((np.abs(prediction - truth) / self._spread()).mean(axis=1), weights=cost))
-
-        def errors(prediction: np.ndarray) -> np.ndarray:
-            off = np.abs(prediction - truth) / self._spread()
-            return np.array([error(prediction, 0.0), np.sqrt(np.average((off**2).mean(axis=1), weights=weight))])
-
-        choices = [(blend, decision) for blend in blends for decision in decisions]
-        found = {choice: predicted(*choice, self.balance_) for choice in choices}
-        losses = [error(found[choice], self.balance_) for choice in choices]
-        best = next(choice for choice, loss in zip(choices, losses, strict=True) if loss <= min(losses) + _TIE)
-        self.blend_, self.decision_ = best
-        prediction = found[best]
-        if self.balance is None:
-            bound = _SPEND * errors(prediction) + _TIE
-            for balance in _BALANCES:
-                other = predicted(*best, balance)
-                if np.any(errors(other) > bound):
-                    break
-                self.balance_, prediction = balance, other
-        self._set_grid()
+    def _learn_decision(self, asked: OutOfBag) -> None:
+        """Choose blend, decision and balance out of bag, and keep the residuals for intervals."""
+        label = self._index.label
+        few = self._density.kind == "exact"
+        decisions: tuple[str, ...] = ("mean", "median", "grid") if few else ("mean", "median")
+        if self.decision != "auto":
+            decisions = ("mean" if self.decision == "paper" else self.decision,)
+        sum_to_one = self.approximation_.sum_to_one
+        blend = 0.5 if isinstance(self.blend, str) else float(self.blend)
+        rule = Rule(blend, decisions[0], self._initial_balance(), sum_to_one)
+        self._rules = [rule]
+        prediction = np.empty((0, self.n_outputs_))
+        truth = label[asked.rows]
+        if asked.folds:
+            folds = [self._answered(fold) for fold in asked.folds]
+            grid = np.unique(label, axis=0)
+            judge = Judge(truth, asked.weight, self._rarity[asked.rows], self._spread(), grid)
+            chosen, prediction = choose_rule(folds, judge, self.blend, self.balance, decisions, sum_to_one)
+            self._rules, rule = chosen, chosen[-1]
+        self._take(rule)
+        self.oob_rows_ = asked.rows
         self.oob_prediction_ = self._shaped(prediction)
+        self.oob_score_ = np.nan
         if len(truth) > 1:
-            self.oob_score_ = r2_score(self._shaped(truth), self.oob_prediction_, sample_weight=weight)
-        spread = np.concatenate([self._label_spread(f.near, f.known[f.near.rows]) for f in folds])
-        few = self.density_.kind == "exact"
-        self.regions_ = [
-            Regions(truth[:, a], prediction[:, a], spread[:, a], weight, np.unique(label[:, a]) if few else None)
-            for a in range(self.n_outputs_)
-        ]
+            self.oob_score_ = float(r2_score(self._shaped(truth), self.oob_prediction_, sample_weight=asked.weight))
+        self._regions = []
+        if asked.folds:
+            spread = np.concatenate([self._label_spread(f.near, f.known[f.near.rows]) for f in asked.folds])
+            self._regions = [
+                Regions(
+                    truth[:, a], prediction[:, a], spread[:, a], asked.weight, np.unique(label[:, a]) if few else None
+                )
+                for a in range(self.n_outputs_)
+            ]
+        self._say(f"out-of-bag R2 {self.oob_score_:.3f} on {len(truth)} rows")
 
-    def _set_grid(self) -> None:
-        """The labels seen, where predictions are snapped to them."""
-        label = self.knowledge_.label
-        self.grid_ = np.unique(label, axis=0) if self.decision_ == "grid" else label[:1].copy()
+    def _answered(self, fold: Fold) -> Answered:
+        known = fold.known[fold.near.rows]
+        rarity = self._rarity_outside(int(self._index.fold[fold.rows[0]]))
+        alpha = self._solve_fold(fold, self.approximation_)["alpha"]
+        return Answered(alpha, fold.near.kernel, rarity[known], self._index.label[known])
+
+    def _label_spread(self, near: Neighborhoods, rows: np.ndarray) -> np.ndarray:
+        """(n, n_outputs) how much the targets around each query differ."""
+        return label_spread(near.kernel, self._index.label[rows])
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self.n_outputs_ == 1 and values.shape[1] == 1 else values
@@ -251,8 +278,74 @@ class DSNARegressor(RegressorMixin, _DSNA):
 
     def _decided(self, near: Neighborhoods, answers: dict[str, np.ndarray]) -> np.ndarray:
         """(n, n_outputs) predictions."""
-        weights = self._weights(answers["alpha"], near, near.rows, self.rarity_, self.blend_, self._balance())
-        return decide(weights, self.knowledge_.label[near.rows], self.decision_, self.grid_)
+        weights = self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows])
+        return self._rule.predict(weights, self._index.label[near.rows], self._grid)
+
+    def predict_forest(self, X: Any) -> np.ndarray:
+        """What the forest predicts on its own: the mean over trees of the leaves' targets.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+
+        Returns
+        -------
+        array of shape (n,) or (n, n_outputs)
+        """
+        check_is_fitted(self)
+        scaled, Q = self._index.place(check_rows(self, X, reset=False))
+        return self._shaped(self._index.neighbors(scaled, Q, n_jobs=self.n_jobs).vote)
+
+    def with_settings(self, **settings: Any) -> DSNARegressor:
+        """A view of the fitted model under other settings of what comes after the neighbours.
+
+        It shares rows and trees with this model, and predicts as a model would that was fitted with these values.
+
+        Parameters
+        ----------
+        **settings : dict
+            ``approximation``, ``blend``, ``decision`` and ``balance``, as in the constructor but not "auto". Where
+            blend or decision stay "auto", only the balance 0 and the one in use are known.
+
+        Returns
+        -------
+        DSNARegressor
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from dsna import CostSensitiveForestRegressor, DSNARegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = DSNARegressor(CostSensitiveForestRegressor(10), random_state=0).fit(X, y)
+        >>> model.with_settings(balance=0.0).balance_
+        0.0
+        """
+        check_is_fitted(self)
+        unknown = set(settings) - {"approximation", "blend", "decision", "balance"}
+        if unknown:
+            raise DSNAError(f"{', '.join(sorted(unknown))} cannot be changed without another fit.")
+        self._check_unchanged()
+        view = copy(self).set_params(**settings)
+        view._validate_params()
+        if "approximation" in settings:
+            view.approximation_ = clone(settings["approximation"])
+        balance = self.balance_ if isinstance(view.balance, str) else float(view.balance)
+        rule = next((known for known in self._rules if known.balance == balance), None)
+        if not isinstance(view.blend, str) and view.decision != "auto":
+            decision = "mean" if view.decision == "paper" else view.decision
+            rule = Rule(float(view.blend), decision, balance, view.approximation_.sum_to_one)
+        if rule is None:
+            raise DSNAError(f"balance={balance} needs a choice of blend and decision: give both, or call fit.")
+        view._take(rule)
+        view.restored()
+        return view
+
+    def _take(self, rule: Rule) -> None:
+        """Decide by a rule from now on."""
+        self._rule = rule
+        self.blend_, self.decision_, self.balance_ = rule.blend, rule.decision, rule.balance
+        label = self._index.label
+        self._grid = np.unique(label, axis=0) if rule.decision == "grid" else label[:1].copy()
 
     def explain(self, X: Any) -> Explanation:
         """Which training rows made each prediction, and how.
@@ -268,15 +361,15 @@ class DSNARegressor(RegressorMixin, _DSNA):
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
         near, answers = self._answer(X)
-        label = self.knowledge_.label
+        label = self._index.label
         return Explanation(
             kind="regression",
-            weight=self._weights(answers["alpha"], near, near.rows, self.rarity_, self.blend_, self._balance()),
+            weight=self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows]),
             label=label[near.rows],
             classes=None,
             rest=None,
             decision=self.decision_,
-            grid=self.grid_,
+            grid=self._grid,
             **explained(near, answers),
         )
 
@@ -299,15 +392,15 @@ class DSNARegressor(RegressorMixin, _DSNA):
         X = check_rows(self, X, reset=False)
         label = check_targets(y, X).reshape(len(X), -1)
         if label.shape[1] != self.n_outputs_:
-            raise ValueError(f"y has {label.shape[1]} outputs; the model was fitted on {self.n_outputs_}.")
-        know = self.knowledge_
-        if self.density_.kind != "callable":
+            raise DSNAError(f"y has {label.shape[1]} outputs; the model was fitted on {self.n_outputs_}.")
+        know = self._index
+        if self._density.kind != "callable":
             weight = np.concatenate([know.weight, np.ones(len(X))])
             every = np.concatenate([know.label, label])
-            self.density_ = TargetDensity(every[weight > 0], self.density_.kind, weight[weight > 0])
-        self.rarity_ = _rarity(self.density_, np.concatenate([know.label, label]))
-        know.add(X, label, label, np.ones(len(self.rarity_)))
-        self._set_grid()
+            self._density = TargetDensity(every[weight > 0], self._density.kind, weight[weight > 0])
+        self._rarity = _rarity(self._density, np.concatenate([know.label, label]))
+        know.add(X, label, label, np.ones(len(self._rarity)))
+        self._take(self._rule)
         return self
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
@@ -323,15 +416,14 @@ class DSNARegressor(RegressorMixin, _DSNA):
         array of shape (n, 2), or (n, n_outputs, 2) for several outputs
             Lower and upper bounds.
         """
-        if not is_number(coverage) or not 0.0 < coverage < 1.0:
-            raise ValueError(f"coverage={coverage!r} must lie strictly between 0 and 1.")
+        check_share(coverage, "coverage")
         check_is_fitted(self)
-        if not hasattr(self, "regions_"):
-            raise ValueError("Intervals need out-of-bag rows, and this model has none: fit on 10 rows or more.")
+        if not self._regions:
+            raise DSNAError("Intervals need out-of-bag rows, and this model has none: fit on 10 rows or more.")
         near, answers = self._answer(check_rows(self, X, reset=False))
         prediction = self._decided(near, answers)
         spread = self._label_spread(near, near.rows)
         bounds = np.stack(
-            [r.intervals(prediction[:, a], coverage, spread[:, a]) for a, r in enumerate(self.regions_)], axis=1
+            [r.intervals(prediction[:, a], coverage, spread[:, a]) for a, r in enumerate(self._regions)], axis=1
         )
         return bounds[:, 0] if self.n_outputs_ == 1 else bounds

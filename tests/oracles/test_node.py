@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 from dsna._kernels.forest import node as kernels
 from dsna._kernels.forest import node_targets as aims
 from dsna._kernels.jit import random_below
-from dsna.forest.costs import cost_code
+from dsna.forest.targets import cost_code
 
 from .growing import class_table, growth_of, label_order, label_table
 

@@ -14,6 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from dsna import DSNAClassifier, DSNARegressor
 from tests import honesty
+from tests.small_models import build
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +41,7 @@ def test_permuted_classes(forest, tune, balance):
     for seed in SEEDS:
         X, y = honesty.classes(400, seed)
         y = np.random.RandomState(100 + seed).permutation(y)
-        model = DSNAClassifier(forest, n_estimators=30, balance=balance, tune=tune, random_state=seed).fit(X, y)
+        model = build(DSNAClassifier, forest, n_estimators=30, balance=balance, tune=tune, random_state=seed).fit(X, y)
         noise = honesty.recall_noise(y[model.oob_rows_], oob_classes(model))
         found.append((model.oob_score_ - 1 / 3, noise))
     difference, noise = together(*zip(*found, strict=True))
@@ -56,7 +57,7 @@ def test_permuted_labels(forest, tune):
     for seed in SEEDS:
         X, y = honesty.labels(400, seed)
         y = np.random.RandomState(100 + seed).permutation(y)
-        model = DSNARegressor(forest, n_estimators=30, tune=tune, random_state=seed).fit(X, y)
+        model = build(DSNARegressor, forest, n_estimators=30, tune=tune, random_state=seed).fit(X, y)
         scores.append(model.oob_score_)
         gains.append(honesty.gain_over_median(y[model.oob_rows_], model.oob_prediction_))
     gain, noise = together(*zip(*gains, strict=True))
@@ -71,7 +72,7 @@ def test_classes_of_persons(tune, rounds):
     found, naive = [], []
     for seed in SEEDS:
         X, y, groups = honesty.persons(100, 4, seed, "classes")
-        model = DSNAClassifier(n_estimators=30, metric_rounds=rounds, tune=tune, random_state=seed)
+        model = build(DSNAClassifier, n_estimators=30, metric_rounds=rounds, tune=tune, random_state=seed)
         naive.append(model.fit(X, y).oob_score_)
         rows = model.fit(X, y, groups=groups).oob_rows_
         found.append((model.oob_score_ - 0.5, honesty.recall_noise(y[rows], oob_classes(model), groups[rows])))
@@ -88,7 +89,7 @@ def test_labels_of_persons(tune, rounds):
     scores, gains, naive = [], [], []
     for seed in SEEDS:
         X, y, groups = honesty.persons(100, 4, seed, "labels")
-        model = DSNARegressor(n_estimators=30, metric_rounds=rounds, tune=tune, random_state=seed)
+        model = build(DSNARegressor, n_estimators=30, metric_rounds=rounds, tune=tune, random_state=seed)
         naive.append(model.fit(X, y).oob_score_)
         rows = model.fit(X, y, groups=groups).oob_rows_
         scores.append(model.oob_score_)
@@ -105,7 +106,7 @@ def test_class_scores_on_fresh_rows(tune, balance):
     found = []
     for seed in SEEDS:
         (X, y), (fresh, truth) = honesty.classes(600, seed), honesty.classes(4000, 1000 + seed)
-        model = DSNAClassifier(n_estimators=40, balance=balance, tune=tune, random_state=seed).fit(X, y)
+        model = build(DSNAClassifier, n_estimators=40, balance=balance, tune=tune, random_state=seed).fit(X, y)
         predicted = model.predict(fresh)
         out_of_bag = honesty.recall_noise(y[model.oob_rows_], oob_classes(model))
         noise = np.hypot(out_of_bag, honesty.recall_noise(truth, predicted))
@@ -119,7 +120,7 @@ def test_label_scores_on_fresh_rows(tune):
     found = []
     for seed in SEEDS:
         (X, y), (fresh, truth) = honesty.labels(600, seed), honesty.labels(4000, 1000 + seed)
-        model = DSNARegressor(n_estimators=40, tune=tune, random_state=seed).fit(X, y)
+        model = build(DSNARegressor, n_estimators=40, tune=tune, random_state=seed).fit(X, y)
         out_of_bag = honesty.r2_noise(y[model.oob_rows_], model.oob_prediction_)
         noise = np.hypot(out_of_bag, honesty.r2_noise(truth, model.predict(fresh)))
         found.append((model.oob_score_ - model.score(fresh, truth), noise))
@@ -129,7 +130,7 @@ def test_label_scores_on_fresh_rows(tune):
 
 def test_scores_of_large_tables_rest_on_a_sample_that_stands_for_all():
     (X, y), (fresh, truth) = honesty.classes(8000, 0), honesty.classes(8000, 1)
-    model = DSNAClassifier(n_estimators=40, random_state=0).fit(X, y)
+    model = build(DSNAClassifier, n_estimators=40, random_state=0).fit(X, y)
     predicted = model.predict(fresh)
     assert len(model.oob_rows_) < 4000
     out_of_bag = honesty.recall_noise(y[model.oob_rows_], oob_classes(model))
@@ -157,7 +158,7 @@ def test_intervals_cover_fresh_rows_in_every_region():
     hits, regions = [], {}
     for seed in SEEDS:
         (X, y), (fresh, truth) = honesty.labels(1000, seed), honesty.labels(4000, 1000 + seed)
-        model = DSNARegressor(n_estimators=40, random_state=seed).fit(X, y)
+        model = build(DSNARegressor, n_estimators=40, random_state=seed).fit(X, y)
         with pytest.warns(UserWarning, match="merged"):
             bounds = model.predict_interval(fresh)
         hit = (bounds[:, 0] <= truth) & (truth <= bounds[:, 1])

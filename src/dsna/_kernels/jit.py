@@ -21,7 +21,7 @@ from numba.core import event
 def _sources():
     """Fingerprint of all kernel sources."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

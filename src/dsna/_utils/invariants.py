@@ -12,8 +12,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .parameters import check_parameter
-
 FINITE = float(np.finfo(np.float64).max)
 POSITIVE = 5e-324
 LARGEST = 1e100  # of values whose squares are summed
@@ -221,20 +219,22 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Parameter:
-    """A value that the parameter of the same name takes, too."""
+class Template:
+    """An unfitted estimator or another object that holds parameters only; ``of`` names the classes allowed."""
 
-    parameter: str
+    of: tuple[str, ...]
 
     def measure(self, name: str, value: Any, sizes: dict[str, int]) -> None:
-        """Check the value."""
-        check_parameter(self.parameter, value)
+        """Check the type."""
+        require(type(value).__name__ in self.of, f"{name} is a {type(value).__name__}, not one of {self.of}")
 
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
-        """Nothing else to check."""
+        """Check the values, and that there is nothing else."""
+        value._validate_params()
+        require(vars(value).keys() == value.get_params(deep=False).keys(), f"{name} holds more than parameters")
 
 
-Field = Array | Number | Choice | Count | Classes | Part | Parts | Parameter
+Field = Array | Number | Choice | Count | Classes | Part | Parts | Template
 
 
 def check_fields(owner: str, values: Mapping[str, Any], fields: Mapping[str, Field]) -> dict[str, int]:

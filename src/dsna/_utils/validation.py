@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from sklearn.utils.validation import (
     column_or_1d,
     validate_data,
 )
+
+from .errors import DSNAError
 
 # Squares of labels, and sums of them, must stay within float64.
 _LARGEST_LABEL = 1e100
@@ -28,7 +31,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
     except ValueError as error:
         if "could not convert string" not in str(error):
             raise
-        raise ValueError(
+        raise DSNAError(
             f"Input X holds text ({error}). {type(estimator).__name__} needs numbers: put an encoder before it, such "
             "as sklearn.preprocessing.OneHotEncoder or OrdinalEncoder in a ColumnTransformer."
         ) from error
@@ -37,7 +40,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
         names = getattr(estimator, "feature_names_in_", None)
         named = _few([str(names[j]) if names is not None else str(j) for j in bad])
         what = " and ".join(w for w, found in (("NaN", np.isnan(X)), ("inf", np.isinf(X))) if found.any())
-        raise ValueError(
+        raise DSNAError(
             f"Input X contains {what} in column {named}. {type(estimator).__name__} needs finite numbers: "
             "put a sklearn.impute.SimpleImputer before it (make_pipeline(SimpleImputer(), ...)), or drop those rows; "
             "infinity must be replaced by a finite value first."
@@ -63,7 +66,7 @@ def _refuse_dates(estimator: Any, X: Any) -> None:
             cells = zip(names or range(first.shape[1]), first[0], strict=True)
             dated = [str(name) for name, cell in cells if isinstance(cell, date | np.datetime64)]
     if dated:
-        raise ValueError(
+        raise DSNAError(
             f"Input X holds dates in column {_few(dated)}. {type(estimator).__name__} needs numbers: replace dates "
             "by days since the first, such as (X[column] - X[column].min()).dt.days, or by month and weekday."
         )
@@ -73,7 +76,7 @@ def check_weights(sample_weight: Any, X: np.ndarray) -> np.ndarray:
     """Sample weights, non-negative and not all zero; ones by default."""
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not np.any(weight > 0):
-        raise ValueError("sample_weight is zero for every row; give at least one row a positive weight.")
+        raise DSNAError("sample_weight is zero for every row; give at least one row a positive weight.")
     return weight
 
 
@@ -83,7 +86,7 @@ def check_groups(groups: Any, X: np.ndarray) -> np.ndarray | None:
         return None
     names = np.asarray(groups)
     if names.shape != (len(X),):
-        raise ValueError(f"groups has shape {names.shape}; one group for each of the {len(X)} rows is needed.")
+        raise DSNAError(f"groups has shape {names.shape}; one group for each of the {len(X)} rows is needed.")
     _refuse_missing(names, "groups", "give every row a group")
     if names.dtype.kind == "O":
         number = {name: place for place, name in enumerate(dict.fromkeys(names.tolist()))}
@@ -103,7 +106,7 @@ def _refuse_missing(values: np.ndarray, name: str, remedy: str) -> None:
     else:
         return
     if missing.any():
-        raise ValueError(f"Input {name} contains NaN, inf or no value in row {np.flatnonzero(missing)[0]}; {remedy}.")
+        raise DSNAError(f"Input {name} contains NaN, inf or no value in row {np.flatnonzero(missing)[0]}; {remedy}.")
 
 
 def _one_column(y: np.ndarray) -> np.ndarray:
@@ -115,7 +118,7 @@ def check_classes(estimator: Any, y: Any, X: np.ndarray) -> tuple[np.ndarray, np
     """(classes, class number of each row)."""
     classes, code = check_new_classes(y, X)
     if len(classes) < 2:
-        raise ValueError(
+        raise DSNAError(
             f"y holds one class only ({classes[0]}); {type(estimator).__name__} needs at least 2 classes. "
             "Check the label column or the split that made this table."
         )
@@ -125,11 +128,11 @@ def check_classes(estimator: Any, y: Any, X: np.ndarray) -> tuple[np.ndarray, np
 def check_new_classes(y: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(different labels, number of each row's among them); a single class is welcome here."""
     if y is None:
-        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+        raise DSNAError("This estimator requires y to be passed, but the target y is None.")
     y = check_array(y, ensure_2d=False, dtype=None, ensure_all_finite=False, input_name="y", ensure_min_samples=0)
     y = _one_column(y)
     if y.ndim != 1:
-        raise ValueError(f"y has shape {y.shape}; one class label for each row is needed.")
+        raise DSNAError(f"y has shape {y.shape}; one class label for each row is needed.")
     check_consistent_length(X, y)
     _refuse_missing(y, "y", "drop the rows whose class is unknown")
     if y.dtype.kind == "O" and len(y) and all(isinstance(label, bool | int | np.bool_ | np.integer) for label in y):
@@ -137,7 +140,7 @@ def check_new_classes(y: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     try:
         classes, code = np.unique(y, return_inverse=True)
     except TypeError as error:
-        raise ValueError(f"y mixes labels that have no order ({error}); make them all text or all numbers.") from error
+        raise DSNAError(f"y mixes labels that have no order ({error}); make them all text or all numbers.") from error
     check_classification_targets(y)
     return classes, code.astype(np.int64)
 
@@ -145,26 +148,32 @@ def check_new_classes(y: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def check_targets(y: Any, X: np.ndarray) -> np.ndarray:
     """Regression labels as float64, (n,) or (n, n_outputs)."""
     if y is None:
-        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+        raise DSNAError("This estimator requires y to be passed, but the target y is None.")
     try:
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_min_samples=0)
     except ValueError as error:
         if "could not convert string" not in str(error):
             raise
-        raise ValueError(f"Input y holds text ({error}); a regressor needs numbers. Is it a classification?") from error
+        raise DSNAError(f"Input y holds text ({error}); a regressor needs numbers. Is it a classification?") from error
     y = _one_column(y)
     if y.ndim == 0:
-        raise ValueError("y is a single number; one label for each row is needed.")
+        raise DSNAError("y is a single number; one label for each row is needed.")
     check_consistent_length(X, y)
     if np.abs(y).max() > _LARGEST_LABEL:
-        raise ValueError(
+        raise DSNAError(
             f"Input y reaches {np.abs(y).max():.3g} in size; labels must lie within {_LARGEST_LABEL:g} of zero: "
             "divide them by a constant, or take logarithms."
         )
     width = np.atleast_1d(np.ptp(y, axis=0))
     if np.any((width > 0) & (width < _SMALLEST_SPREAD)):
-        raise ValueError(
+        raise DSNAError(
             f"The labels y differ by {width[width > 0].min():.3g} at most; differences below {_SMALLEST_SPREAD:g} "
             "are lost in their squares: multiply y by a constant."
         )
     return y
+
+
+def check_share(value: Any, name: str) -> None:
+    """Refuse what does not lie strictly between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
+        raise DSNAError(f"{name}={value!r} must lie strictly between 0 and 1.")

@@ -148,7 +148,7 @@ def train(
         from ..vision.edges.batch import train_detector
 
         parameters = {
-            "n_trees": trees,
+            "n_estimators": trees,
             "n_patches": patches,
             "splits": splits.value,
             "cost": cost,

@@ -1,5 +1,6 @@
 """CS-RF: cost-sensitive random forests whose nodes learn weighted linear splits."""
 
-from .estimators import CostSensitiveForestClassifier, CostSensitiveForestRegressor
+from .classifier import CostSensitiveForestClassifier
+from .regressor import CostSensitiveForestRegressor
 
 __all__ = ["CostSensitiveForestClassifier", "CostSensitiveForestRegressor"]

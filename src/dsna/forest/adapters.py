@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -14,55 +14,80 @@ from sklearn.ensemble import (
 )
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 
-from .held_out import N_FOLDS, PAIRS
+from .._utils.errors import DSNAError
+from .build import TrainingRows, grow_forest
+from .classifier import CostSensitiveForestClassifier
+from .held_out import N_FOLDS, PAIRS, left_out_folds
+from .regressor import CostSensitiveForestRegressor
 from .trees import Trees
 
+OURS = (CostSensitiveForestClassifier, CostSensitiveForestRegressor)
 FORESTS = (RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor)
 NEIGHBORS = (NearestNeighbors, KNeighborsClassifier, KNeighborsRegressor)
 
 
-def check_source(forest: Any, n_classes: int) -> str:
-    """What the parameter ``forest`` stands for: "csrf", "forest" or "neighbors"."""
-    if isinstance(forest, str) and forest == "csrf":
-        return "csrf"
-    if isinstance(forest, NEIGHBORS):
-        return "neighbors"
-    if isinstance(forest, FORESTS):
-        wanted = "Classifier" if n_classes else "Regressor"
-        if type(forest).__name__.endswith(wanted):
-            return "forest"
-        raise ValueError(f"forest={type(forest).__name__} does not fit the task: use the {wanted} of its kind.")
-    raise ValueError(
-        f"forest={forest!r} is unknown: use 'csrf', a scikit-learn RandomForest* or ExtraTrees* estimator, or a "
-        "NearestNeighbors estimator."
-    )
+#: Parameters of each kind that DSNA sets or has no use for, so that a value of their own would be lost.
+_UNUSED: dict[tuple[type, ...], tuple[str, ...]] = {
+    OURS: ("scaling", "balance", "oob_score", "target_density"),
+    FORESTS: ("oob_score", "warm_start"),
+    NEIGHBORS: ("radius", "algorithm", "leaf_size", "metric", "p", "metric_params", "weights"),
+}
 
 
-def foreign_trees(
-    template: Any,
-    X: np.ndarray,
-    y: np.ndarray,
-    weight: np.ndarray,
-    block: np.ndarray,
-    left_out: np.ndarray,
-    n_jobs: int | None,
-    rng: np.random.RandomState,
-) -> Trees:
-    """Grow a scikit-learn forest whose trees omit blocks as ours do, and take its nodes over.
+def check_forest(forest: Any, owner: Any) -> None:
+    """Refuse what cannot find neighbours for the estimator ``owner``, or has values that would be ignored."""
+    kind = next((kind for kind in _UNUSED if isinstance(forest, kind)), None)
+    if kind is None:
+        raise DSNAError(
+            f"forest={forest!r} is unknown: use None, a CostSensitiveForest*, a RandomForest* or ExtraTrees* of "
+            "scikit-learn, or a NearestNeighbors."
+        )
+    wanted = "Classifier" if is_classifier(owner) else "Regressor"
+    if kind is not NEIGHBORS and not type(forest).__name__.endswith(wanted):
+        raise DSNAError(f"forest={type(forest).__name__} does not fit the task: use the {wanted} of its kind.")
+    usual = type(forest)().get_params(deep=False)
+    given = forest.get_params(deep=False)
+    for name in _UNUSED[kind]:
+        if name in given and given[name] != usual[name]:
+            ours = f"pass {name} to {type(owner).__name__} instead" if hasattr(owner, name) else "leave it out"
+            raise DSNAError(
+                f"{name}={given[name]!r} of the {type(forest).__name__} would be ignored inside "
+                f"{type(owner).__name__}: {ours}."
+            )
+    if kind is OURS:
+        forest._validate_params()
+
+
+def grow(forest: Any, rows: TrainingRows, label: np.ndarray, rng: np.random.RandomState, verbose: int) -> Trees | None:
+    """The trees of a forest of any kind, or None for nearest neighbours.
 
     Parameters
     ----------
-    template : the forest; its ``n_estimators`` trees are grown in parts, one for each set of omitted blocks.
-    X, y, weight, block : scaled rows, labels, sample weights and blocks.
+    forest : what :func:`check_forest` lets pass.
+    label : (n, q) targets, or class numbers in one column, as given.
     """
+    if isinstance(forest, OURS):
+        return grow_forest(rows, forest, rng, verbose)
+    if isinstance(forest, FORESTS):
+        return _foreign_trees(forest, rows, label, rng)
+    return None
+
+
+def _foreign_trees(template: Any, rows: TrainingRows, label: np.ndarray, rng: np.random.RandomState) -> Trees:
+    """Grow a scikit-learn forest whose trees leave out folds as ours do, and take its nodes over.
+
+    Its ``n_estimators`` trees are grown in parts, one for each pair of folds left out.
+    """
+    left_out = left_out_folds(template.n_estimators, rows.fold, rows.weight)
+    y = label[:, 0] if label.shape[1] == 1 else label
     grown: list[tuple] = [()] * len(left_out)
     for pair in range(min(len(PAIRS), len(left_out))):
         members = np.arange(pair, len(left_out), len(PAIRS))
-        rows = np.flatnonzero(~left_out[members[0]][block] & (weight > 0))
-        part = clone(template).set_params(n_estimators=len(members), random_state=rng.randint(2**31 - 1), n_jobs=n_jobs)
-        part.fit(X[rows], y[rows], sample_weight=weight[rows])
+        some = np.flatnonzero(~left_out[members[0]][rows.fold] & (rows.weight > 0))
+        part = clone(template).set_params(n_estimators=len(members), random_state=rng.randint(2**31 - 1))
+        part.fit(rows.X[some], y[some], sample_weight=rows.weight[some])
         for t, estimator in zip(members, part.estimators_, strict=True):
-            grown[t] = _nodes_of(estimator.tree_, X, rows)
+            grown[t] = _nodes_of(estimator.tree_, rows.X, some)
     return Trees.join(grown, left_out)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._utils.parameters import is_number
-from .costs import cost_code
-from .held_out import PAIRS
+from .held_out import PAIRS, left_out_folds
 from .learned_metric import metric_map
-from .targets import Targets
+from .targets import Targets, cost_code
 from .trees import Trees, grow_trees, in_input_units
 
 _SEEDS = np.iinfo(np.int32).max
@@ -40,48 +39,50 @@ def draw_sizes(max_features: Any, n_draws: int, n_features: int) -> np.ndarray:
     return np.full(1 if size == n_features else n_draws, size, dtype=np.int64)
 
 
-def leaf_rows(setting: Any, rarest: int) -> int:
-    """Rows that each side of a split must hold; by default 2 to 4, as the rarest class has (0 for labels)."""
-    return int(np.clip(rarest, 2, 4) if setting.min_samples_leaf is None else setting.min_samples_leaf)
+class TrainingRows(NamedTuple):
+    """What a forest is grown on; n rows."""
+
+    X: np.ndarray  # (n, d) on the common scale
+    targets: Targets
+    weight: np.ndarray  # (n,) sample weights
+    fold: np.ndarray  # (n,) held-out fold
 
 
-def grow_forest(
-    X: np.ndarray,
-    targets: Targets,
-    weight: np.ndarray,
-    block: np.ndarray,
-    left_out: np.ndarray,
-    setting: Any,
-    rng: np.random.RandomState,
-) -> Trees:
-    """Grow the trees of a forest on scaled rows.
+def leaf_rows(min_samples_leaf: int | str, rarest: int) -> int:
+    """Rows that each side of a split must hold; "auto" is 2 to 4, as the rarest class has (0 in regression)."""
+    return int(np.clip(rarest, 2, 4)) if isinstance(min_samples_leaf, str) else int(min_samples_leaf)
+
+
+def grow_forest(rows_of: TrainingRows, setting: Any, rng: np.random.RandomState, verbose: int = 0) -> Trees:
+    """Grow the trees of a forest.
 
     Parameters
     ----------
-    X, targets, weight, block : rows on a common scale, their labels, sample weights and blocks.
-    omits : (n_estimators, N_FOLDS) blocks that each tree leaves out.
-    setting : an estimator of this module, whose parameters say how.
+    rows_of : TrainingRows
+    setting : CostSensitiveForestClassifier or CostSensitiveForestRegressor
+        Says how; its ``scaling`` and ``random_state`` are not looked at.
     """
+    X, targets, weight, fold = rows_of
+    left_out = left_out_folds(setting.n_estimators, fold, weight)
     cost, cost_table = cost_code(setting.cost)
-    growth = (
-        targets.n_classes,
-        int(targets.code.max()) + 1,
-        int(setting.max_depth) if setting.max_depth is not None else 10_000,
-        leaf_rows(setting, targets.rarest),
-        int(setting.max_split_samples),
-        int(setting.split_groups == "features"),
-        int(setting.threshold == "gain"),
-        0,
-        cost,
-        targets.density,
-        float(setting.C),
-        float(setting.svr_epsilon),
-    )
+    growth = {
+        "n_classes": targets.n_classes,
+        "n_codes": int(targets.code.max()) + 1,
+        "max_depth": int(setting.max_depth) if setting.max_depth is not None else 10_000,
+        "min_leaf": leaf_rows(setting.min_samples_leaf, targets.rarest),
+        "max_split": int(setting.max_split_samples),
+        "group_features": int(getattr(setting, "split_groups", "targets") == "features"),
+        "free_cut": int(setting.threshold == "gain"),
+        "cost": cost,
+        "density": targets.density,
+        "C": float(setting.C),
+        "epsilon": float(getattr(setting, "svr_epsilon", 0.0)),
+    }
     order = np.lexsort((rng.rand(len(X)), targets.rank))
     order = order[weight[order] > 0]
     jobs = []
     for omit in left_out:
-        rows = order[~omit[block[order]]]
+        rows = order[~omit[fold[order]]]
         counts = np.empty(0)
         if setting.bootstrap:
             counts = np.bincount(rng.choice(rows, len(rows)), minlength=len(X)).astype(np.float64)
@@ -91,8 +92,8 @@ def grow_forest(
     def grow(space: np.ndarray, some: np.ndarray, common_scale: bool) -> list[tuple]:
         table = (space, targets.label, targets.code, targets.share, weight, targets.gain, cost_table)
         sizes = draw_sizes(setting.max_features, setting.n_draws, space.shape[1])
-        how = (*growth[:7], int(common_scale), *growth[8:])
-        return grow_trees(table, how, sizes, [jobs[t] for t in some], setting.n_jobs, setting.verbose)
+        how = {**growth, "common_scale": int(common_scale)}
+        return grow_trees(table, how, sizes, [jobs[t] for t in some], setting.n_jobs, verbose)
 
     everyone = np.arange(len(left_out))
     trees = Trees.join(grow(X, everyone, False), left_out)

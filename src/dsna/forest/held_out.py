@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._utils.errors import DSNAError
+
 N_FOLDS = 5
 # Every pair of blocks, ordered so that the first three trees already omit each block once.
 PAIRS = ((0, 1), (2, 3), (4, 0), (1, 2), (3, 4), (0, 2), (1, 3), (2, 4), (3, 0), (4, 1))
@@ -20,36 +22,39 @@ _RUN = 10 * N_FOLDS
 def deal_folds(
     code: np.ndarray, groups: np.ndarray | None, rng: np.random.RandomState, weight: np.ndarray | None = None
 ) -> np.ndarray:
-    """Block of each row: evenly within each class (or along the ranks of a label), or by whole groups.
+    """Held-out fold of each row: evenly within each class or repeated target, along other targets, or by whole groups.
 
     Parameters
     ----------
-    code : (n,) class numbers, or ranks of the labels in regression.
+    code : (n,) class numbers, or targets of a regression (of several outputs, one number that orders them).
     groups : (n,) group of each row, or None.
     weight : (n,) sample weights; rows of weight zero are dealt last, so that they change nothing for the others.
     """
-    n = len(code)
-    kept = np.ones(n, dtype=bool) if weight is None else weight > 0
-    block = np.empty(n, dtype=np.int64)
+    kept = np.ones(len(code), dtype=bool) if weight is None else weight > 0
     if groups is not None:
-        names, member = np.unique(groups, return_inverse=True)
-        sizes = np.bincount(member, weights=kept)
-        if np.count_nonzero(sizes) < 2:
-            raise ValueError("groups names a single group; at least two are needed to hold one out.")
-        load = np.zeros(N_FOLDS)
-        of_group = np.empty(len(names), dtype=np.int64)
-        # Largest first, equal sizes in random order.
-        for g in np.lexsort((rng.rand(len(names)), -sizes)):
-            of_group[g] = np.argmin(load)
-            load[of_group[g]] += sizes[g]
-        return of_group[member]
-    if 3 * len(np.unique(code)) > n:
-        # Labels that hardly repeat are dealt by runs of ranks.  Dealt one by one, near-duplicates, which have
-        # neighbouring ranks, would never share a block, and each would vouch for the other out of bag.
+        return _deal_groups(groups, kept, rng)
+    if 3 * len(np.unique(code)) > len(code):
+        # Targets that hardly repeat are dealt by runs of ranks.  Dealt one by one, near-duplicates, which have
+        # neighbouring ranks, would never share a fold, and each would vouch for the other out of bag.
         code = np.argsort(np.lexsort((code, ~kept)), kind="stable") // _RUN
-    order = np.lexsort((rng.rand(n), code, ~kept))
-    block[order] = rng.permutation(N_FOLDS)[np.arange(n) % N_FOLDS]
-    return block
+    order = np.lexsort((rng.rand(len(code)), code, ~kept))
+    fold = np.empty(len(code), dtype=np.int64)
+    fold[order] = rng.permutation(N_FOLDS)[np.arange(len(code)) % N_FOLDS]
+    return fold
+
+
+def _deal_groups(groups: np.ndarray, kept: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    """Fold of each row by whole groups: the largest first, each to the fold that has fewest rows."""
+    names, member = np.unique(groups, return_inverse=True)
+    sizes = np.bincount(member, weights=kept)
+    if np.count_nonzero(sizes) < 2:
+        raise DSNAError("groups names a single group; at least two are needed to hold one out.")
+    load = np.zeros(N_FOLDS)
+    of_group = np.empty(len(names), dtype=np.int64)
+    for g in np.lexsort((rng.rand(len(names)), -sizes)):
+        of_group[g] = np.argmin(load)
+        load[of_group[g]] += sizes[g]
+    return of_group[member]
 
 
 def left_out_folds(n_estimators: int, block: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:

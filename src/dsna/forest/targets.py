@@ -1,4 +1,4 @@
-"""Training labels as the kernels want them: numbers, weights in the gain, and an order along the labels."""
+"""Training labels and costs as the kernels want them: numbers, weights in the gain, and an order along the labels."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .costs import class_shares
+from .._utils.errors import DSNAError
 from .density import TargetDensity
 from .scaling import column_spread
 
+COSTS = ("paper", "inverse", None)
 _LARGEST_GAIN_WEIGHT = 10.0
 _LATER = 1e-6
 _LARGEST = 0.999
@@ -75,14 +76,45 @@ def class_targets(code: np.ndarray, n_classes: int, weight: np.ndarray) -> Targe
     return Targets(n_classes, code, np.zeros((len(code), 1)), share, 1.0 / (n_classes * share), 0)
 
 
-def regression_targets(y: np.ndarray, weight: np.ndarray, target_density: str | Callable[[Any], Any]) -> Targets:
-    """Targets of a regression."""
+def regression_targets(label: np.ndarray, weight: np.ndarray, density: TargetDensity) -> Targets:
+    """Targets of a regression, given as (n, q)."""
     kept = weight > 0
-    labels = y.reshape(len(y), -1)
-    label = (labels - labels[kept].mean(axis=0)) / column_spread(labels[kept])
-    density = TargetDensity(y[kept], target_density, weight[kept])
-    share = density.evaluate(y)
+    scaled = (label - label[kept].mean(axis=0)) / column_spread(label[kept])
+    share = density.evaluate(label)
     gain = 1.0 / share
     gain = np.minimum(gain / np.average(gain, weights=weight), _LARGEST_GAIN_WEIGHT)
-    code = np.unique(labels, axis=0, return_inverse=True)[1].ravel()
-    return Targets(0, code, label, share, gain, {"exact": 0, "bins": 1}.get(density.kind, 2))
+    code = np.unique(label, axis=0, return_inverse=True)[1].ravel()
+    return Targets(0, code, scaled, share, gain, {"exact": 0, "bins": 1}.get(density.kind, 2))
+
+
+def cost_code(cost: str | Callable[[Any], Any] | None) -> tuple[int, np.ndarray]:
+    """Number and table by which the kernels know a cost.
+
+    Parameters
+    ----------
+    cost : {"paper", "inverse"}, None or callable
+        f(p) = (1 - p) / p, f(p) = 1 / p, no cost, or a function of an array of shares p in (0, 1].
+    """
+    if callable(cost):
+        table = np.asarray(cost(np.logspace(-6, 0, 1025)), dtype=np.float64)
+        if table.shape != (1025,) or not np.all(np.isfinite(table)) or np.any(table < 0):
+            raise DSNAError(
+                "The callable cost must map an array of shares p in (0, 1] to as many finite, non-negative costs."
+            )
+        return 3, table
+    if cost not in COSTS:
+        raise DSNAError(f"cost={cost!r} is unknown: use 'paper', 'inverse', None or a callable f(p).")
+    return {None: 0, "paper": 1, "inverse": 2}[cost], np.ones(2)
+
+
+def class_shares(code: np.ndarray, n_classes: int, sample_weight: np.ndarray) -> np.ndarray:
+    """Share of each class in the training rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_shares(np.array([0, 0, 0, 1]), 2, np.ones(4))
+    array([0.75, 0.25])
+    """
+    counts = np.bincount(code, weights=sample_weight, minlength=n_classes)
+    return counts / counts.sum()

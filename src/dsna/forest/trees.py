@@ -5,6 +5,8 @@ The layout of the arrays is told in ``dsna._kernels.forest.tree``.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csr_array
@@ -14,7 +16,9 @@ from .._utils.parallel import chunks, in_parallel, writable
 from .held_out import N_FOLDS
 
 
-def _grow_some(table: tuple, growth: tuple, sizes: np.ndarray, jobs: list[tuple[np.ndarray, np.ndarray, int]]) -> list:
+def _grow_some(
+    table: tuple, growth: dict[str, Any], sizes: np.ndarray, jobs: list[tuple[np.ndarray, np.ndarray, int]]
+) -> list:
     """Grow the trees of one task; a job is (rows sorted by label, their weights, seed)."""
     from .._kernels.forest.node_targets import Growth, Table
     from .._kernels.forest.tree import grow_tree
@@ -29,7 +33,7 @@ def _grow_some(table: tuple, growth: tuple, sizes: np.ndarray, jobs: list[tuple[
         arrays = grow_tree(
             rows,
             Table(X, label, code, share, tree_weight, gain, cost_table),
-            Growth(*growth),
+            Growth(**growth),
             writable(sizes),
             seed,
         )
@@ -39,7 +43,7 @@ def _grow_some(table: tuple, growth: tuple, sizes: np.ndarray, jobs: list[tuple[
 
 def grow_trees(
     table: tuple[np.ndarray, ...],
-    growth: tuple,
+    growth: dict[str, Any],
     sizes: np.ndarray,
     jobs: list[tuple[np.ndarray, np.ndarray, int]],
     n_jobs: int | None,
@@ -76,7 +80,7 @@ class Trees(Checked):
     metric_weight : weight of each split in the forest's metric; with ``node_tree`` empty once it is forgotten.
     leaf_ptr, leaf_rows : training rows of each leaf.
     leaf_tree : tree of each leaf.
-    omits : (n_trees, N_FOLDS) blocks of rows that a tree has never seen.
+    left_out : (n_trees, N_FOLDS) blocks of rows that a tree has never seen.
     importance : (n_features,) summed gains.
     """
 
@@ -92,7 +96,7 @@ class Trees(Checked):
         "leaf_ptr": Array("int64", "leaves+1", into="held"),
         "leaf_rows": Array("int32", "held", low=0),
         "leaf_tree": Array("int32", "leaves", below="trees"),
-        "omits": Array("bool", f"trees, {N_FOLDS}"),
+        "left_out": Array("bool", f"trees, {N_FOLDS}"),
         "importance": Array("float64", "features"),
     }
     NOT_EMPTY = ("trees", "leaves", "features")
@@ -138,6 +142,12 @@ class Trees(Checked):
     def n_trees(self) -> int:
         """Number of trees."""
         return len(self.roots)
+
+    @property
+    def feature_importances(self) -> np.ndarray:
+        """(n_features,) share of each feature in the gains of all splits; zeros where nothing was split."""
+        total = self.importance.sum()
+        return self.importance / total if total > 0 else np.zeros_like(self.importance)
 
     @property
     def n_leaves(self) -> int:

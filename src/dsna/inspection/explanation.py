@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._utils.optional import import_extra
-from ..prediction.decision import decide, most_probable
+from .._utils.ties import most_probable
+from ..prediction.decision import decide
 
 _SHOWN_QUERIES = 5
 _SHOWN_CLASSES = 15
@@ -52,6 +53,7 @@ class Explanation:
     share, objective : (n, K) weight of each cluster in the coefficients, and its joint objective.
     hull_residual : (n, K) distance of the query from each cluster's affine hull; zero where hulls are off.
     settled, steps : (n, S, n_outputs) label or class number after each feedback step, (n,) number of steps.
+    history : (n, S) joint objective of the best cluster at each step.
     decision : {"proba", "mean", "median", "grid"}
         Rule that turns weights into a prediction: the most probable class, or see ``dsna.prediction.decision.decide``.
     classes : (n_classes,) class labels, sorted; None in regression.
@@ -87,6 +89,7 @@ class Explanation:
     classes: np.ndarray | None = None
     rest: np.ndarray | None = None
     grid: np.ndarray | None = None
+    history: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -6,7 +6,7 @@ In the tree numbers, strings, booleans, null and lists stand for themselves; an 
   array of strings, or as a numpy scalar;
 - ``{"tuple": [...]}``, ``{"dict": [[key, value], ...]}``, ``{"float": "nan"}``, ``{"random": {...}}``;
 - ``{"object": name, "state": {...}}``: a container of this package, one of ``CONTAINERS``;
-- ``{"template": name, "params": {...}}``: an unfitted scikit-learn source of neighbours.
+- ``{"template": name, "params": {...}}``: an unfitted forest, nearest neighbours or an approximation.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ CONTAINERS = {
     "PatchEmbedding": "vision.edges.embedding",
     "PatchPool": "vision.edges.pool",
     "Regions": "prediction.intervals",
+    "Rule": "prediction.rule",
     "Scaling": "forest.scaling",
     "StructuredForest": "vision.edges.forest",
     "Trees": "forest.trees",
@@ -35,6 +36,7 @@ CONTAINERS = {
 _TAGS = {
     "array": 1, "strings": 1, "scalar": 1, "float": 1, "tuple": 1, "dict": 1, "random": 1, "object": 2, "template": 2,
 }  # fmt: skip
+_PACKAGE = __name__.split(".")[0]
 _CANNOT = "which a dsna model file cannot hold; joblib.dump and pickle can"
 
 
@@ -184,14 +186,15 @@ def _generator(state: Any) -> np.random.RandomState:
 
 def class_of(name: str, modules: dict[str, str]) -> Any:
     """A class of this package by its name in a table of modules."""
-    return getattr(import_module("." + modules[name], __package__), name)
+    return getattr(import_module(f"{_PACKAGE}.{modules[name]}"), name)
 
 
 def _templates() -> dict[str, Any]:
-    """The scikit-learn estimators that ``forest`` may be, by name."""
-    from ..forest.adapters import FORESTS, NEIGHBORS
+    """The unfitted parts that an estimator may be given, by name."""
+    from ..approximation import Approximation
+    from ..forest.adapters import FORESTS, NEIGHBORS, OURS
 
-    return {cls.__name__: cls for cls in (*FORESTS, *NEIGHBORS)}
+    return {cls.__name__: cls for cls in (*OURS, *FORESTS, *NEIGHBORS, Approximation)}
 
 
 def _as_text(array: np.ndarray, where: str) -> np.ndarray:
@@ -203,12 +206,14 @@ def _as_text(array: np.ndarray, where: str) -> np.ndarray:
 
 
 def _refusal(value: Any, where: str) -> str:
-    from ..forest.costs import COSTS
     from ..forest.density import DENSITIES
+    from ..forest.targets import COSTS
 
     if not callable(value):
         return f"{where} is a {type(value).__name__}, {_CANNOT}."
-    named = {"cost": f"one of {COSTS}", "target_density": f"one of {DENSITIES}"}.get(where, "a named one")
+    named = {"cost": f"one of {COSTS}", "target_density": f"one of {DENSITIES}"}.get(
+        where.split("__")[-1], "a named one"
+    )
     return (
         f"{where}={value!r} is a function, {_CANNOT} if it can be imported where the model is loaded. "
         f"Or set {where} to {named}."

@@ -19,13 +19,13 @@ from .._utils.invariants import (
     Count,
     Field,
     Number,
-    Parameter,
     Part,
     Parts,
+    Template,
     check_fields,
     require,
 )
-from ..base import TUNED
+from ..forest.adapters import FORESTS, NEIGHBORS, OURS
 from ..forest.held_out import N_FOLDS
 
 
@@ -39,7 +39,7 @@ class Attributes(NamedTuple):
 
 def check_model(model: Any) -> None:
     """Raise an InvariantError or another ValueError where parameters or fitted attributes are not as they must be."""
-    model._check_parameters()
+    getattr(model, "check_parameters", model._validate_params)()
     fitted = fitted_attributes(model)
     if not fitted:
         return
@@ -55,12 +55,12 @@ def check_model(model: Any) -> None:
 
 def fitted_attributes(model: Any) -> dict[str, Any]:
     """All attributes but parameters and metadata requests."""
-    others = {*model.get_params(deep=False), "_metadata_request"}
+    others = {*model.get_params(deep=False), "_metadata_request", "_fitted_with"}
     return {name: value for name, value in vars(model).items() if name not in others}
 
 
 def _forest(model: Any) -> None:
-    model.trees_.check_rows(len(model.block_))
+    model.trees_.check_rows(len(model.fold_))
 
 
 def _forest_classifier(model: Any) -> None:
@@ -69,20 +69,23 @@ def _forest_classifier(model: Any) -> None:
 
 
 def _dsna_classifier(model: Any) -> None:
-    know, n_classes = model.knowledge_, len(model.classes_)
+    know, n_classes = model._index, len(model.classes_)
     require(np.all(np.isin(model.fitted_classes_, model.classes_)), "fitted_classes_ is not among classes_")
     code = know.label[:, 0]
     known = know.label.shape[1] == 1 and np.all((code >= 0) & (code < n_classes) & (code == np.floor(code)))
-    require(known, "knowledge_.label holds other numbers than those of the classes")
+    require(known, "the index holds other numbers than those of the classes")
     sums = np.bincount(code.astype(np.int64), weights=know.weight, minlength=n_classes)
-    require(np.allclose(sums, model.class_weight_sum_, 1e-6, 0.0), "class_weight_sum_ is not that of the rows")
-    require(np.allclose(model.calibration_.prior, model.class_prior_), "calibration_.prior is not class_prior_")
+    require(np.allclose(sums, model._class_weight, 1e-6, 0.0), "_class_weight is not that of the rows")
+    require(np.allclose(model._calibration.prior, model.class_prior_), "the calibration's prior is not class_prior_")
     for shares in (know.values, know.leaf_value):
-        require(not shares.size or (shares.min() >= 0 and shares.max() <= _ONE), "knowledge_ averages no classes")
+        require(not shares.size or (shares.min() >= 0 and shares.max() <= _ONE), "the index averages no classes")
 
 
 def _dsna_regressor(model: Any) -> None:
-    require(len(model.grid_) > 0, "grid_ is empty")
+    require(len(model._grid) > 0, "the grid is empty")
+    require(len(model._regions) in (0, model.n_outputs_), "there are not as many regions as outputs")
+    told = (model.blend_, model.decision_, model.balance_)
+    require(told == (model._rule.blend, model._rule.decision, model._rule.balance), "the rule is not the one told")
 
 
 def _detector(model: Any) -> None:
@@ -96,12 +99,12 @@ _FOREST: Mapping[str, Field] = {
     "scaling_": Part("Scaling", "features"),
     "trees_": Part("Trees", "features leaves"),
     "n_features_in_": Count("features"),
-    "block_": Array("int64", "rows", 0, N_FOLDS - 1),
+    "fold_": Array("int64", "rows", 0, N_FOLDS - 1),
 }
 _DSNA: Mapping[str, Field] = {
-    **{name + "_": Parameter(name) for name in TUNED},
+    "forest_": Template(tuple(kind.__name__ for kind in (*OURS, *FORESTS, *NEIGHBORS))),
+    "approximation_": Template(("Approximation",)),
     "n_features_in_": Count("features"),
-    "n_iter_": Number(1, whole=True),
     "oob_rows_": Array("int64", "answered", below="rows"),
 }
 ATTRIBUTES = {
@@ -113,7 +116,12 @@ ATTRIBUTES = {
             "class_prior_": Array("float64", "classes", 0.0, 1.0),
             "leaf_value_": Array("float64", "leaves, classes", 0.0, _ONE),
         },
-        {**_NAMED, "oob_score_": _SCORE, "oob_decision_function_": Array("float64", "rows, classes", nan=True)},
+        {
+            **_NAMED,
+            "oob_score_": _SCORE,
+            "oob_balanced_accuracy_": _SCORE,
+            "oob_decision_function_": Array("float64", "rows, classes", nan=True),
+        },
         _forest_classifier,
     ),
     "CostSensitiveForestRegressor": Attributes(
@@ -127,34 +135,37 @@ ATTRIBUTES = {
     ),
     "DSNAClassifier": Attributes(
         {
-            "knowledge_": Part("NeighborIndex", "rows features averaged=classes"),
+            "_index": Part("NeighborIndex", "rows features averaged=classes"),
             **_DSNA,
             "classes_": Classes("classes"),
             "fitted_classes_": Classes("fitted"),
-            "class_weight_sum_": Array("float64", "classes", 0.0),
-            "calibration_": Part("Calibration", "classes"),
+            "_class_weight": Array("float64", "classes", 0.0),
+            "_calibration": Part("Calibration", "classes"),
+            "oob_score_": _SCORE,
+            "oob_balanced_accuracy_": _SCORE,
+            "oob_decision_function_": Array("float64", "answered, fitted"),
         },
-        {**_NAMED, "oob_score_": _SCORE, "oob_decision_function_": Array("float64", "answered, fitted")},
+        _NAMED,
         _dsna_classifier,
     ),
     "DSNARegressor": Attributes(
         {
-            "knowledge_": Part("NeighborIndex", "rows features outputs averaged=outputs"),
+            "_index": Part("NeighborIndex", "rows features outputs averaged=outputs"),
             **_DSNA,
             "n_outputs_": Count("outputs"),
-            "density_": Part("TargetDensity", "outputs"),
-            "rarity_": Array("float64", "rows", POSITIVE, LARGEST),
+            "_density": Part("TargetDensity", "outputs"),
+            "_rarity": Array("float64", "rows", POSITIVE, LARGEST),
+            "_rule": Part("Rule"),
+            "_rules": Parts("Rule", "rules"),
             "blend_": _SHARE,
             "decision_": Choice(("mean", "median", "grid")),
             "balance_": _SHARE,
-            "grid_": Array("float64", "labels, outputs", -LARGEST, LARGEST),
-        },
-        {
-            **_NAMED,
+            "_grid": Array("float64", "labels, outputs", -LARGEST, LARGEST),
             "oob_score_": _SCORE,
             "oob_prediction_": Array("float64", "answered | answered, outputs"),
-            "regions_": Parts("Regions", "outputs"),
+            "_regions": Parts("Regions", "regions"),
         },
+        _NAMED,
         _dsna_regressor,
     ),
     "EdgeDetector": Attributes(

@@ -26,11 +26,11 @@ from .encoding import Decoder, Encoder, class_of
 __all__ = ["FORMAT", "FORMAT_VERSION", "ModelFileError", "load", "save"]
 
 FORMAT = "dsna-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 _ESTIMATORS = {
-    "CostSensitiveForestClassifier": "forest.estimators",
-    "CostSensitiveForestRegressor": "forest.estimators",
+    "CostSensitiveForestClassifier": "forest.classifier",
+    "CostSensitiveForestRegressor": "forest.regressor",
     "DSNAClassifier": "classifier",
     "DSNARegressor": "regressor",
     "EdgeDetector": "vision.edges.detector",
@@ -175,6 +175,11 @@ def _read(stream: IO[bytes], start: bytes) -> Any:
     version, writer = header["version"], f"dsna {header.get('dsna')}"
     if type(version) is not int or version < 1:
         raise ValueError(f"there is no format {version!r}")
+    if version < FORMAT_VERSION:
+        raise ModelFileError(
+            f"written by an older dsna ({writer}, format {version}; this one reads format {FORMAT_VERSION}). "
+            "Fit the model again and save it, or load it with the version that wrote it."
+        )
     if version > FORMAT_VERSION:
         raise ModelFileError(
             f"written by a newer dsna ({writer}, format {version}; this one reads format {FORMAT_VERSION}). "
@@ -190,6 +195,8 @@ def _read(stream: IO[bytes], start: bytes) -> Any:
         raise decoder.unknown(f"the fitted attribute {stranger!r} of {name}")
     vars(model).update(fitted)
     check_model(model)
+    if fitted and hasattr(model, "restored"):
+        model.restored()
     _set_requests(model, decoder.attributes(state["requests"]))
     return model
 

@@ -9,6 +9,7 @@ import numpy as np
 from .._utils.invariants import FINITE, LARGEST, POSITIVE, Array, Checked, Choice, Number, Part, require
 from .._utils.parallel import chunks
 from .._utils.sums import ordered_sum, rowwise_product, weighted_sum
+from ..forest.build import TrainingRows
 from ..forest.held_out import N_FOLDS
 from ..forest.learned_metric import metric_map
 from ..forest.scaling import Scaling
@@ -41,31 +42,30 @@ def _mapped(X: np.ndarray, space: np.ndarray | None) -> np.ndarray:
 
 
 class NeighborIndex(Checked):
-    """Training rows, trees and metric.
+    """Training rows, the trees that find them, and the metric that compares them.
 
-    Parameters
+    Attributes
     ----------
-    X : (N, d) training rows as given.
-    label : (N, q) labels, or class numbers in one column.
-    weight, block : (N,) sample weights and blocks.
+    label : (N, q) targets, or class numbers in one column.
+    weight, fold : (N,) sample weights and held-out folds.
     scaling : common scale of the inputs.
     trees : the forest, or None for plain nearest neighbours.
-    code, values : (N,) number of the label, (N, k) what leaves average.
+    leaf_value, values : what leaves vote for; what rows vote for where there are no trees.
     rarity : (N,) weight of a row beside its proximity where rows are too many to keep: inverse frequency of its class,
         ones in regression, where it would make new rows see other kernels than out-of-bag rows do.
     forest_metric : whether distances are taken in the forest's metric or on the common scale.
-    max_neighbors, n_jobs : bound of a neighbourhood (None: all), parallel jobs.
+    max_neighbors : bound of a neighbourhood; None: all rows of the leaves.
+    space, Z : (d, D) map into the metric space, and the rows there.
     """
 
     FIELDS = {
         "label": Array("float64", "rows, outputs", -LARGEST, LARGEST),
         "weight": Array("float64", "rows", low=0.0),
-        "block": Array("int64", "rows", _NEW, N_FOLDS - 1),
+        "fold": Array("int64", "rows", _NEW, N_FOLDS - 1),
         "scaling": Part("Scaling", "features"),
         "rarity": Array("float64", "rows", POSITIVE, _RAREST),
         "forest_metric": Choice((True, False)),
         "max_neighbors": Number(1, whole=True, none=True),
-        "n_jobs": Number(whole=True, none=True),
         "trees": Part("Trees", "leaves features", none=True),
         "values": Array("float64", "valued, averaged", -LARGEST, LARGEST),
         "leaf_value": Array("float64", "leaves, averaged", -LARGEST, LARGEST),
@@ -74,54 +74,65 @@ class NeighborIndex(Checked):
     }
     NOT_EMPTY = ("rows", "outputs", "averaged", "dimensions")
 
-    def __init__(
-        self,
-        X: np.ndarray,
+    label: np.ndarray
+    weight: np.ndarray
+    fold: np.ndarray
+    scaling: Scaling
+    rarity: np.ndarray
+    forest_metric: bool
+    max_neighbors: int | None
+    trees: Trees | None
+    values: np.ndarray
+    leaf_value: np.ndarray
+    space: np.ndarray | None
+    Z: np.ndarray
+
+    @classmethod
+    def build(
+        cls,
+        rows: TrainingRows,
         label: np.ndarray,
-        weight: np.ndarray,
-        block: np.ndarray,
+        values: np.ndarray,
         scaling: Scaling,
         trees: Trees | None,
-        code: np.ndarray,
-        values: np.ndarray,
-        rarity: np.ndarray,
         forest_metric: bool,
         max_neighbors: int | None,
-        n_jobs: int | None,
-    ):
+    ) -> NeighborIndex:
+        """Index the training rows; ``values`` (N, k) is what leaves average."""
+        self = cls()
         self.label = np.ascontiguousarray(label, dtype=np.float64)
-        self.weight = weight
-        self.block = block
+        self.weight = rows.weight
+        self.fold = rows.fold
         self.scaling = scaling
-        self.rarity = rarity
+        self.rarity = rows.targets.gain if rows.targets.n_classes else np.ones(len(label))
         self.forest_metric = forest_metric
         self.max_neighbors = max_neighbors
-        self.n_jobs = n_jobs
         self.trees = None
         self.values = values if trees is None else np.empty((0, values.shape[1]))
         self.leaf_value = np.empty((0, values.shape[1]))
         if trees is not None:
-            self.leaf_value = trees.leaf_means(values, weight)
-            self.trees = trees if max_neighbors is None else trees.shortened(_LEAF_ROWS, code)
+            self.leaf_value = trees.leaf_means(values, rows.weight)
+            self.trees = trees if max_neighbors is None else trees.shortened(_LEAF_ROWS, rows.targets.code)
         self.space = self._space(None)
-        self.Z = _mapped(scaling.transform(X), self.space)
+        self.Z = _mapped(rows.X, self.space)
         self.check()
+        return self
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
         with np.errstate(over="ignore"):
             total = self.weight.sum()
         least = self.weight[self.weight > 0].min(initial=FINITE)
         comparable = 0 < total < FINITE and self.weight.max() / least <= _WIDEST_WEIGHTS
-        require(comparable, f"Knowledge.weight is zero everywhere, or differs by a factor over {_WIDEST_WEIGHTS:g}")
+        require(comparable, f"NeighborIndex.weight is zero everywhere, or differs by a factor over {_WIDEST_WEIGHTS:g}")
         rows = sizes["rows"]
         if self.trees is None:
-            require(sizes["leaves"] == 0, "Knowledge.leaf_value is of leaves that there are not")
-            require(sizes["valued"] == rows, "Knowledge.values lacks rows")
+            require(sizes["leaves"] == 0, "NeighborIndex.leaf_value is of leaves that there are not")
+            require(sizes["valued"] == rows, "NeighborIndex.values lacks rows")
         else:
-            require(sizes["valued"] == 0, "Knowledge.values is of rows that leaves hold")
+            require(sizes["valued"] == 0, "NeighborIndex.values is of rows that leaves hold")
             self.trees.check_rows(rows)
         if self.space is None:
-            require(sizes["dimensions"] == sizes["features"], "Knowledge.Z is in a space that is not known")
+            require(sizes["dimensions"] == sizes["features"], "NeighborIndex.Z is in a space that is not known")
 
     def _space(self, block: int | None) -> np.ndarray | None:
         """(d, D) map into the metric space, from all trees or from those that omit a block; None is the identity."""
@@ -136,19 +147,17 @@ class NeighborIndex(Checked):
         return scaled, _mapped(scaled, self.space)
 
     def neighbors(
-        self, scaled: np.ndarray, Q: np.ndarray, Z: np.ndarray | None = None, block: int = -1
+        self, scaled: np.ndarray, Q: np.ndarray, Z: np.ndarray | None = None, block: int = -1, n_jobs: int | None = None
     ) -> Neighborhoods:
         """Neighbourhoods of queries; with a block, only of what has not seen it."""
         Z = self.Z if Z is None else Z
         blocks = np.full(len(Q), block, dtype=np.int64)
         if self.trees is None:
             most = 100 if self.max_neighbors is None else self.max_neighbors
-            return nearest_neighbors(self.values, self.block, self.weight, Q, Z, blocks, most, self.n_jobs)
-        known = (self.block, self.weight, self.rarity)
-        near = leaf_neighbors(
-            self.trees, self.leaf_value, *known, scaled, Q, Z, blocks, self.max_neighbors, self.n_jobs
-        )
-        if block < 0 and self.block[-1] == _NEW:
+            return nearest_neighbors(self.values, self.fold, self.weight, Q, Z, blocks, most, n_jobs)
+        known = (self.fold, self.weight, self.rarity)
+        near = leaf_neighbors(self.trees, self.leaf_value, *known, scaled, Q, Z, blocks, self.max_neighbors, n_jobs)
+        if block < 0 and self.fold[-1] == _NEW:
             self._fade(near, Q)
         return near
 
@@ -161,7 +170,7 @@ class NeighborIndex(Checked):
         n_values = self.leaf_value.shape[1]
         for part in chunks(len(Q), _FADE_CHUNK):
             inside = np.arange(near.rows.shape[1]) < near.size[part, None]
-            met = part.start + np.flatnonzero(np.any(inside & (self.block[near.rows[part]] == _NEW), axis=1))
+            met = part.start + np.flatnonzero(np.any(inside & (self.fold[near.rows[part]] == _NEW), axis=1))
             rows, proximity = near.rows[met], near.proximity[met]
             inside = inside[met - part.start]
             away = np.sqrt(np.sum((self.Z[rows] - Q[met, None]) ** 2, axis=2))
@@ -174,18 +183,17 @@ class NeighborIndex(Checked):
             near.proximity[met] = faded
             near.vote[met] = weighted_sum(faded / ordered_sum(faded)[:, None], values)
 
-    def out_of_bag(self, X: np.ndarray, rows: np.ndarray) -> list[Fold]:
+    def out_of_bag(self, scaled: np.ndarray, rows: np.ndarray, n_jobs: int | None = None) -> list[Fold]:
         """The training rows ``rows``, block by block, as queries to trees, metric and rows that never saw them."""
-        scaled = self.scaling.transform(X)
         folds = []
         for b in range(N_FOLDS):
-            asked = rows[self.block[rows] == b]
-            others = (self.block != b) & (self.weight > 0)
+            asked = rows[self.fold[rows] == b]
+            others = (self.fold != b) & (self.weight > 0)
             unseen = self.trees is None or bool(self.trees.left_out[:, b].any())
             if len(asked) == 0 or not others.any() or not unseen:
                 continue
             Z = _mapped(scaled, self._space(b))
-            near = self.neighbors(scaled[asked], Z[asked], Z, b)
+            near = self.neighbors(scaled[asked], Z[asked], Z, b, n_jobs)
             known, at = np.unique(near.rows, return_inverse=True)
             compact = Neighborhoods(at.reshape(near.rows.shape).astype(np.int64), near.proximity, near.size, near.vote)
             folds.append(Fold(asked, Z[asked], np.ascontiguousarray(Z[known]), known, compact))
@@ -207,7 +215,7 @@ class NeighborIndex(Checked):
         first = len(self.Z)
         scaled, Q = self.place(X)
         if self.trees is not None:
-            leaves = self.trees.apply(scaled, self.n_jobs).ravel()
+            leaves = self.trees.apply(scaled).ravel()
             rows = np.repeat(np.arange(first, first + len(X), dtype=np.int32), self.trees.n_trees)
             self.trees = self.trees.with_rows(leaves, rows)
         else:
@@ -215,5 +223,5 @@ class NeighborIndex(Checked):
         self.Z = np.concatenate([self.Z, Q])
         self.label = np.concatenate([self.label, label])
         self.weight = np.concatenate([self.weight, np.ones(len(X))])
-        self.block = np.concatenate([self.block, np.full(len(X), _NEW)])
+        self.fold = np.concatenate([self.fold, np.full(len(X), _NEW)])
         self.rarity = rarity

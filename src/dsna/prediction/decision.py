@@ -12,18 +12,6 @@ from ..forest.scaling import column_spread
 _TIE = 1e-9
 
 
-def most_probable(proba: np.ndarray) -> np.ndarray:
-    """(n,) the most probable class of each row; of equals, which rounding alone tells apart, the first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> most_probable(np.array([[0.2, 0.4 - 1e-16, 0.4]])).item()
-    1
-    """
-    return np.argmax(proba >= proba.max(axis=1, keepdims=True) - _TIE, axis=1)
-
-
 def label_weights(
     alpha: np.ndarray, kernel: np.ndarray, rarity: np.ndarray, blend: float, balance: float, sum_to_one: bool
 ) -> np.ndarray:

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-GRID: dict[str, tuple[Any, ...]] = {
+APPROXIMATION_GRID: dict[str, tuple[Any, ...]] = {
     "gamma": (0.01, 0.03, 0.1, 0.3, 1.0),
     "lam": (0.0, 0.001, 0.003, 0.01, 0.03),
     "bandwidth": (0.15, 0.3, 0.6, 1.2),
     "n_clusters": (1, 2, 4),
     "tau": (0.3, 1.0, 3.0),
 }
-GROWTH_GRID: dict[str, tuple[Any, ...]] = {
+FOREST_GRID: dict[str, tuple[Any, ...]] = {
     "max_features": ("auto", "sqrt", 0.5, None),
     "C": (1.0, 10.0, 100.0),
 }

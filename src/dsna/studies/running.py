@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .results_file import Ledger
+from .shared_fits import with_trees
 
 Row = dict[str, Any]
 
@@ -92,9 +93,9 @@ def warm_up(model: Any, columns: int, regression: bool) -> None:
     >>> from sklearn.linear_model import Ridge
     >>> warm_up(Ridge(), 3, regression=True)  # not ours: nothing to do
     """
-    if not (type(model).__module__.startswith("dsna.") and "n_estimators" in model.get_params(deep=False)):
+    if not type(model).__module__.startswith("dsna."):
         return
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, columns))
     y = X[:, 0] if regression else np.arange(60) % 2
-    clone(model).set_params(n_estimators=2).fit(X, y).predict(X[:2])
+    with_trees(clone(model), 2).fit(X, y).predict(X[:2])

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..presets import AFFINE_HULL
+from ..presets import affine_hull
 
 #: Our method, as tables name it.
 FULL = "CS-RF+DSNA"
@@ -80,50 +79,20 @@ def grouped(families: Iterable[Family]) -> list[Family]:
     return list({family.names: family for family in families}.values())
 
 
-def forest_mean(model: Any, X: np.ndarray) -> np.ndarray:
-    """What the forest inside a fitted DSNARegressor predicts on its own: the mean of its leaves.
-
-    Parameters
-    ----------
-    model : DSNARegressor, fitted
-    X : array of shape (n, n_features)
-
-    Returns
-    -------
-    array of shape (n,) or (n, n_outputs)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dsna import DSNARegressor
-    >>> X = np.random.default_rng(0).normal(size=(60, 2))
-    >>> model = DSNARegressor(n_estimators=5, random_state=0).fit(X, X[:, 0])
-    >>> forest_mean(model, X[:3]).shape
-    (3,)
-    """
-    near, _ = model._answer(np.asarray(X, dtype=np.float64))
-    return near.vote[:, 0] if model.n_outputs_ == 1 else near.vote
-
-
 def as_affine_hull(model: Any) -> Any:
     """The affine-hull baseline on the forest of a fitted DSNARegressor: labels have no say, their weighted mean counts.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from dsna import DSNARegressor
+    >>> from dsna import CostSensitiveForestRegressor, DSNARegressor
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
-    >>> model = DSNARegressor(n_estimators=5, random_state=0).fit(X, X[:, 0])
+    >>> model = DSNARegressor(CostSensitiveForestRegressor(5), random_state=0).fit(X, X[:, 0])
     >>> hull = as_affine_hull(model)
-    >>> hull.lam_, model.lam_, hull.predict(X[:3]).shape
+    >>> hull.approximation_.lam, model.approximation_.lam, hull.predict(X[:3]).shape
     (0.0, 0.003, (3,))
     """
-    hull = copy(model).set_params(**AFFINE_HULL, balance=0.0)
-    for name in ("lam", "gamma", "n_clusters", "blend"):
-        setattr(hull, f"{name}_", AFFINE_HULL[name])
-    hull.decision_ = "mean"
-    hull._set_grid()
-    return hull
+    return model.with_settings(**affine_hull(), decision="mean", balance=0.0)
 
 
 def with_trees(model: Any, trees: int) -> Any:
@@ -135,5 +104,7 @@ def with_trees(model: Any, trees: int) -> Any:
     >>> with_trees(RandomForestRegressor(100), 5).n_estimators
     5
     """
+    if getattr(model, "forest", False) is None:
+        model.set_params(forest=model.default_forest())
     counts = {name: value for name, value in model.get_params().items() if name.split("__")[-1] == "n_estimators"}
     return model.set_params(**{name: min(value, trees) for name, value in counts.items()})

@@ -9,16 +9,16 @@ Values = Mapping[str, Sequence[Any]]
 
 
 def settings(swept: Values) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and parameters of each setting of a sweep.
+    """Name and parameters of each setting of a sweep over parameters of the forest.
 
     Examples
     --------
     >>> list(settings({"max_depth": (5, 10)}))
-    [('max_depth=5', {'max_depth': 5}), ('max_depth=10', {'max_depth': 10})]
+    [('max_depth=5', {'forest__max_depth': 5}), ('max_depth=10', {'forest__max_depth': 10})]
     """
     for name, values in swept.items():
         for value in values:
-            yield f"{name}={value}", {name: value}
+            yield f"{name}={value}", {f"forest__{name}": value}
 
 
 def setting_of(method: str) -> str:

@@ -15,7 +15,7 @@ SETTLED = 1e-4  # a label has settled if it moves less than this share of the wi
 ROUNDING = 1e-13  # or than labels of this size are rounded by
 
 
-class Approximation(NamedTuple):
+class Settings(NamedTuple):
     """How a query is approximated; every field is a plain number."""
 
     n_classes: int  # 0: regression
@@ -149,7 +149,7 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
     label : (N, q) labels, or class numbers in one column.
     class_scale : (n_classes,) factor of each class when the label is read off the coefficients.
     rows, proximity, size : the neighbourhoods, as ``gather`` leaves them.
-    how, answers : ``Approximation`` and ``Answers``; the latter is filled.
+    how, answers : ``Settings`` and ``Answers``; the latter is filled.
     """
     D = Z.shape[1]
     q = label.shape[1]

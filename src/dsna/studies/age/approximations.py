@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ...regressor import DSNARegressor
 from ...vision.features import AAM
-from ..shared_fits import FULL, as_affine_hull, forest_mean
+from ..shared_fits import FULL, as_affine_hull
 from ..splits import Split
 from .figures import Settling
 from .rows import FaceRows
@@ -73,7 +73,7 @@ def fit_split(rows: FaceRows, split: Split, ages: np.ndarray, groups: np.ndarray
     >>> X, groups = np.random.default_rng(0).normal(size=(60, 2)), np.repeat(np.arange(6), 10)
     >>> rows = SimpleNamespace(model=lambda split: (None, X[split.train], X[split.test]))
     >>> ages = np.round(30 + 9 * X[:, 0])
-    >>> model = DSNARegressor(n_estimators=5, random_state=0)
+    >>> model = DSNARegressor(CostSensitiveForestRegressor(5), random_state=0)
     >>> fitted = fit_split(rows, leave_one_person_out(groups)[0], ages, groups, model)
     >>> fitted.truth.shape
     (10,)
@@ -98,7 +98,7 @@ def settling(fitted: FittedSplit) -> dict[str, Settling]:
     --------
     >>> from dsna.studies.age.protocols import Split
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
-    >>> model = DSNARegressor(n_estimators=5, random_state=0).fit(X[:50], X[:50, 0])
+    >>> model = DSNARegressor(CostSensitiveForestRegressor(5), random_state=0).fit(X[:50], X[:50, 0])
     >>> split = Split("folds", "0", np.arange(50), np.arange(50, 60))
     >>> ways = settling(FittedSplit(split, X[:, 0], None, X[:50], X[50:], model))
     >>> {name: (way.labels.shape, way.objective.shape) for name, way in ways.items()}
@@ -106,8 +106,8 @@ def settling(fitted: FittedSplit) -> dict[str, Settling]:
     """
     ways = {}
     for name, base in (("CS-RF+AH", as_affine_hull(fitted.model)), (FULL, fitted.model)):
-        _, answers = copy(base).set_params(max_iter=_ITERATIONS)._answer(fitted.test)
-        ways[name] = Settling.of(answers)
+        longer = clone(base.approximation_).set_params(max_iter=_ITERATIONS)
+        ways[name] = Settling.of(base.with_settings(approximation=longer).explain(fitted.test))
     return ways
 
 
@@ -135,7 +135,7 @@ def plot_approximations(fitted: FittedSplit, rows: FaceRows, queries: Sequence[i
     >>> faces = [Face(rng.uniform(0, 255, (100, 100)), grid + rng.normal(0, 3, (9, 2))) for _ in range(24)]
     >>> aam = AAM(n_components=4, radius=16)
     >>> train, ages = aam.fit_transform(faces[:20]), np.arange(24.0)
-    >>> model = DSNARegressor(n_estimators=5, random_state=0).fit(train, ages[:20])
+    >>> model = DSNARegressor(CostSensitiveForestRegressor(5), random_state=0).fit(train, ages[:20])
     >>> split = Split("folds", "0", np.arange(20), np.arange(20, 24))
     >>> fitted = FittedSplit(split, ages, aam, train, aam.transform(faces[20:]), model)
     >>> len(plot_approximations(fitted, SimpleNamespace(faces=faces), [0, 2]).axes)  # 6 neighbours and 3 more, twice
@@ -144,7 +144,7 @@ def plot_approximations(fitted: FittedSplit, rows: FaceRows, queries: Sequence[i
     from matplotlib.figure import Figure
 
     why = fitted.model.explain(fitted.test[list(queries)])
-    forest = forest_mean(fitted.model, fitted.test[list(queries)])
+    forest = fitted.model.predict_forest(fitted.test[list(queries)])
     figure = Figure(figsize=(1.5 * (_NEIGHBOURS + 3), 1.9 * len(queries)), layout="constrained")
     panels = figure.subplots(len(queries), _NEIGHBOURS + 3, squeeze=False)
     for k, query in enumerate(queries):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...inspection.explanation import Explanation
 from .scores import decade_names
 
 
@@ -106,22 +107,23 @@ class Settling:
     objective: np.ndarray
 
     @classmethod
-    def of(cls, answers: Mapping[str, np.ndarray]) -> Settling:
-        """From what ``dsna.neighbors.solve.solve`` answers about labels of one output, with label feedback on.
+    def of(cls, why: Explanation) -> Settling:
+        """From the explanation of a regression of one output, with label feedback on.
 
         Examples
         --------
         >>> import numpy as np
+        >>> from types import SimpleNamespace
         >>> labels, history = np.array([[[30.0], [34.0], [0.0]]]), np.array([[0.3, 0.0, 0.0]])
-        >>> way = Settling.of({"labels": labels, "history": history, "steps": np.array([2])})
+        >>> way = Settling.of(SimpleNamespace(settled=labels, history=history, steps=np.array([2])))
         >>> way.labels.tolist(), way.objective.tolist()
         ([[30.0, 34.0, 34.0]], [[0.3, 0.3]])
         """
-        labels, last = answers["labels"][:, :, 0], answers["steps"][:, None] - 1
+        labels, last = why.settled[:, :, 0], why.steps[:, None] - 1
         at = np.arange(labels.shape[1])
         return cls(
             np.take_along_axis(labels, np.minimum(at, last), axis=1),
-            np.take_along_axis(answers["history"], np.minimum(at[:-1], last - 1), axis=1),
+            np.take_along_axis(why.history, np.minimum(at[:-1], last - 1), axis=1),
         )
 
 

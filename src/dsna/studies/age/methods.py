@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import copy
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from ...presets import FACES, PAPER
-from ..shared_fits import FULL, Answers, Family, as_affine_hull, forest_mean, grouped, random_forest, single
+from ...presets import faces, paper
+from ..shared_fits import FULL, Answers, Family, as_affine_hull, grouped, random_forest, single
 from ..sweeps import settings
 
 #: Values of the sweeps, each parameter on its own.
@@ -20,7 +20,7 @@ SWEPT: dict[str, tuple[int, ...]] = {
     "min_samples_leaf": (1, 2, 5, 10, 20),
 }
 #: The values of our setting among them; leaves hold at least 2 rows by default.
-CHOSEN = {"n_estimators": FACES["n_estimators"], "max_depth": 20, "min_samples_leaf": 2}
+CHOSEN = {"n_estimators": faces()["forest"].n_estimators, "max_depth": 20, "min_samples_leaf": 2}
 BALANCED = "CS-RF+DSNA (balanced)"
 GAP_FULL = f"{FULL} (mean)"
 OURS = ("CS-RF", "CS-RF+AH", "DSNA (paper's form)", FULL, BALANCED, GAP_FULL)
@@ -52,21 +52,23 @@ def _boosted(seed: int) -> Any:
     return import_module("lightgbm").LGBMRegressor(random_state=seed, n_jobs=1, verbosity=-1)
 
 
-def _dsna(**params: Any) -> Callable[[int], Any]:
+def _dsna(preset: Callable[[], dict[str, Any]] = faces, **changes: Any) -> Callable[[int], Any]:
+    """Maker of our estimator: a preset, refined by nested names."""
+
     def make(seed: int) -> Any:
         from ...regressor import DSNARegressor
 
-        return DSNARegressor(**params, random_state=seed)
+        return DSNARegressor(**preset(), random_state=seed).set_params(**changes)
 
     return make
 
 
 def _ours(model: Any, X: np.ndarray) -> Answers:
-    """All that one fit with the default balance answers; balance changes nothing else of it."""
+    """All that one fit with the default balance answers."""
     return {
-        "CS-RF": forest_mean(model, X),
+        "CS-RF": model.predict_forest(X),
         "CS-RF+AH": as_affine_hull(model).predict(X),
-        FULL: copy(model).set_params(balance=0.0).predict(X),
+        FULL: model.with_settings(balance=0.0).predict(X),
         BALANCED: model.predict(X),
     }
 
@@ -90,30 +92,27 @@ PEERS: tuple[Family, ...] = (
     single("LightGBM", _boosted),
 )
 #: The paper's own form.  What the paper cross-validated was chosen once, out of bag, on the training persons of the
-#: first split of FG-NET: all features, two clusters, all else as in PAPER.  A choice in each split takes 40 s each.
+#: first split of FG-NET: all features, two clusters, all else as in the preset.  A choice in each takes 40 s.
 _PAPERS: dict[str, Any] = {
-    **PAPER,
-    "scaling": FACES["scaling"],
-    "max_features": None,
-    "n_clusters": 2,
+    "scaling": "global",
+    "forest__max_features": None,
+    "approximation__n_clusters": 2,
     "tune": None,
 }
 #: All methods of the tables.
 FAMILIES: tuple[Family, ...] = (
     *PEERS,
-    single("DSNA (paper's form)", _dsna(**_PAPERS)),
-    Family(("CS-RF", "CS-RF+AH", FULL, BALANCED), _dsna(**FACES), _ours),
+    single("DSNA (paper's form)", _dsna(partial(paper, "regression"), **_PAPERS)),
+    Family(("CS-RF", "CS-RF+AH", FULL, BALANCED), _dsna(), _ours),
 )
 _GAP = Family(
     ("CS-RF (mean)", GAP_FULL),
-    _dsna(**FACES, decision="mean", balance=0.0),
-    lambda model, X: {"CS-RF (mean)": forest_mean(model, X), GAP_FULL: model.predict(X)},
+    _dsna(decision="mean", balance=0.0),
+    lambda model, X: {"CS-RF (mean)": model.predict_forest(X), GAP_FULL: model.predict(X)},
 )
 #: Methods of the extrapolation experiment.
 GAP_METHODS = ("RF", "kernel ridge", *_GAP.names)
-_SWEEP = tuple(
-    single(f"{FULL} ({name})", _dsna(**{**FACES, "balance": 0.0, **params})) for name, params in settings(SWEPT)
-)
+_SWEEP = tuple(single(f"{FULL} ({name})", _dsna(balance=0.0, **params)) for name, params in settings(SWEPT))
 SWEEP_METHODS = tuple(family.names[0] for family in _SWEEP)
 TABLE_METHODS = tuple(name for family in FAMILIES for name in family.names)
 #: OHRank keeps the kernel of all pairs of rows, and has a machine for each threshold.

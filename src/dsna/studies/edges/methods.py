@@ -51,7 +51,7 @@ _FORESTS: dict[str, dict[str, Any]] = {
     "WRF": {"splits": "gini", "cost": 1.0, "n_pool": 0},
     "CS-SE": {"splits": "svm", "cost": 0.5},
 }
-_QUICK = {"n_trees": 2, "n_patches": 2000, "n_pool": 2000}
+_QUICK = {"n_estimators": 2, "n_patches": 2000, "n_pool": 2000}
 
 
 def detector_of(method: str, seed: int, patches: int | None = None, quick: bool = False) -> EdgeDetector:

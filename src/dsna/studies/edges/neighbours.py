@@ -71,7 +71,7 @@ def approximated(detector: EdgeDetector, photo: np.ndarray, truth: np.ndarray, c
     ...     (folder / part).mkdir()
     ...     Image.fromarray(np.eye(96, dtype=np.uint8) * 255).save(folder / part / "diagonal.png")
     >>> photos = load_boundaries(folder / "images", folder / "truth")
-    >>> detector = EdgeDetector(n_trees=2, n_patches=300, n_pool=300).fit(photos)
+    >>> detector = EdgeDetector(n_estimators=2, n_patches=300, n_pool=300).fit(photos)
     >>> found = approximated(detector, photos.image(0), photos.boundaries(0)[0], np.array([48, 48]))
     >>> found.patch.shape, found.made.shape, bool(abs(found.coefficients.sum() - 1) < 0.2)
     ((32, 32, 3), (16, 16), True)

@@ -179,7 +179,7 @@ def _work(runs: Iterable[Run], store: Store, ledger: Ledger) -> Iterator[Row]:
         scores = store.scores(run)
         if scores is not None:
             row = dict(zip(LAYOUT.key, run.key, strict=True))
-            row |= {"trees": run.detector.n_trees, "patches": run.detector.n_patches}
+            row |= {"trees": run.detector.n_estimators, "patches": run.detector.n_patches}
             row |= {name: getattr(scores, name) for name in ("ods", "ois", "ap", "r50")}
             ledger.add(row | {"seconds_a_photo": store.seconds(run), "photos": len(scores.names)})
 
@@ -190,7 +190,7 @@ def _named(run: Run) -> str:
 
 def _learned(run: Run) -> str:
     photos = len(run.train.train)
-    return f"{run.detector.n_trees} trees, each of {run.detector.n_patches} patches of {photos} training photos"
+    return f"{run.detector.n_estimators} trees, each of {run.detector.n_patches} patches of {photos} training photos"
 
 
 def _is_done(run: Run, filed: pd.DataFrame, store: Store) -> bool:

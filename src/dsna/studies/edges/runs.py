@@ -79,7 +79,7 @@ class Run:
     @property
     def model(self) -> str:
         """Of the file that keeps the forest, which runs may share."""
-        forest, trees = METHODS[self.method].forest, f"{self.detector.n_trees}x{self.detector.n_patches}"
+        forest, trees = METHODS[self.method].forest, f"{self.detector.n_estimators}x{self.detector.n_patches}"
         return f"{self.train.name}-{forest}-{self.seed}-{trees}-{_checksum(self._learned)}.dsna"
 
     @property

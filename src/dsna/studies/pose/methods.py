@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 
-from ...presets import FACES, PAPER
+from ...presets import faces, paper
 from ...regressor import DSNARegressor
 from ..baselines import REDSVM, KMeansForestRegressor, Resampled, smote
 from ..baselines.kernel_machines import FittingWidth
 from ..jobs import fit_apart
-from ..shared_fits import FULL, Answers, Family, as_affine_hull, forest_mean, grouped, random_forest, single
+from ..shared_fits import FULL, Answers, Family, as_affine_hull, grouped, random_forest, single
 from ..sweeps import settings
 
 
@@ -35,15 +35,14 @@ def pitch_share(labels: np.ndarray) -> np.ndarray:
 #: Our setting on heads, chosen on other folds than those of the tables.  Large leaves and trees that differ, by
 #: bootstrap samples, give some 250 neighbours, few of which get a weight.
 POSE: dict[str, Any] = {
-    **FACES,
-    "n_estimators": 30,
-    "min_samples_leaf": 20,
-    "bootstrap": True,
+    "forest__n_estimators": 30,
+    "forest__min_samples_leaf": 20,
+    "forest__bootstrap": True,
     "target_density": pitch_share,
     "max_neighbors": 300,
-    "n_clusters": 1,
-    "lam": 0.001,
-    "gamma": 0.003,
+    "approximation__n_clusters": 1,
+    "approximation__lam": 0.001,
+    "approximation__gamma": 0.003,
     "blend": 0.0,
     "decision": "grid",
     "balance": 0.0,
@@ -56,7 +55,7 @@ SWEPT: dict[str, tuple[int, ...]] = {
     "max_depth": (2, 4, 6, 10, 20),
     "min_samples_leaf": (2, 5, 10, 20, 40),
 }
-CHOSEN = {"max_depth": 20} | {name: POSE[name] for name in ("n_estimators", "min_samples_leaf")}
+CHOSEN = {"max_depth": 20} | {name: POSE[f"forest__{name}"] for name in ("n_estimators", "min_samples_leaf")}
 BALANCED = f"{FULL} (balanced)"
 SINGLE = f"{FULL} (angle by angle)"
 SINGLE_BALANCED = f"{FULL} (angle by angle; balanced)"
@@ -105,41 +104,45 @@ def _ridge(seed: int) -> Any:
 
 
 def _stages(model: Any, X: np.ndarray) -> Answers:
-    """All that one fit answers; balance changes nothing else of it."""
+    """All that one fit answers."""
     return {
-        "CS-RF": forest_mean(model, X),
+        "CS-RF": model.predict_forest(X),
         "CS-RF+AH": as_affine_hull(model).predict(X),
         FULL: model.predict(X),
-        BALANCED: copy(model).set_params(balance=_BALANCE).predict(X),
+        BALANCED: model.with_settings(balance=_BALANCE).predict(X),
     }
 
 
 def _singles(model: Any, X: np.ndarray) -> Answers:
     """The default balance, which the fit of each angle has found, and none."""
     plain = copy(model)
-    plain.estimators_ = [copy(one).set_params(balance=0.0) for one in model.estimators_]
+    plain.estimators_ = [one.with_settings(balance=0.0) for one in model.estimators_]
     return {SINGLE: plain.predict(X), SINGLE_BALANCED: model.predict(X)}
 
 
 def _ours(**params: Any) -> Callable[[int], Any]:
-    return lambda seed: DSNARegressor(**{**POSE, **params}, random_state=seed)
+    return lambda seed: DSNARegressor(**faces(), random_state=seed).set_params(**{**POSE, **params})
 
 
-_single_angle = _ours(target_density="auto", balance=None)
+def _papers_form(seed: int) -> Any:
+    return DSNARegressor(**paper("regression"), scaling="global", random_state=seed)
+
+
+_single_angle = _ours(target_density="auto", balance="auto")
 _TABLE = (
     single("RF", random_forest),
     single("RF+SMOTE", lambda seed: AngleByAngle(Resampled(random_forest(seed), smote, random_state=seed))),
     single("RED-SVM", lambda seed: AngleByAngle(FittingWidth(REDSVM(random_state=seed), (1.0,)))),
     single("kernel ridge", _ridge),
     single("KRF (two means)", lambda seed: KMeansForestRegressor(random_state=seed)),
-    single(PAPERS_FORM, _ours(**{**PAPER, "target_density": "auto"})),
+    single(PAPERS_FORM, _papers_form),
     Family(("CS-RF", "CS-RF+AH", FULL, BALANCED), _ours(), _stages),
     Family((SINGLE, SINGLE_BALANCED), lambda seed: AngleByAngle(_single_angle(seed)), _singles),
 )
 _GAP = Family(
     ("CS-RF (mean)", "CS-RF+DSNA (mean)"),
     _ours(decision="mean"),
-    lambda model, X: {"CS-RF (mean)": forest_mean(model, X), "CS-RF+DSNA (mean)": model.predict(X)},
+    lambda model, X: {"CS-RF (mean)": model.predict_forest(X), "CS-RF+DSNA (mean)": model.predict(X)},
 )
 _SWEEPS = tuple(single(f"{FULL} ({name})", _ours(**params)) for name, params in settings(SWEPT))
 TABLE_METHODS = tuple(name for family in _TABLE for name in family.names)

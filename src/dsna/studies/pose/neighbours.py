@@ -9,7 +9,6 @@ import numpy as np
 
 from ...regressor import DSNARegressor
 from ...vision.datasets import PictureSet
-from ..shared_fits import forest_mean
 from ..splits import Split
 
 _SHOWN = 7
@@ -59,14 +58,14 @@ def plot_neighbours(
     >>> Image.fromarray(np.zeros((72, 96), dtype=np.uint8)).save(path)
     >>> heads = PictureSet([path] * 42, poses, boxes=np.tile([48.0, 36.0, 40.0, 40.0], (42, 1)))
     >>> split = Split("folds", "0", np.arange(40), np.arange(40, 42))
-    >>> model = DSNARegressor(n_estimators=5, random_state=0).fit(X[:40], poses[:40])
+    >>> model = DSNARegressor(CostSensitiveForestRegressor(5), random_state=0).fit(X[:40], poses[:40])
     >>> len(plot_neighbours(model, heads, split, X[40:], [0, 1]).axes)
     16
     """
     from matplotlib.figure import Figure
 
     rows = test[list(queries)]
-    why, said, forest = model.explain(rows), model.predict(rows), forest_mean(model, rows)
+    why, said, forest = model.explain(rows), model.predict(rows), model.predict_forest(rows)
     figure = Figure(figsize=(1.5 * (_SHOWN + 1), 2.1 * len(queries)), layout="constrained")
     panels = figure.subplots(len(queries), _SHOWN + 1, squeeze=False)
     for ax in panels.ravel():

@@ -14,7 +14,7 @@ Rows of the table, and how each is expressed (what a row sets stays for those be
 7. + clusters: ``n_clusters=3``.
 8. + label feedback: ``max_iter=10``.
 9. + forest's vote: ``blend="auto"`` and, for labels, ``decision="auto"``; not a stage of the paper, but of our default.
-10. + balance: ``balance=None``, the default of either estimator.
+10. + balance: ``balance`` at its default.
 11. default: what ``DSNAClassifier()`` or ``DSNARegressor()`` does, which leaves out the stages that are off by default.
 """
 
@@ -23,17 +23,17 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from ...approximation import Approximation
 from .peers import Maker
 
 _MEAN: dict[str, Any] = {
     "metric": "euclidean",
-    "proximity_weights": False,
-    "n_clusters": 1,
-    "lam": 0.0,
-    "gamma": 1e3,
-    "bandwidth": 1e6,
-    "radius": None,
-    "max_iter": 0,
+    "approximation__proximity_weights": False,
+    "approximation__lam": 0.0,
+    "approximation__gamma": 1e3,
+    "approximation__bandwidth": 1e6,
+    "approximation__radius": None,
+    "approximation__max_iter": 0,
     "blend": 0.0,
     "balance": 0.0,
 }
@@ -65,20 +65,23 @@ def ablation(task: str) -> dict[str, Maker]:
     forest: Any = partial(dsna.CostSensitiveForestClassifier, balance=0.0)
     if task == "regression":
         estimator, forest = dsna.DSNARegressor, dsna.CostSensitiveForestRegressor
-    usual = estimator().get_params(deep=False)
     changes: dict[str, dict[str, Any]] = {
         "+ neighbourhood mean": _MEAN | ({} if task == "classification" else {"decision": "mean"}),
-        "+ sparse coefficients": {name: usual[name] for name in _SPARSE},
+        "+ sparse coefficients": {f"approximation__{name}": getattr(Approximation(), name) for name in _SPARSE},
         "+ metric": {"metric": "forest"},
-        "+ proximity weights": {"proximity_weights": True},
-        "+ clusters": {"n_clusters": 3},
-        "+ label feedback": {"max_iter": 10},
+        "+ proximity weights": {"approximation__proximity_weights": True},
+        "+ clusters": {"approximation__n_clusters": 3},
+        "+ label feedback": {"approximation__max_iter": 10},
         "+ forest's vote": {"blend": "auto", "decision": "auto"},
-        "+ balance": {"balance": None},
+        "+ balance": {"balance": estimator().balance},
     }
     stages: dict[str, Maker] = {"CS-RF alone": lambda seed: forest(random_state=seed)}
     params: dict[str, Any] = {}
     for name, change in changes.items():
         params = params | change
-        stages[name] = lambda seed, values=params: estimator(**values, random_state=seed)  # type: ignore[misc]
+        stages[name] = partial(_stage, estimator, params)
     return stages
+
+
+def _stage(estimator: Any, params: dict[str, Any], seed: int) -> Any:
+    return estimator(approximation=Approximation(), random_state=seed).set_params(**params)

@@ -17,12 +17,12 @@ _QUICK = {
 }
 
 
-def _ours(name: str, preset: str | None = None, **params: Any) -> Maker:
-    """Maker of `dsna.<name>`, optionally with a preset."""
+def _ours(name: str, preset: tuple[str, ...] = (), **params: Any) -> Maker:
+    """Maker of `dsna.<name>`, optionally with a preset: its name and arguments."""
 
     def make(seed: int) -> Any:
         dsna = import_module("dsna")
-        values = getattr(dsna, preset) if preset else {}
+        values = getattr(dsna.presets, preset[0])(*preset[1:]) if preset else {}
         return getattr(dsna, name)(**{**values, **params}, random_state=seed)
 
     return make
@@ -34,15 +34,15 @@ _PAPER_CHANGES = {"tune": None, "max_neighbors": 100}
 OURS: dict[str, dict[str, Maker]] = {
     "classification": {
         "CS-RF": _ours("CostSensitiveForestClassifier"),
-        "CS-RF+AH": _ours("DSNAClassifier", "AFFINE_HULL"),
-        "DSNA-paper": _ours("DSNAClassifier", "PAPER", **_PAPER_CHANGES),
+        "CS-RF+AH": _ours("DSNAClassifier", ("affine_hull",)),
+        "DSNA-paper": _ours("DSNAClassifier", ("paper", "classification"), **_PAPER_CHANGES),
         "DSNA-balance-0": _ours("DSNAClassifier", balance=0.0),
         DEFAULT: _ours("DSNAClassifier"),
     },
     "regression": {
         "CS-RF": _ours("CostSensitiveForestRegressor"),
-        "CS-RF+AH": _ours("DSNARegressor", "AFFINE_HULL"),
-        "DSNA-paper": _ours("DSNARegressor", "PAPER", **_PAPER_CHANGES),
+        "CS-RF+AH": _ours("DSNARegressor", ("affine_hull",)),
+        "DSNA-paper": _ours("DSNARegressor", ("paper", "regression"), **_PAPER_CHANGES),
         "DSNA-balance-0": _ours("DSNARegressor", balance=0.0),
         "DSNA-balance-1": _ours("DSNARegressor", balance=1.0),
         DEFAULT: _ours("DSNARegressor"),

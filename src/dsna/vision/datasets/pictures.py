@@ -105,13 +105,13 @@ class PictureSet:
         points = self.points[row]
         if points is None:
             raise ValueError(
-                f"{self.paths[row].name} has no landmarks: put a .pts file beside it, or use dsna.vision.features.HOG, which "
-                "needs none."
+                f"{self.paths[row].name} has no landmarks: put a .pts file beside it, or use "
+                "dsna.vision.features.HOG, which needs none."
             )
         return Face(self.image(row), points)
 
     def faces(self, radius: float) -> list[Face]:
-        """All faces in memory, shrunk to the ``radius`` of the :class:`dsna.vision.features.AAM` that will read them."""
+        """All faces in memory, shrunk to the ``radius`` of the ``AAM`` that will read them."""
         return [self.face(row).shrunk(radius) for row in range(len(self))]
 
     def crop(self, row: int, margin: float = 1.3) -> np.ndarray:

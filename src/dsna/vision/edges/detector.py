@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.optional import import_extra
 from ..._utils.parallel import in_parallel, one_blas_thread
-from ..._utils.parameters import LARGEST, SMALLEST, check_jobs, is_number
+from ..._utils.parameters import JOBS, NON_NEGATIVE, POSITIVE, SHARE, at_least, is_number
 from ..photos import as_photo
 from .detection import METHODS, TILE, soft_map
 from .forest import grow_forest, photos_known
@@ -30,14 +31,8 @@ if TYPE_CHECKING:
 
 _MAX_DEPTH = 64
 _KNEE = 0.2  # votes that make one half in the map, in which weak and strong edges are then told apart alike
-_SHIPPED = Path(__file__).parent / "bsds500.dsna"
-_WHOLE = {
-    "n_trees": 1, "n_patches": 2, "max_features": 1, "min_samples_leaf": 1, "n_pool": 0, "leaf_pool": 1, "n_dims": 1,
-    "max_neighbors": 1, "n_clusters": 1, "sharpening": 0,
-}  # fmt: skip
-_AT_LEAST_ZERO = ("cost", "lam", "gamma", "ridge")
-_POSITIVE = ("C", "bandwidth", "tol")
 _MOST_PASSES = 100
+_SHIPPED = Path(__file__).parent / "bsds500.dsna"
 
 
 class EdgeDetector(BaseEstimator):
@@ -49,7 +44,7 @@ class EdgeDetector(BaseEstimator):
 
     Parameters
     ----------
-    n_trees : int, default=8
+    n_estimators : int, default=8
         Trees; every position asks half of them.
     n_patches : int, default=100_000
         Training patches of each tree.
@@ -80,7 +75,7 @@ class EdgeDetector(BaseEstimator):
         Share of the neighbours in the votes; the leaves' own masks have the rest.
     sharpening : int, default=2
         Passes in which outlines move to where colours change.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState instance or None, default=None
     n_jobs : int or None, default=None
     verbose : bool, default=False
         Whether to say what is being done.
@@ -108,15 +103,40 @@ class EdgeDetector(BaseEstimator):
     >>> Image.fromarray(photo).save(folder / "images" / "wall.png")
     >>> Image.fromarray(truth).save(folder / "truth" / "wall.png")
     >>> wall = load_boundaries(folder / "images", folder / "truth")
-    >>> detector = EdgeDetector(n_trees=2, n_patches=400, n_pool=400).fit(wall)
+    >>> detector = EdgeDetector(n_estimators=2, n_patches=400, n_pool=400).fit(wall)
     >>> edges = detector.detect(photo)
     >>> edges.shape, int(edges[48].argmax()) in (47, 48)
     ((96, 96), True)
     """
 
+    _parameter_constraints: dict = {
+        "n_estimators": [at_least(1)],
+        "n_patches": [at_least(2)],
+        "splits": [StrOptions({"gini", "svm"})],
+        "cost": [NON_NEGATIVE],
+        "C": [POSITIVE],
+        "max_features": [at_least(1)],
+        "min_samples_leaf": [at_least(1)],
+        "n_pool": [at_least(0)],
+        "leaf_pool": [at_least(1)],
+        "n_dims": [at_least(1)],
+        "max_neighbors": [at_least(1)],
+        "n_clusters": [at_least(1)],
+        "lam": [NON_NEGATIVE],
+        "gamma": [NON_NEGATIVE],
+        "bandwidth": [POSITIVE],
+        "ridge": [NON_NEGATIVE],
+        "tol": [POSITIVE],
+        "blend": [SHARE],
+        "sharpening": [at_least(0, _MOST_PASSES)],
+        "random_state": ["random_state"],
+        "n_jobs": JOBS,
+        "verbose": ["verbose"],
+    }
+
     def __init__(
         self,
-        n_trees: int = 8,
+        n_estimators: int = 8,
         n_patches: int = 100_000,
         splits: str = "gini",
         cost: float = 0.0,
@@ -135,11 +155,11 @@ class EdgeDetector(BaseEstimator):
         tol: float = 1e-3,
         blend: float = 1.0,
         sharpening: int = 2,
-        random_state: Any = 0,
+        random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        self.n_trees = n_trees
+        self.n_estimators = n_estimators
         self.n_patches = n_patches
         self.splits = splits
         self.cost = cost
@@ -176,11 +196,11 @@ class EdgeDetector(BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
+        self._validate_params()
         if not hasattr(photos, "segmentations"):
             raise TypeError(
-                f"fit takes photos with boundaries, as dsna.vision.datasets.load_bsds500 or load_boundaries reads them, not "
-                f"a {type(photos).__name__}."
+                "fit takes photos with boundaries, as load_bsds500 or load_boundaries reads them, "
+                f"not a {type(photos).__name__}."
             )
         if not len(photos):
             raise ValueError("There are no photos to learn from; give some that have ground truth.")
@@ -196,9 +216,9 @@ class EdgeDetector(BaseEstimator):
             float(self.cost),
             float(self.C),
         )
-        self._say(f"{self.n_trees} trees of {self.n_patches} patches")
-        known = photos_known(self.n_trees, len(photos), all_of_them=not self.n_pool)
-        self.forest_ = grow_forest(album, self.n_trees, self.n_patches, growth, int(seeds[0]), known, self.n_jobs)
+        self._say(f"{self.n_estimators} trees of {self.n_patches} patches")
+        known = photos_known(self.n_estimators, len(photos), all_of_them=not self.n_pool)
+        self.forest_ = grow_forest(album, self.n_estimators, self.n_patches, growth, int(seeds[0]), known, self.n_jobs)
         self.pool_ = None
         if self.n_pool:
             self._say("maps of the photos by trees that do not know them")
@@ -232,7 +252,7 @@ class EdgeDetector(BaseEstimator):
             From 0 to 1.
         """
         check_is_fitted(self, "forest_")
-        self._check_parameters()
+        self._validate_params()
         if method not in METHODS:
             raise ValueError(f"method={method!r} is unknown: use one of {', '.join(METHODS)}.")
         if method != "se" and self.pool_ is None:
@@ -276,26 +296,6 @@ class EdgeDetector(BaseEstimator):
     def _say(self, text: str) -> None:
         if self.verbose:
             print(f"dsna edges: {text}", file=sys.stderr, flush=True)
-
-    def _check_parameters(self) -> None:
-        params = self.get_params(deep=False)
-        for name, least in _WHOLE.items():
-            value = params[name]
-            if not is_number(value) or isinstance(value, float | np.floating) or value < least:
-                raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
-        for name in _AT_LEAST_ZERO:
-            if not is_number(params[name]) or not 0 <= params[name] <= LARGEST:
-                raise ValueError(f"{name}={params[name]!r} must be a number of at least 0 and at most {LARGEST:g}.")
-        for name in _POSITIVE:
-            if not is_number(params[name]) or not SMALLEST <= params[name] <= LARGEST:
-                raise ValueError(f"{name}={params[name]!r} must be a positive number from {SMALLEST:g} to {LARGEST:g}.")
-        if self.sharpening > _MOST_PASSES:
-            raise ValueError(f"sharpening={self.sharpening!r} must be a whole number of at most {_MOST_PASSES}.")
-        check_jobs(self.n_jobs)
-        if self.splits not in ("svm", "gini"):
-            raise ValueError(f"splits={self.splits!r} is unknown: use 'svm' or 'gini'.")
-        if not is_number(self.blend) or not 0 <= self.blend <= 1:
-            raise ValueError(f"blend={self.blend!r} must lie in [0, 1].")
 
 
 def _resized(values: np.ndarray, shape: tuple[int, int]) -> np.ndarray:

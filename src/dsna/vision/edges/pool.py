@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..._utils.invariants import POSITIVE, Array, Checked, Part, require
 from ..._utils.parallel import writable
+from ...approximation import Approximation
 from ...neighbors.neighborhoods import Neighborhoods
-from ...neighbors.solve import approximation_setting, solve
-from ...presets import AFFINE_HULL
-from ...regressor import DSNARegressor
+from ...neighbors.solve import solve
 from .embedding import N_DESCRIBED, Context, PatchEmbedding, blurred_outlines, describe, mirror_image
 from .forest import StructuredForest
 from .masks import MaskTable
@@ -178,20 +178,13 @@ class PatchPool(Checked):
         return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
 
 
-def _setting(voting: Voting) -> tuple:
-    """Numbers for the kernel: sparse approximation, or an affine hull of all neighbours."""
-    params = {
-        **DSNARegressor().get_params(deep=False),
-        "n_clusters": voting.n_clusters,
-        "lam": voting.lam,
-        "gamma": voting.gamma,
-        "bandwidth": voting.bandwidth,
-        "ridge": voting.ridge,
-        "tol": voting.tol,
-        "max_iter": 0,
-        **(AFFINE_HULL if voting.method == "hull" else {}),
-    }
-    return approximation_setting(params, 0)
+def _setting(voting: Voting) -> dict[str, Any]:
+    """Settings of the kernel: sparse approximation, or an affine hull of all neighbours."""
+    names = ("n_clusters", "lam", "gamma", "bandwidth", "ridge", "tol")
+    approximation = Approximation(**{name: getattr(voting, name) for name in names}, max_iter=0)
+    if voting.method == "hull":
+        approximation.set_params(n_clusters=1, lam=0.0, gamma=0.0, proximity_weights=False)
+    return approximation.kernel_settings(0)
 
 
 def fill_pool(

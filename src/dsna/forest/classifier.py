@@ -1,0 +1,219 @@
+"""CS-RF for classification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from .._utils.ties import most_probable
+from .._utils.validation import check_classes, check_groups, check_rows, check_weights
+from .base import CostSensitiveForest
+from .targets import class_shares, class_targets
+
+
+class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
+    """Cost-sensitive random forest (CS-RF) for classification.
+
+    Each node separates two groups of classes by a weighted linear SVM on a few random features; rare classes weigh
+    as much as common ones when splits are learned and chosen.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees.
+    max_depth : int or None, default=20
+        Depth at which a tree stops growing.
+    min_samples_leaf : int or "auto", default="auto"
+        Rows that each side of a split must hold; "auto" stands for the rows of the rarest
+        class, within 2 and 4.
+    max_features : {"auto", "sqrt"}, int, float or None, default="auto"
+        Features that a node's linear split combines: a number, a share of all, None for all, "sqrt"; "auto" lets
+        single features, pairs and sets of sqrt(n_features) compete for the largest gain.
+    n_draws : int, default=10
+        Random feature subsets that a node tries.
+    C : float, default=10.0
+        Weight of the mean loss against the norm in the SVM of a node.
+    cost : {"inverse", "paper"}, callable or None, default="inverse"
+        f(p) of a group of classes that has the share p of a node: 1 / p, (1 - p) / p, a function, or no cost.
+    threshold : {"gain", "sign"}, default="gain"
+        Where a split cuts: wherever the reweighted gain is largest, or at the sign of the SVM.
+    split_groups : {"targets", "features"}, default="targets"
+        Which two groups the SVM of a node separates: (groups of) classes, or 2-means clusters of the rows.
+    max_split_samples : int, default=512
+        Rows that a split is learned on, at most; larger nodes take a stratified sample.
+    bootstrap : bool, default=False
+        Whether trees resample their rows with replacement. Each tree leaves out two fifths of the rows in any case.
+    metric_rounds : int, default=1
+        Forests grown one after another, each in the metric of the one before; the last is kept.
+    scaling : {"columns", "global", "none"}, default="columns"
+        Inputs divided by the spread of each column (tables), by one for all (PCA or HOG features), or not at all.
+    balance : float in [0, 1], default=1.0
+        0 predicts for the class shares of the training rows, 1 treats classes alike.
+    oob_score : bool, default=False
+        Whether to score the training rows by the trees that never saw them.
+    n_jobs : int or None, default=None
+        Parallel jobs; results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+    verbose : int, default=0
+        1 shows progress.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    class_prior_ : array of shape (n_classes,)
+        Share of each class in the training rows.
+    trees_ : Trees
+        The trees, with the training rows of each leaf.
+    fold_ : array of shape (n,)
+        Held-out fold of each training row; each tree leaves out whole folds.
+    oob_score_, oob_balanced_accuracy_ : float
+        Accuracy, as in ``score``, and balanced accuracy out of bag, with ``oob_score=True``.
+    oob_decision_function_ : array of shape (n, n_classes)
+        Probabilities out of bag, with ``oob_score=True``.
+    feature_importances_ : array of shape (n_features,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from dsna import CostSensitiveForestClassifier
+    >>> X, y = make_classification(300, weights=[0.9], class_sep=2.0, random_state=0)
+    >>> forest = CostSensitiveForestClassifier(20, random_state=0).fit(X[:200], y[:200])
+    >>> forest.predict(X[200:203]).tolist() == y[200:203].tolist()
+    True
+    """
+
+    _parameter_constraints: dict = {
+        **CostSensitiveForest._parameter_constraints,
+        "split_groups": [StrOptions({"targets", "features"})],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        max_depth: int | None = 20,
+        min_samples_leaf: int | str = "auto",
+        max_features: Any = "auto",
+        n_draws: int = 10,
+        C: float = 10.0,
+        cost: Any = "inverse",
+        threshold: str = "gain",
+        split_groups: str = "targets",
+        max_split_samples: int = 512,
+        bootstrap: bool = False,
+        metric_rounds: int = 1,
+        scaling: str = "columns",
+        balance: float = 1.0,
+        oob_score: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.n_draws = n_draws
+        self.C = C
+        self.cost = cost
+        self.threshold = threshold
+        self.split_groups = split_groups
+        self.max_split_samples = max_split_samples
+        self.bootstrap = bootstrap
+        self.metric_rounds = metric_rounds
+        self.scaling = scaling
+        self.balance = balance
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> CostSensitiveForestClassifier:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+        y : array of shape (n,)
+            Classes of any type.
+        sample_weight : array of shape (n,), optional
+            A row of weight two counts as two rows.
+        groups : array of shape (n,), optional
+            Rows of one group (a person, a day) are held out together wherever rows are held out.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X = check_rows(self, X, reset=True)
+        self.classes_, code = check_classes(self, y, X)
+        weight = check_weights(sample_weight, X)
+        groups = check_groups(groups, X)
+        self.n_classes_ = len(self.classes_)
+        self.class_prior_ = class_shares(code, self.n_classes_, weight)
+        self._grow(X, class_targets(code, self.n_classes_, weight), weight, groups)
+        self.leaf_value_ = self.trees_.leaf_means(np.eye(self.n_classes_)[code], weight)
+        if self.oob_score:
+            self.oob_decision_function_ = self._balanced(self._out_of_bag(X))
+            seen = ~np.isnan(self.oob_decision_function_[:, 0])
+            chosen = most_probable(self.oob_decision_function_[seen])
+            self.oob_score_ = accuracy_score(code[seen], chosen, sample_weight=weight[seen])
+            self.oob_balanced_accuracy_ = balanced_accuracy_score(code[seen], chosen, sample_weight=weight[seen])
+        return self
+
+    def out_of_bag_losses(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> np.ndarray:
+        """Fit, and give the log loss of each training row by the trees that never saw it, for the population at hand.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups
+            As in ``fit``.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        self.set_params(balance=0.0, oob_score=True).fit(X, y, sample_weight, groups)
+        code = np.searchsorted(self.classes_, y)
+        proba = np.nan_to_num(self.oob_decision_function_[np.arange(len(code)), code], nan=1.0 / self.n_classes_)
+        return -np.log(np.maximum(proba, 0.01))
+
+    def _balanced(self, proba: np.ndarray) -> np.ndarray:
+        scaled = proba / np.maximum(self.class_prior_, 1e-300) ** self.balance
+        # No class has a say where all leaves reached are empty.
+        scaled[scaled.sum(axis=1) == 0.0] = 1.0
+        return scaled / scaled.sum(axis=1, keepdims=True)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities, corrected for the class shares as ``balance`` asks.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+
+        Returns
+        -------
+        array of shape (n, n_classes)
+        """
+        check_is_fitted(self)
+        return self._balanced(self._mean_of_leaves(check_rows(self, X, reset=False)))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Most probable class.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        best = most_probable(self.predict_proba(X))
+        return self.classes_[best]

@@ -1,0 +1,208 @@
+"""CS-RF for regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from .._utils.parameters import NON_NEGATIVE
+from .._utils.validation import check_groups, check_rows, check_targets, check_weights
+from .base import CostSensitiveForest
+from .density import DENSITIES, TargetDensity
+from .scaling import column_spread
+from .targets import regression_targets
+
+
+class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
+    """Cost-sensitive random forest (CS-RF) for regression, one or several outputs.
+
+    Each node predicts the label by a weighted linear SVR on a few random features and sends rows left or right of a
+    cut; rare labels weigh more when splits are learned and chosen.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees.
+    max_depth : int or None, default=20
+        Depth at which a tree stops growing.
+    min_samples_leaf : int or "auto", default="auto"
+        Rows that each side of a split must hold; "auto" stands for 2.
+    max_features : {"auto", "sqrt"}, int, float or None, default="auto"
+        Features that a node's linear split combines: a number, a share of all, None for all, "sqrt"; "auto" lets
+        single features, pairs and sets of sqrt(n_features) compete for the largest gain.
+    n_draws : int, default=10
+        Random feature subsets that a node tries.
+    C : float, default=10.0
+        Weight of the mean loss against the norm in the SVR of a node.
+    cost : {"inverse", "paper"}, callable or None, default="inverse"
+        f(p) of a target that has the share p of a node: 1 / p, (1 - p) / p, a function, or no cost.
+    threshold : {"gain", "sign"}, default="gain"
+        Where a split cuts: wherever the reweighted gain is largest, or at the node's mean target.
+    svr_epsilon : float, default=0.1
+        Tube of the SVR of a node, in standard deviations of the node's targets.
+    target_density : {"auto", "exact", "bins", "kernel"} or callable, default="auto"
+        How common a target is: counts of equal targets, of 20 bins, a kernel density, or a function of the targets;
+        "auto" counts where targets repeat and smooths where they do not.
+    max_split_samples : int, default=512
+        Rows that a split is learned on, at most; larger nodes take a stratified sample.
+    bootstrap : bool, default=False
+        Whether trees resample their rows with replacement. Each tree leaves out two fifths of the rows in any case.
+    metric_rounds : int, default=1
+        Forests grown one after another, each in the metric of the one before; the last is kept.
+    scaling : {"columns", "global", "none"}, default="columns"
+        Inputs divided by the spread of each column (tables), by one for all (PCA or HOG features), or not at all.
+    balance : float in [0, 1], default=0.0
+        0 predicts for the targets at hand, 1 treats all regions of the target as equally important.
+    oob_score : bool, default=False
+        Whether to score the training rows by the trees that never saw them.
+    n_jobs : int or None, default=None
+        Parallel jobs; results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+    verbose : int, default=0
+        1 shows progress.
+
+    Attributes
+    ----------
+    n_outputs_ : int
+    trees_ : Trees
+        The trees, with the training rows of each leaf.
+    fold_ : array of shape (n,)
+        Held-out fold of each training row; each tree leaves out whole folds.
+    oob_score_, oob_prediction_ : float and array
+        R2 and predictions out of bag, with ``oob_score=True``.
+    feature_importances_ : array of shape (n_features,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from dsna import CostSensitiveForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = CostSensitiveForestRegressor(20, oob_score=True, random_state=0).fit(X, y)
+    >>> bool(forest.oob_score_ > 0.3)
+    True
+    """
+
+    _parameter_constraints: dict = {
+        **CostSensitiveForest._parameter_constraints,
+        "svr_epsilon": [NON_NEGATIVE],
+        "target_density": [StrOptions(set(DENSITIES)), callable],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        max_depth: int | None = 20,
+        min_samples_leaf: int | str = "auto",
+        max_features: Any = "auto",
+        n_draws: int = 10,
+        C: float = 10.0,
+        cost: Any = "inverse",
+        threshold: str = "gain",
+        svr_epsilon: float = 0.1,
+        target_density: Any = "auto",
+        max_split_samples: int = 512,
+        bootstrap: bool = False,
+        metric_rounds: int = 1,
+        scaling: str = "columns",
+        balance: float = 0.0,
+        oob_score: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.n_draws = n_draws
+        self.C = C
+        self.cost = cost
+        self.threshold = threshold
+        self.svr_epsilon = svr_epsilon
+        self.target_density = target_density
+        self.max_split_samples = max_split_samples
+        self.bootstrap = bootstrap
+        self.metric_rounds = metric_rounds
+        self.scaling = scaling
+        self.balance = balance
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> CostSensitiveForestRegressor:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+        y : array of shape (n,) or (n, n_outputs)
+        sample_weight : array of shape (n,), optional
+            A row of weight two counts as two rows.
+        groups : array of shape (n,), optional
+            Rows of one group (a person, a day) are held out together wherever rows are held out.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X = check_rows(self, X, reset=True)
+        y = check_targets(y, X)
+        weight = check_weights(sample_weight, X)
+        groups = check_groups(groups, X)
+        self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
+        label, kept = y.reshape(len(y), -1), weight > 0
+        targets = regression_targets(label, weight, TargetDensity(label[kept], self.target_density, weight[kept]))
+        self._grow(X, targets, weight, groups)
+        self.leaf_value_ = self.trees_.leaf_means(label, weight * targets.share**-self.balance)
+        if self.oob_score:
+            self.oob_prediction_ = self._shaped(self._out_of_bag(X))
+            seen = ~np.isnan(self.oob_prediction_.reshape(len(X), -1)[:, 0])
+            self.oob_score_ = r2_score(y[seen], self.oob_prediction_[seen], sample_weight=weight[seen])
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def out_of_bag_losses(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> np.ndarray:
+        """Fit, and give the absolute error, in spreads of the target, of each row by the trees that never saw it.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups
+            As in ``fit``.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        self.set_params(balance=0.0, oob_score=True).fit(X, y, sample_weight, groups)
+        labels = y.reshape(len(y), -1)
+        error = np.abs(self.oob_prediction_.reshape(labels.shape) - labels)
+        return np.nan_to_num((error / column_spread(labels)).mean(axis=1), nan=1.0)
+
+    def _shaped(self, values: np.ndarray) -> np.ndarray:
+        return values[:, 0] if self.n_outputs_ == 1 else values
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Mean over trees of the leaves' labels.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+
+        Returns
+        -------
+        array of shape (n,) or (n, n_outputs)
+        """
+        check_is_fitted(self)
+        return self._shaped(self._mean_of_leaves(check_rows(self, X, reset=False)))
