@@ -309,7 +309,7 @@ def test_commands_from_drawn_lines(tmp_path):
         write_photo(tmp_path / "truth" / f"{k}.png", 255 * between(segments))
     data, model = ("--data", tmp_path / "photos", "--truth", tmp_path / "truth"), tmp_path / "m.dsna"
     assert "4 trees" in told(ask("train", *data, "-o", model, "--trees", 4, "--patches", 300), 0)
-    told(ask("detect", tmp_path / "photos", "-o", tmp_path / "maps", "--model", model), 0)
+    told(ask("detect", tmp_path / "photos", "--out", tmp_path / "maps", "--model", model), 0)
     edges = read_photo(tmp_path / "maps" / "0.png")[..., 0] / 255
     np.testing.assert_allclose(edges, load_detector(model).detect(shapes(0)[0]), atol=0.003)
     scores = evaluate(tmp_path / "maps", load_boundaries(*data[1::2]), thresholds=19, max_distance=0.02)
