@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import make_scorer, precision_score, recall_score
@@ -87,7 +88,7 @@ def test_sera_is_the_area_under_the_errors_of_relevant_rows(labels):
     phi = TargetRelevance(truth).evaluate(truth)
     steps = np.linspace(0, 1, 20001)
     ser = [np.sum((truth - predicted)[phi >= t] ** 2) for t in steps]
-    assert sera_error(truth, predicted, y_train=truth) == pytest.approx(np.trapezoid(ser, steps), rel=1e-3)
+    assert sera_error(truth, predicted, y_train=truth) == pytest.approx(trapezoid(ser, steps), rel=1e-3)
     whole = sera_error(truth, predicted, relevance=lambda y: np.ones(len(y)), normalize=True)
     assert whole == pytest.approx(np.mean((truth - predicted) ** 2))
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.impute import SimpleImputer
@@ -16,6 +17,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.fixes import parse_version
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor, presets
 from tests.small_models import build
@@ -77,6 +79,10 @@ def test_weights_and_groups_reach_the_last_step_of_a_pipeline(kind, rows):
 
 
 @every
+@pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.8"),
+    reason="Pipeline.score of scikit-learn 1.7 routes no weights",
+)
 def test_weights_and_groups_go_through_a_search(kind, rows):
     X, score = rows
     y, groups = labels(kind, score), np.arange(90) // 3

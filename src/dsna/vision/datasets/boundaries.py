@@ -52,8 +52,8 @@ class BoundarySet:
     ...     (folder / part).mkdir()
     ...     Image.fromarray(np.eye(48, dtype=np.uint8) * 255).save(folder / part / "diagonal.png")
     >>> photos = load_boundaries(folder / "images", folder / "truth")
-    >>> len(photos), photos.names, photos.image(0).shape, photos.boundaries(0)[0].sum()
-    (1, ['diagonal'], (48, 48, 3), np.int64(48))
+    >>> len(photos), photos.names, photos.image(0).shape, int(photos.boundaries(0)[0].sum())
+    (1, ['diagonal'], (48, 48, 3), 48)
     """
 
     names: list[str]
