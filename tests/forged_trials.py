@@ -55,7 +55,7 @@ def originals() -> dict[str, bytes]:
         .add_samples(QUERY[:4], ["new", "new", "some", "rare"]),
         "classes, random forest": dsna.DSNAClassifier(RandomForestClassifier(5), random_state=0).fit(X, CODE),
         "classes, neighbours": dsna.DSNAClassifier(neighbors, random_state=np.random.RandomState(3)).fit(X, CODE),
-        "classes, paper": build(dsna.DSNAClassifier, **{**dsna.PAPER, **few}).fit(X, CODE),
+        "classes, paper": dsna.DSNAClassifier(**dsna.presets.paper("classification"), random_state=0).fit(X, CODE),
         "labels": build(dsna.DSNARegressor, **few, max_iter=3, hull_energy=0.9).fit(X, LABEL),
         "labels, added": build(dsna.DSNARegressor, **few).fit(X, rounded).add_samples(QUERY[:3], rounded[:3]),
         "labels, extra trees": dsna.DSNARegressor(ExtraTreesRegressor(5), random_state=0).fit(X, LABEL),

@@ -70,9 +70,14 @@ def answers() -> dict[str, np.ndarray]:
     say("tumours, CS-RF", dsna.CostSensitiveForestClassifier(**few), *tumours)
     say("rare diabetes", build(dsna.DSNAClassifier, **few), diabetes[0], rare)
     say("iris", build(dsna.DSNAClassifier, **few), *iris)
-    say("iris, paper", build(dsna.DSNAClassifier, **dict(dsna.PAPER, **few)), *iris)
+    say("iris, paper", dsna.DSNAClassifier(**dsna.presets.paper("classification"), random_state=0), *iris)
     say("petal width", build(dsna.DSNARegressor, **few), iris[0][:, :3], iris[0][:, 3])
-    say("petal width, paper", build(dsna.DSNARegressor, **dict(dsna.PAPER, **few)), iris[0][:, :3], iris[0][:, 3])
+    say(
+        "petal width, paper",
+        dsna.DSNARegressor(**dsna.presets.paper("regression"), random_state=0),
+        iris[0][:, :3],
+        iris[0][:, 3],
+    )
     say("diabetes", build(dsna.DSNARegressor, **few), *diabetes)
     say("diabetes, two outputs", build(dsna.DSNARegressor, **few), diabetes[0], two)
     say("diabetes, CS-RF", dsna.CostSensitiveForestRegressor(**few), *diabetes)

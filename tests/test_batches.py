@@ -25,7 +25,7 @@ REGRESSORS = {
     "balanced": (build(dsna.DSNARegressor, **FEW, balance=1.0), SIGNAL),
     "median": (build(dsna.DSNARegressor, **FEW, **ALL, decision="median"), SIGNAL),
     "grid": (build(dsna.DSNARegressor, **FEW, decision="grid"), AGES),
-    "paper": (build(dsna.DSNARegressor, **dict(dsna.PAPER, **FEW)), SIGNAL),
+    "paper": (dsna.DSNARegressor(**dsna.presets.paper("regression"), random_state=0), SIGNAL),
     "two outputs": (build(dsna.DSNARegressor, **FEW, **ALL), np.c_[SIGNAL, AGES]),
     "another forest": (dsna.DSNARegressor(RandomForestRegressor(10, random_state=0), random_state=0), SIGNAL),
     "no forest": (dsna.DSNARegressor(NearestNeighbors(n_neighbors=20), random_state=0), SIGNAL),
@@ -36,7 +36,7 @@ CLASSIFIERS = {
     "plain": build(dsna.DSNAClassifier, **FEW),
     "all neighbours": build(dsna.DSNAClassifier, **FEW, **ALL),
     "clusters": build(dsna.DSNAClassifier, **FEW, **FEEDBACK),
-    "paper": build(dsna.DSNAClassifier, **dict(dsna.PAPER, **FEW)),
+    "paper": dsna.DSNAClassifier(**dsna.presets.paper("classification"), random_state=0),
     "no forest": dsna.DSNAClassifier(NearestNeighbors(n_neighbors=20), random_state=0),
     "forest alone": dsna.CostSensitiveForestClassifier(**FEW),
 }

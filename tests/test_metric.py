@@ -5,8 +5,10 @@ import pytest
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor, metric
+from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
+from dsna.forest import learned_metric as metric
 from dsna.forest.learned_metric import metric_map
+from tests.small_models import build
 
 
 def _dense_distances(trees, chosen, X):
@@ -99,9 +101,9 @@ def test_a_wide_table_needs_no_square_of_its_width(kind, rounds):
     X, y = _wide(50, 5000)
     if kind is DSNAClassifier:
         y = y > 1.0
-    model = kind(n_estimators=10, metric_rounds=rounds, random_state=0).fit(X, y)
+    model = build(kind, n_estimators=10, metric_rounds=rounds, random_state=0).fit(X, y)
     assert model._index.space.shape[1] <= 512
     assert np.all(np.isfinite(model.predict(X).astype(float)))
-    plain = kind(n_estimators=10, metric="euclidean", random_state=0).fit(X, y)
+    plain = build(kind, n_estimators=10, metric="euclidean", random_state=0).fit(X, y)
     assert plain._index.space is None
     assert np.all(np.isfinite(plain.predict(X).astype(float)))

@@ -5,9 +5,12 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
 import dsna
-from dsna.decision import decide, most_probable
-from dsna.intervals import Regions
-from dsna.targets import label_targets
+from dsna._utils.ties import most_probable
+from dsna.forest.density import TargetDensity
+from dsna.forest.targets import regression_targets
+from dsna.prediction.decision import decide
+from dsna.prediction.intervals import Regions
+from tests.small_models import build
 
 LAST_BITS = (1 - 2.0**-52, 1.0, 1 + 2.0**-52)
 FEW = {"n_estimators": 20, "random_state": 0}
@@ -50,18 +53,18 @@ def test_outputs_that_vary_alike(factor):
     """Every direction is a main one of such labels: the first output orders the rows."""
     labels = np.array([(a, b) for a in range(5) for b in range(5)], dtype=float)
     labels[:, 1] *= factor
-    rank = label_targets(labels, np.ones(25), "auto").rank
+    rank = regression_targets(labels.reshape(len(labels), -1), np.ones(25), TargetDensity(labels)).rank
     np.testing.assert_allclose(rank, (labels[:, 0] - 2) / np.sqrt(2), atol=1e-3)
 
 
 MODELS = {
-    "iris": (dsna.DSNAClassifier(**FEW), IRIS, SPECIES),
-    "iris, paper": (dsna.DSNAClassifier(**dict(dsna.PAPER, **FEW)), IRIS, SPECIES),
+    "iris": (build(dsna.DSNAClassifier, **FEW), IRIS, SPECIES),
+    "iris, paper": (dsna.DSNAClassifier(**dsna.presets.paper("classification"), random_state=0), IRIS, SPECIES),
     "iris, CS-RF": (dsna.CostSensitiveForestClassifier(**FEW), IRIS, SPECIES),
-    "petal width": (dsna.DSNARegressor(**FEW), IRIS[:, :3], IRIS[:, 3]),
-    "petal width, feedback": (dsna.DSNARegressor(**FEW, n_clusters=2, max_iter=5), IRIS[:, :3], IRIS[:, 3]),
-    "diabetes": (dsna.DSNARegressor(**FEW), DIABETES, PROGRESS),
-    "two outputs": (dsna.DSNARegressor(**FEW), DIABETES, np.c_[PROGRESS, DIABETES[:, 2]]),
+    "petal width": (build(dsna.DSNARegressor, **FEW), IRIS[:, :3], IRIS[:, 3]),
+    "petal width, feedback": (build(dsna.DSNARegressor, **FEW, n_clusters=2, max_iter=5), IRIS[:, :3], IRIS[:, 3]),
+    "diabetes": (build(dsna.DSNARegressor, **FEW), DIABETES, PROGRESS),
+    "two outputs": (build(dsna.DSNARegressor, **FEW), DIABETES, np.c_[PROGRESS, DIABETES[:, 2]]),
     "CS-RF": (dsna.CostSensitiveForestRegressor(**FEW), DIABETES, PROGRESS),
 }
 

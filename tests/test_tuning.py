@@ -6,7 +6,6 @@ agrees with the score on fresh rows. "Within noise" means three standard errors,
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.neighbors import NearestNeighbors
@@ -71,9 +70,7 @@ def test_chosen_values_are_attributes_and_used(kind):
             assert tuned.get_params()[f"{part}__{name}"] == passed, "parameters stay as given"
     assert tuned.approximation_.get_params() != given.approximation_.get_params()
     # Predictions go by them.
-    again = kind(clone(tuned.forest_), clone(tuned.approximation_), random_state=0)
-    assert again.fit(X, y).approximation_.get_params() == tuned.approximation_.get_params()
-    assert np.any(tuned.explain(X[:20]).coefficient != given.explain(X[:20]).coefficient)
+    assert not np.array_equal(tuned.explain(X[:20]).coefficient, given.explain(X[:20]).coefficient)
 
 
 # What the scores rest on

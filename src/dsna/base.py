@@ -193,8 +193,8 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _most_neighbors(self, forest: Any) -> int | None:
         """Bound of a neighbourhood; nearest neighbours have one of their own."""
-        own = getattr(forest, "n_neighbors", None)
-        return own if self.max_neighbors is None or own is None else min(own, self.max_neighbors)
+        bounds = [bound for bound in (self.max_neighbors, getattr(forest, "n_neighbors", None)) if bound is not None]
+        return min(bounds, default=None)
 
     def _chosen_growth(
         self, forest: Any, rows: TrainingRows, training: Training, rng: np.random.RandomState
