@@ -179,7 +179,11 @@ def test_presets_are_fresh(kind):
 @both
 def test_neighbourhoods_are_bounded(kind):
     X, y = table(kind, n=400)
-    for forest, bound, most in ((FOREST[kind](20), 15, 15), (NearestNeighbors(n_neighbors=9), 15, 9), (None, None, 400)):
+    for forest, bound, most in (
+        (FOREST[kind](20), 15, 15),
+        (NearestNeighbors(n_neighbors=9), 15, 9),
+        (None, None, 400),
+    ):
         model = kind(forest, max_neighbors=bound, random_state=0).fit(X, y)
         assert 0 < model.explain(X[:50]).size.max() <= most
     assert kind(random_state=0).fit(X, y).explain(X[:50]).size.max() <= 100

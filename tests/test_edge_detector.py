@@ -23,7 +23,7 @@ from dsna.vision.photos import PhotoError, read_photo
 from tests.boundary_folders import between, shapes, write_photo, write_shapes
 from tests.quick_edges import ask, told
 
-FEW = {"n_trees": 2, "n_patches": 150, "n_pool": 150}
+FEW = {"n_estimators": 2, "n_patches": 150, "n_pool": 150}
 PHOTO = shapes(100)[0]
 
 
@@ -197,7 +197,7 @@ def test_not_fitted(tmp_path):
 
 
 WRONG = {
-    "n_trees": (0, 1.5, "x", None, True),
+    "n_estimators": (0, 1.5, "x", None, True),
     "n_patches": (1, -5, np.nan),
     "splits": ("x", None),
     "cost": (-1, np.inf, "inverse"),

@@ -162,7 +162,7 @@ def test_a_loaded_model_can_be_fitted_and_saved_again(fitted, path):
 @pytest.mark.parametrize("name", ["strings as objects", "labels"])
 def test_samples_added_before_and_after_saving_count_alike(path, name):
     model = CASES[name][0]
-    model = type(model)(**model.get_params()).fit(X, CASES[name][1])
+    model = type(model)(**model.get_params(deep=False)).fit(X, CASES[name][1])
     save(model, path)
     again = load(path)
     for grown in (model, again):
@@ -332,7 +332,8 @@ def refused(path, *words):
     [
         (lambda entries: entries.pop("header.json"), ["no dsna model", "header.json", "Check the path"]),
         (with_header(format="onnx"), ["no dsna model", "another format", "Check the path"]),
-        (with_header(version=2, dsna="9.1", state=None), ["newer dsna", "9.1", "format 2", "pip install -U dsna"]),
+        (with_header(version=3, dsna="9.1", state=None), ["newer dsna", "9.1", "format 3", "pip install -U dsna"]),
+        (with_header(version=1, dsna="0.0.9"), ["older dsna", "0.0.9", "format 1", "Fit the model again"]),
         (with_header(version="1"), ["damaged", "save the model again"]),
         (with_header(estimator="Pipeline"), ["'Pipeline'", "unknown", "dsna 0", "or newer"]),
         (with_header(estimator=["DSNAClassifier"]), ["damaged"]),
