@@ -112,7 +112,7 @@ def _ask(model) -> None:
         shape = (n,) if model.n_outputs_ == 1 else (n, model.n_outputs_)
         prediction = model.predict(QUERY)
         _is_finite(prediction, shape)
-    if hasattr(model, "_regions"):
+    if getattr(model, "_regions", None):
         _is_finite(model.predict_interval(QUERY), (*shape, 2))
     if hasattr(model, "explain"):
         np.testing.assert_array_equal(model.explain(QUERY).predict(), prediction)

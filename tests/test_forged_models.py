@@ -12,7 +12,6 @@ from dsna._utils.invariants import Array, InvariantError, check_fields
 from dsna.forest.trees import Trees
 from tests import forged_models as forged
 from tests import forged_trials as trials
-from tests.small_models import build
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="cases are examined in forked processes")
 
@@ -124,10 +123,11 @@ def test_states_of_random_generators(tmp_path, key, at):
 
 def test_arrays_referred_to_without_end_are_refused(tmp_path):
     path = tmp_path / "model.dsna"
-    dsna.save(build(dsna.DSNARegressor, max_features=[np.zeros(10**5)]), path)
+    rows = np.random.RandomState(0).randn(2000, 4)
+    dsna.save(dsna.CostSensitiveForestRegressor(2, oob_score=True, random_state=0).fit(rows, rows[:, 0]), path)
     entries = forged.unpacked(path.read_bytes())
     header = json.loads(entries[forged.HEADER])
-    header["state"]["params"]["max_features"] *= 1000
+    header["state"]["fitted"]["oob_prediction_"] = [header["state"]["fitted"]["oob_prediction_"]] * 100_000
     path.write_bytes(forged.packed({**entries, forged.HEADER: json.dumps(header).encode()}))
     with pytest.raises(dsna.ModelFileError, match="again and again"):
         dsna.load(path)
