@@ -141,7 +141,7 @@ def training(report: Report, quick: bool) -> None:
         targets = _targets(kind, y[:n])
         forest = CSRF[kind](n_trees, random_state=0, n_jobs=1)
         ours, forest = core_seconds(forest.fit, X[:n], y[:n], repeats=3)
-        scaled = forest.scaling_.transform(X)
+        scaled = forest._scaling.transform(X)
         theirs, peer = core_seconds(_reference_trees, forest, scaled[:n], targets)
         kernel = "LinearSVC" if kind == "classification" else "LinearSVR"
         report.add(f"{kind}: {kernel}", duration(ours), duration(theirs), theirs / ours, ">= 5", theirs >= 5 * ours)

@@ -65,11 +65,11 @@ def test_classes_that_are_unknown_or_mixed(kind):
     for y in ([0.0, 1.0, np.nan] * 20, ["a", None, "b"] * 20, pd.Series(["a", None, "b"] * 20)):
         with pytest.raises(ValueError, match=r"y contains NaN, inf or no value in row \d; drop the rows"):
             make(kind).fit(X, y)
-    with pytest.raises(ValueError, match="y mixes labels"):
+    with pytest.raises(ValueError, match="y mixes classes"):
         make(kind).fit(X, np.array(["a", 1, "b"] * 20, dtype=object))
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         make(kind).fit(X, np.linspace(0, 1, 60))
-    with pytest.raises(ValueError, match=r"shape \(60, 2\); one class label"):
+    with pytest.raises(ValueError, match=r"shape \(60, 2\); one class for each row"):
         make(kind).fit(X, np.zeros((60, 2), dtype=int))
 
 

@@ -50,7 +50,7 @@ def same_in_parts(answer):
 
 
 @pytest.mark.parametrize("name", REGRESSORS)
-@pytest.mark.filterwarnings("ignore:Label regions")
+@pytest.mark.filterwarnings("ignore:Target regions")
 def test_labels_and_intervals(name):
     model, y = REGRESSORS[name]
     model.fit(X, y)
@@ -87,7 +87,7 @@ def test_after_rows_were_added(kind, y):
     ],
     ids=str,
 )
-@pytest.mark.filterwarnings("ignore:Label regions")
+@pytest.mark.filterwarnings("ignore:Target regions")
 def test_a_constant_output_comes_back_exactly(model, constant):
     y = np.c_[SIGNAL, np.full(len(X), constant)]
     model.fit(X, y)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dsna.prediction.calibration import class_mass, prior_corrected
-from dsna.prediction.decision import decide, label_weights
+from dsna.prediction.decision import decide, target_weights
 
 
 @pytest.fixture
@@ -46,15 +46,15 @@ def parts(rng, n=40, m=12):
 def test_weights_at_balance_0_are_the_blend(rng):
     alpha, kernel, rarity = parts(rng)
     for blend in (0.0, 0.4, 1.0):
-        weights = label_weights(alpha, kernel, rarity, blend, 0.0, True)
+        weights = target_weights(alpha, kernel, rarity, blend, 0.0, True)
         np.testing.assert_allclose(weights, (1 - blend) * alpha + blend * kernel)
-    assert np.any(label_weights(alpha, kernel, rarity, 0.0, 0.0, True) < 0), "negative coefficients extrapolate"
+    assert np.any(target_weights(alpha, kernel, rarity, 0.0, 0.0, True) < 0), "negative coefficients extrapolate"
 
 
 def test_weights_at_balance_1_are_positive_and_inverse_to_density(rng):
     alpha, kernel, rarity = parts(rng)
     expected = np.maximum(alpha, 0.0) * rarity
-    weights = label_weights(alpha, kernel, rarity, 0.0, 1.0, True)
+    weights = target_weights(alpha, kernel, rarity, 0.0, 1.0, True)
     np.testing.assert_allclose(weights, expected / expected.sum(axis=1, keepdims=True))
 
 
@@ -63,7 +63,7 @@ def test_weights_between_follow_the_formula(rng, balance):
     alpha, kernel, rarity = parts(rng)
     mixed = 0.7 * alpha + 0.3 * kernel
     raw = np.where(mixed > 0, mixed * rarity**balance, (1 - balance) * mixed)
-    weights = label_weights(alpha, kernel, rarity, 0.3, balance, True)
+    weights = target_weights(alpha, kernel, rarity, 0.3, balance, True)
     usual = np.abs(raw.sum(axis=1)) >= 0.1
     np.testing.assert_allclose(weights[usual], (raw / raw.sum(axis=1, keepdims=True))[usual])
     assert usual.any()
@@ -71,20 +71,20 @@ def test_weights_between_follow_the_formula(rng, balance):
 
 def test_weights_whose_sum_vanishes_keep_the_positive_part():
     alpha = np.array([[1.0, -1.0, 0.02]])
-    weights = label_weights(alpha, np.full((1, 3), 1 / 3), np.ones((1, 3)), 0.0, 0.01, True)
+    weights = target_weights(alpha, np.full((1, 3), 1 / 3), np.ones((1, 3)), 0.0, 0.01, True)
     assert np.all(weights >= 0)
     assert weights.sum() == pytest.approx(1.0)
 
 
 def test_weights_of_the_paper_are_not_normalised():
     alpha = np.array([[0.5, 0.2]])
-    np.testing.assert_array_equal(label_weights(alpha, alpha, np.ones((1, 2)), 0.0, 0.0, False), alpha)
+    np.testing.assert_array_equal(target_weights(alpha, alpha, np.ones((1, 2)), 0.0, 0.0, False), alpha)
 
 
 def test_weights_of_nothing_are_zero_not_nan():
     nothing = np.zeros((2, 3))
     for balance, sum_to_one in itertools.product((0.0, 0.5), (True, False)):
-        assert np.all(label_weights(nothing, nothing, np.ones((2, 3)), 0.5, balance, sum_to_one) == 0)
+        assert np.all(target_weights(nothing, nothing, np.ones((2, 3)), 0.5, balance, sum_to_one) == 0)
 
 
 def test_mean_is_the_weighted_sum_and_extrapolates(rng):

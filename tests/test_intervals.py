@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from dsna import DSNARegressor
-from dsna.prediction.intervals import Regions, label_regions, label_spread
+from dsna.prediction.intervals import Regions, target_regions, target_spread
 from tests.small_models import build
 
-pytestmark = pytest.mark.filterwarnings("ignore:Label regions of fewer:UserWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:Target regions of fewer:UserWarning")
 
 
 def draw(n, seed):
@@ -31,7 +31,7 @@ def noise(*rows, coverage=0.9):
 
 def test_regions_hold_50_rows_and_cut_between_labels():
     y = draw(3000, 0)[0]
-    bounds = label_regions(y)
+    bounds = target_regions(y)
     counts = np.bincount(np.searchsorted(bounds, y))
     assert len(counts) > 4
     assert counts.min() >= 50
@@ -41,13 +41,13 @@ def test_regions_hold_50_rows_and_cut_between_labels():
 
 @pytest.mark.parametrize("y", [np.arange(99.0), np.full(500, 3.0), np.r_[np.zeros(470), np.ones(30)], np.ones(1)])
 def test_regions_that_cannot_be_cut_are_one(y):
-    assert len(label_regions(y)) == 0
+    assert len(target_regions(y)) == 0
 
 
 def test_spread_is_the_weighted_deviation():
     rng = np.random.RandomState(0)
     kernel, labels = rng.dirichlet(np.ones(7), 20), rng.randn(20, 7, 2)
-    found = label_spread(kernel, labels)
+    found = target_spread(kernel, labels)
     for i in range(20):
         for a in range(2):
             off = labels[i, :, a] - kernel[i] @ labels[i, :, a]
@@ -56,13 +56,13 @@ def test_spread_is_the_weighted_deviation():
 
 def test_spread_does_not_depend_on_the_number_of_neighbours():
     rng = np.random.RandomState(0)
-    few, many = (np.mean(label_spread(np.full((4000, m), 1 / m), rng.randn(4000, m, 1)) ** 2) for m in (3, 50))
+    few, many = (np.mean(target_spread(np.full((4000, m), 1 / m), rng.randn(4000, m, 1)) ** 2) for m in (3, 50))
     assert few == pytest.approx(1.0, abs=0.1)
     assert many == pytest.approx(1.0, abs=0.02)
 
 
 def test_spread_of_a_single_neighbour_is_zero():
-    assert label_spread(np.array([[1.0, 0.0]]), np.array([[[3.0], [9.0]]])) == 0.0
+    assert target_spread(np.array([[1.0, 0.0]]), np.array([[[3.0], [9.0]]])) == 0.0
 
 
 @pytest.mark.parametrize("coverage", [0.6, 0.9])
@@ -189,6 +189,6 @@ def test_model_of_several_outputs():
 
 def test_regions_of_labels_that_lie_on_their_edges():
     angles = np.repeat([-90.0, -60, -30, -15, 0, 15, 30, 60, 90], [60, 60, 60, 200, 200, 200, 60, 60, 60])
-    bounds = label_regions(angles)
+    bounds = target_regions(angles)
     assert (np.diff(bounds) > 0).all()
     assert np.bincount(np.searchsorted(bounds, angles)).min() >= 50

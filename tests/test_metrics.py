@@ -128,7 +128,7 @@ def test_relevance_grows_away_from_the_median(labels):
 def test_relevance_refuses_what_it_cannot_use():
     with pytest.raises(ValueError, match="unknown"):
         TargetRelevance([1.0, 2.0], kind="box")
-    with pytest.raises(ValueError, match="finite labels"):
+    with pytest.raises(ValueError, match="finite targets"):
         TargetRelevance([1.0, np.nan])
 
 

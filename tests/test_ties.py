@@ -38,7 +38,7 @@ def test_halfway_between_two_labels(factor):
     assert decide(weights, labels, "grid", labels[0]).tolist() == [[20.0, 3.0]]
 
 
-@pytest.mark.filterwarnings("ignore:Label regions")
+@pytest.mark.filterwarnings("ignore:Target regions")
 @pytest.mark.parametrize("factor", LAST_BITS)
 def test_an_interval_ends_at_a_label(factor):
     """Ends that are labels but for the last bit reach them."""

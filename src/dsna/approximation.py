@@ -30,7 +30,7 @@ class Approximation(BaseEstimator):
     Parameters
     ----------
     lam : float, default=0.003
-        Weight of the l1 norm of the coefficients: larger values leave fewer rows.
+        Weight of the l1 norm of the coefficients: larger values select fewer rows.
     gamma : float, default=0.1
         Weight of the l1 distance of the coefficients from the prior: larger values trust near rows more.
     bandwidth : float, default=0.3
@@ -46,7 +46,7 @@ class Approximation(BaseEstimator):
     proximity_weights : bool, default=True
         Whether proximities weigh the l1 penalties and the prior.
     n_clusters : int, default=1
-        Label-aware clusters of a neighbourhood, at most.
+        Clusters of a neighbourhood, at most; their distances take the labels (classes or targets) into account.
     overlap : float, default=0.3
         How much farther than its nearest centroid a row may lie from another and still belong to it, in mean
         distances from the query.
@@ -60,8 +60,7 @@ class Approximation(BaseEstimator):
         Share of a cluster's variance that its affine hull keeps; the rows then approximate the projection of the
         query on the hull. None: they approximate the query itself.
     max_iter : int or "auto", default="auto"
-        Steps of label feedback, at most; 0: labels have no say in the prior. "auto": 10 in classification, 0 in
-        regression.
+        Steps of label feedback, at most; 0: the prior ignores labels. "auto": 10 in classification, 0 in regression.
 
     Examples
     --------
@@ -71,7 +70,7 @@ class Approximation(BaseEstimator):
     Approximation(gamma=0.3, lam=0.01, n_clusters=2)
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[str, Any] = {
         "lam": [NON_NEGATIVE],
         "gamma": [NON_NEGATIVE],
         "bandwidth": [POSITIVE],
@@ -156,7 +155,7 @@ class Approximation(BaseEstimator):
         return int(self.max_iter)
 
     def kernel_settings(self, n_classes: int) -> dict[str, Any]:
-        """The fields of ``dsna._kernels.approximation.query.Settings``, plain numbers all."""
+        """The fields of ``dsna._kernels.approximation.query.Settings``, all of them plain numbers."""
         radius = self.radius
         return {
             "n_classes": n_classes,

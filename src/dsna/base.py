@@ -1,8 +1,9 @@
-"""What the two DSNA estimators share: parameters, finding neighbours, out-of-bag answers, tuning.
+"""Base class of the DSNA estimators: parameters, neighbours, out-of-bag predictions, tuning.
 
-Module map: ``fit`` of ``DSNAClassifier`` and ``DSNARegressor`` checks its input and makes ``Training`` of it;
-``_find_neighbors`` grows the forest and builds the index; ``_tuned`` chooses settings out of bag; the estimators then
-learn their decision from the out-of-bag answers. ``_answer`` is the way of a query through all stages.
+Map of the module: ``fit`` of ``DSNAClassifier`` and ``DSNARegressor`` checks its input and makes ``Training`` of it.
+``_find_neighbors`` grows the forest, builds the index and, with ``tune="oob"``, chooses settings
+(``_chosen_growth``, ``_choose_approximation``). The estimators then learn their decision from out-of-bag rows
+(``_learn_decision``). ``_answer`` takes a query from the index to its coefficients.
 """
 
 from __future__ import annotations
@@ -56,21 +57,21 @@ class Training(NamedTuple):
         if self.targets.n_classes:
             return rank
         width = np.ptp(rank)
-        return np.floor(20 * (rank - rank.min()) / (width if width > 0 else 1.0) + _TIE)
+        return np.asarray(np.floor(20 * (rank - rank.min()) / (width if width > 0 else 1.0) + _TIE))
 
 
 class OutOfBag(NamedTuple):
-    """Training rows asked as queries to everything that has not seen them."""
+    """Training rows as queries to everything that has not seen them."""
 
     folds: list[Fold]
     rows: np.ndarray  # (n,) the rows, fold by fold
-    weight: np.ndarray  # (n,) how much of the training set each stands for
+    weight: np.ndarray  # (n,) how many training rows each represents
 
 
 class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
     """Base class of ``DSNAClassifier`` and ``DSNARegressor``."""
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[str, Any] = {
         "forest": "no_validation",
         "approximation": [Approximation, None],
         "metric": [StrOptions({"forest", "euclidean"})],
@@ -131,12 +132,12 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         """Share of each feature in the gains of all splits; sums to one."""
         trees = self._index.trees
         if trees is None:
-            raise AttributeError("Nearest neighbours have no splits, so there are no feature importances.")
+            raise AttributeError("A model on nearest neighbours has no splits and so no feature importances.")
         return trees.feature_importances
 
     @abstractmethod
     def _forest_class(self) -> type:
-        """Our forest for this task."""
+        """The cost-sensitive forest for this task."""
 
     @abstractmethod
     def _n_classes(self) -> int:
@@ -144,11 +145,11 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
 
     @abstractmethod
     def _class_scale(self) -> np.ndarray:
-        """(n_classes,) factor of each class when a label is read off coefficients."""
+        """(n_classes,) factor of each class where coefficients are summed by class."""
 
     @abstractmethod
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
-        """(n,) loss of each query of a fold, given its coefficients, weighted as ``balance`` asks."""
+        """(n,) loss of each query of a fold, given its coefficients, weighted according to ``balance``."""
 
     def check_parameters(self) -> Any:
         """Check all parameters; returns a copy of the forest that is to be grown."""
@@ -160,7 +161,7 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         return clone(forest)
 
     def _find_neighbors(self, training: Training, forest: Any) -> OutOfBag:
-        """Grow the forest, index the rows, tune, and ask a sample of the rows out of bag.
+        """Grow the forest, index the rows, tune, and find out-of-bag neighbours of a sample of the rows.
 
         Sets ``forest_``, ``approximation_`` and the index.
         """
@@ -210,7 +211,7 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         def losses(setting: dict[str, Any]) -> np.ndarray:
             pilot = clone(forest).set_params(**setting, n_estimators=_PILOT_TREES, scaling="none", random_state=seed)
             found = pilot.out_of_bag_losses(rows.X[some], y, rows.weight[some], groups)
-            return found * rows.targets.gain[some] ** self._initial_balance()
+            return np.asarray(found * rows.targets.gain[some] ** self._initial_balance())
 
         chosen = search({"C": forest.C, "max_features": forest.max_features}, FOREST_GRID, losses)
         self._say(f"chose C={chosen['C']}, max_features={chosen['max_features']}")
@@ -225,8 +226,8 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         given = self.approximation_
 
         def losses(setting: dict[str, Any]) -> np.ndarray:
-            self_setting = clone(given).set_params(**setting)
-            return np.concatenate([self._row_losses(self._solve_fold(f, self_setting)["alpha"], f) for f in folds])
+            candidate = clone(given).set_params(**setting)
+            return np.concatenate([self._row_losses(self._solve_fold(f, candidate)["alpha"], f) for f in folds])
 
         start = {name: getattr(given, name) for name in APPROXIMATION_GRID}
         chosen = search({**start, "max_iter": given.feedback_steps(self._n_classes())}, APPROXIMATION_GRID, losses)
@@ -239,7 +240,7 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         return solve(fold.Q, fold.Z, label, self._class_scale(), fold.near, how, self.n_jobs)
 
     def _answer(self, X: np.ndarray) -> tuple[Neighborhoods, dict[str, np.ndarray]]:
-        """Neighbourhoods of queries and the approximations made of these; changes nothing."""
+        """Neighbourhoods of queries and their approximations; changes nothing."""
         self._check_unchanged()
         index = self._index
         scaled, Q = index.place(X)
@@ -248,7 +249,7 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         return near, solve(Q, index.Z, index.label, self._class_scale(), near, how, self.n_jobs)
 
     def restored(self) -> None:
-        """Take the parameters at hand for those of the fit, as they are in a model file."""
+        """Record the current parameters as those of the fit; a model file holds no others."""
         self._fitted_with = self._parameters_of_fit()
 
     def _parameters_of_fit(self) -> dict[str, Any]:
@@ -266,7 +267,7 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
 
 
 def _identity(value: Any) -> Any:
-    """What tells one parameter value from another: of an object its class and parameters."""
+    """A value to compare parameters by: of an object its class and parameters."""
     return (type(value).__name__, repr(value.get_params())) if hasattr(value, "get_params") else value
 
 

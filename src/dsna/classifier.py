@@ -1,4 +1,4 @@
-"""DSNAClassifier: the classes of a few neighbours, carried over by sparse coefficients and calibrated."""
+"""DSNAClassifier: class probabilities from sparse coefficients of neighbours, calibrated out of bag."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ _NONZERO = 1e-3
 
 
 class DSNAClassifier(ClassifierMixin, DSNAEstimator):
-    """Classifier for rare classes that names the training rows behind each prediction.
+    """Classifier for imbalanced classes that names the training rows behind each prediction.
 
-    A cost-sensitive forest finds a neighbourhood of training rows in which rare classes are not drowned; the query is
-    approximated by a few of these rows (discriminative sparse neighbour approximation, DSNA), whose coefficients carry
-    the classes over. Probabilities are calibrated on out-of-bag rows. :class:`Approximation` states what is minimised.
+    A cost-sensitive forest finds a neighbourhood of training rows in which rare classes are well represented. The query
+    is approximated by a sparse combination of these rows (discriminative sparse neighbour approximation, DSNA), and
+    their coefficients, together with the vote of the forest, give class probabilities, which are calibrated on
+    out-of-bag rows. :class:`Approximation` and :class:`CostSensitiveForestClassifier` state what is minimised.
 
     Parameters
     ----------
@@ -75,6 +76,7 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
     oob_rows_, oob_decision_function_ : arrays
         The rows of these scores (about 3,000 at most, rare ones first) and their probabilities.
     feature_importances_ : array of shape (n_features,)
+        Share of each feature in the gains of all splits.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -91,7 +93,7 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
     True
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[str, Any] = {
         **DSNAEstimator._parameter_constraints,
         "balance": [SHARE],
         "decision": [StrOptions({"auto", "paper"})],
@@ -162,7 +164,7 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
     @property
     def class_prior_(self) -> np.ndarray:
         """Share of each class in the training rows."""
-        return self._class_weight / self._class_weight.sum()
+        return np.asarray(self._class_weight / self._class_weight.sum())
 
     @property
     def _code(self) -> np.ndarray:
@@ -178,25 +180,25 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         return float(self.balance)
 
     def _class_scale(self) -> np.ndarray:
-        return np.maximum(self.class_prior_, 1e-300) ** -self.balance
+        return np.asarray(np.maximum(self.class_prior_, 1e-300) ** -self.balance)
 
     def _mass(self, alpha: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """(n, n_classes) opinion of the coefficients; the paper's is a vote among those that are not zero."""
+        """(n, n_classes) class shares of the coefficients; the paper counts those that are not zero."""
         if self.decision == "paper":
             size = np.abs(alpha)
             alpha = (size > _NONZERO * size.max(axis=1, keepdims=True)).astype(np.float64)
         return class_mass(alpha, rows, self._code, len(self.classes_))
 
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
-        """Log loss of the coefficients and the vote in equal parts, weighted as ``balance`` asks."""
+        """Log loss of the coefficients and the vote in equal parts, weighted according to ``balance``."""
         mass = self._mass(alpha, fold.known[fold.near.rows])
         proba = Calibration(self.class_prior_).probabilities(mass, fold.near.vote, 0.0)
         code = self._code[fold.rows]
         rarity = self.class_prior_[code] ** -self.balance
-        return -np.log(proba[np.arange(len(code)), code]) * rarity
+        return np.asarray(-np.log(proba[np.arange(len(code)), code]) * rarity)
 
     def _learn_decision(self, asked: OutOfBag) -> None:
-        """Calibrate on the out-of-bag answers, and score what a calibration without the row's fold makes of them."""
+        """Calibrate on out-of-bag rows, and score each of them by a calibration without its fold."""
         blend = None if isinstance(self.blend, str) else float(self.blend)
         self._calibration = Calibration(self.class_prior_)
         self.oob_rows_ = asked.rows
@@ -235,7 +237,9 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         return calibration.probabilities(mass, vote, self.balance)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities: calibrated, then corrected for the class shares as ``balance`` asks.
+        """Class probabilities, calibrated for a population between the class shares in training and equal classes.
+
+        ``balance`` says where between the two: 0 for the training shares, 1 for equal classes.
 
         Parameters
         ----------
@@ -262,7 +266,7 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         array of shape (n,)
         """
         best = most_probable(self.predict_proba(X))
-        return self.classes_[best]
+        return np.asarray(self.classes_[best])
 
     def explain(self, X: Any) -> Explanation:
         """Which training rows made each prediction, and how.
@@ -306,10 +310,10 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         )
 
     def add_samples(self, X: Any, y: Any) -> DSNAClassifier:
-        """Let new rows into the leaves, without refitting; classes may be new.
+        """Add rows to the leaves without refitting; their classes may be new.
 
-        Trees, metric and calibration stay as they are.  The rows are neighbours, and count in the class shares, from
-        now on.  They are numbered on from the last training row.
+        Trees, metric and calibration stay as they are. The new rows can be neighbours and count in the class shares
+        from now on. Their numbers continue those of the training rows.
 
         Parameters
         ----------
@@ -333,17 +337,17 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         counts: np.ndarray = np.bincount(new, minlength=len(classes)).astype(np.float64)
         counts[old] += self._class_weight
         calibration = Calibration(counts / counts.sum(), self._calibration.slopes)
-        # Classes that came later were never calibrated; theirs follows from their share.
+        # Classes that were added later have not been calibrated; their bias follows from their share.
         fitted = np.isin(self.classes_, self.fitted_classes_)
         calibration.bias[:, old[fitted]] = self._calibration.bias[:, fitted]
-        know = self._index
-        leaf_value = np.zeros((len(know.leaf_value), len(classes)))
-        leaf_value[:, old] = know.leaf_value
-        know.leaf_value = leaf_value
-        know.values = np.eye(len(classes))[old[self._code[: len(know.values)]]]
-        know.label = old[self._code].astype(np.float64)[:, None]
+        index = self._index
+        leaf_value = np.zeros((len(index.leaf_value), len(classes)))
+        leaf_value[:, old] = index.leaf_value
+        index.leaf_value = leaf_value
+        index.values = np.eye(len(classes))[old[self._code[: len(index.values)]]]
+        index.label = old[self._code].astype(np.float64)[:, None]
         self.classes_, self._class_weight = classes, counts
         self._calibration = calibration
         rarity = 1.0 / (len(classes) * np.maximum(self.class_prior_, 1e-300)[np.concatenate([self._code, new])])
-        know.add(X, new[:, None].astype(np.float64), np.eye(len(classes))[new], rarity)
+        index.add(X, new[:, None].astype(np.float64), np.eye(len(classes))[new], rarity)
         return self

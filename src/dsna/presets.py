@@ -16,7 +16,7 @@ from .forest import CostSensitiveForestClassifier, CostSensitiveForestRegressor
 
 
 def paper(task: str) -> dict[str, Any]:
-    """The paper's own form of every step, where it says what that is; what it cross-validated is tuned out of bag.
+    """The method as published; parameters that the paper cross-validates are tuned out of bag.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def paper(task: str) -> dict[str, Any]:
 
 
 def affine_hull() -> dict[str, Any]:
-    """The affine-hull baseline of the paper's Table 1: one hull over the whole neighbourhood, labels have no say.
+    """The affine-hull baseline of the paper's Table 1: one hull over the whole neighbourhood, labels ignored.
 
     Examples
     --------
@@ -83,9 +83,9 @@ def affine_hull() -> dict[str, Any]:
 def faces(task: str = "regression") -> dict[str, Any]:
     """For faces and heads as principal components (of appearance models or HOG).
 
-    Their relative scale carries meaning, every one of them says a little, and a second forest in the metric of the
-    first is worth its time. Where all features are looked at and no rows drawn, a tree is settled by the two of five
-    folds it leaves out: there are only ten.
+    The relative scale of such features carries meaning, each of them is a little informative, and a second forest in
+    the metric of the first improves the result. A tree that may use all features and draws no rows is determined by
+    the two of five folds that it leaves out, so there are only ten different trees.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def faces(task: str = "regression") -> dict[str, Any]:
     }
 
 
-def _forest_class(task: str) -> type:
+def _forest_class(task: str) -> Any:
     kinds = {"classification": CostSensitiveForestClassifier, "regression": CostSensitiveForestRegressor}
     if task not in kinds:
         raise DSNAError(f"task={task!r} is unknown: use 'classification' or 'regression'.")

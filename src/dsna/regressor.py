@@ -1,4 +1,4 @@
-"""DSNARegressor: the targets of a few neighbours, carried over by sparse coefficients, with intervals."""
+"""DSNARegressor: predictions from sparse coefficients of neighbours, with intervals."""
 
 from __future__ import annotations
 
@@ -23,24 +23,25 @@ from .forest.targets import regression_targets
 from .inspection.explanation import Explanation
 from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
-from .prediction.intervals import Regions, label_spread
+from .prediction.intervals import Regions, target_spread
 from .prediction.rule import Answered, Judge, Rule, choose_rule
 
-# Neighbourhoods already lean to rare targets: the whole inverse density overshoots.
+# Neighbourhoods already favour rare targets: the full inverse density would overshoot.
 _TEMPER = 0.6
 
 
-def _rarity(density: TargetDensity, label: np.ndarray) -> np.ndarray:
+def _rarity(density: TargetDensity, target: np.ndarray) -> np.ndarray:
     """(n,) what a weight is multiplied by at balance 1."""
-    return density.evaluate(label) ** -_TEMPER
+    return density.evaluate(target) ** -_TEMPER
 
 
 class DSNARegressor(RegressorMixin, DSNAEstimator):
-    """Regressor for rare targets that names the training rows behind each prediction; one or several outputs.
+    """Regressor for imbalanced targets that names the training rows behind each prediction; one or several outputs.
 
-    A cost-sensitive forest finds a neighbourhood of training rows in which rare targets are not drowned; the query is
-    approximated by a few of these rows (discriminative sparse neighbour approximation, DSNA), whose coefficients, some
-    of which may be negative, carry the targets over. :class:`Approximation` states what is minimised.
+    A cost-sensitive forest finds a neighbourhood of training rows in which rare targets are well represented. The query
+    is approximated by a sparse combination of these rows (discriminative sparse neighbour approximation, DSNA), and
+    the coefficients, some of which may be negative, weigh their targets. :class:`Approximation` and
+    :class:`CostSensitiveForestRegressor` state what is minimised.
 
     Parameters
     ----------
@@ -60,9 +61,9 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
     scaling : {"columns", "global", "none"}, default="columns"
         Inputs divided by the spread of each column (tables), by one for all (PCA or HOG features), or not at all.
     balance : float in [0, 1] or "auto", default="auto"
-        How much rare targets count: 0 predicts for the targets at hand, 1 treats all regions of the target as equally
-        important. "auto" gives rare targets the most weight at which the out-of-bag errors stay within 15 % (mean
-        absolute) and 8 % (root mean squared) of those at 0.
+        How much rare targets count: 0 minimises the error over the rows as they are, 1 treats all regions of the target
+        as equally important. "auto" gives rare targets the most weight at which the out-of-bag errors stay within 15 %
+        (mean absolute) and 8 % (root mean squared) of those at 0.
     decision : {"auto", "mean", "median", "grid", "paper"}, default="auto"
         Weighted mean, which alone extrapolates past the targets seen; weighted median; mean snapped to the nearest
         target seen; the plain sum of the paper. "auto" takes the one of smallest out-of-bag error.
@@ -90,6 +91,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
     oob_rows_, oob_prediction_ : arrays
         The rows of that score (about 3,000 at most, rare ones first) and their predictions.
     feature_importances_ : array of shape (n_features,)
+        Share of each feature in the gains of all splits.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -105,7 +107,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
     (42, 2)
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[str, Any] = {
         **DSNAEstimator._parameter_constraints,
         "balance": [SHARE, StrOptions({"auto"})],
         "decision": [StrOptions({"auto", "mean", "median", "grid", "paper"})],
@@ -166,12 +168,12 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         y = check_targets(y, X)
         weight = check_weights(sample_weight, X)
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
-        label = y.reshape(len(y), -1)
+        target = y.reshape(len(y), -1)
         kept = weight > 0
-        self._density = TargetDensity(label[kept], self.target_density, weight[kept])
-        self._rarity = _rarity(self._density, label)
-        targets = regression_targets(label, weight, self._density)
-        training = Training(X, label, label, targets, weight, check_groups(groups, X))
+        self._density = TargetDensity(target[kept], self.target_density, weight[kept])
+        self._rarity = _rarity(self._density, target)
+        targets = regression_targets(target, weight, self._density)
+        training = Training(X, target, target, targets, weight, check_groups(groups, X))
         self._learn_decision(self._find_neighbors(training, forest))
         return self
 
@@ -195,26 +197,26 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
     def _spread(self) -> np.ndarray:
         return column_spread(self._index.label)
 
-    def _rarity_outside(self, block: int) -> np.ndarray:
-        """(N,) rarity of each label among those outside a block."""
-        label, weight = self._index.label, self._index.weight
+    def _rarity_outside(self, fold: int) -> np.ndarray:
+        """(N,) rarity of each target among those outside a held-out fold."""
+        target, weight = self._index.label, self._index.weight
         if self._density.kind == "callable":
             return self._rarity
-        others = (self._index.fold != block) & (weight > 0)
-        return _rarity(TargetDensity(label[others], self._density.kind, weight[others]), label)
+        others = (self._index.fold != fold) & (weight > 0)
+        return _rarity(TargetDensity(target[others], self._density.kind, weight[others]), target)
 
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
-        """Absolute error of the weighted mean in units of the spread, weighted as ``balance`` asks."""
-        rows, label = fold.known[fold.near.rows], self._index.label
+        """Absolute error of the weighted mean in units of the spread, weighted according to ``balance``."""
+        rows, target = fold.known[fold.near.rows], self._index.label
         blend = 0.5 if isinstance(self.blend, str) else float(self.blend)
         rule = Rule(blend, "mean", self._initial_balance(), self.approximation_.sum_to_one)
         weights = rule.weights(alpha, fold.near.kernel, self._rarity[rows])
-        error = np.abs(rule.predict(weights, label[rows], label) - label[fold.rows]) / self._spread()
-        return error.mean(axis=1) * self._rarity[fold.rows] ** rule.balance
+        error = np.abs(rule.predict(weights, target[rows], target) - target[fold.rows]) / self._spread()
+        return np.asarray(error.mean(axis=1) * self._rarity[fold.rows] ** rule.balance)
 
     def _learn_decision(self, asked: OutOfBag) -> None:
         """Choose blend, decision and balance out of bag, and keep the residuals for intervals."""
-        label = self._index.label
+        target = self._index.label
         few = self._density.kind == "exact"
         decisions: tuple[str, ...] = ("mean", "median", "grid") if few else ("mean", "median")
         if self.decision != "auto":
@@ -224,10 +226,10 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         rule = Rule(blend, decisions[0], self._initial_balance(), sum_to_one)
         self._rules = [rule]
         prediction = np.empty((0, self.n_outputs_))
-        truth = label[asked.rows]
+        truth = target[asked.rows]
         if asked.folds:
             folds = [self._answered(fold) for fold in asked.folds]
-            grid = np.unique(label, axis=0)
+            grid = np.unique(target, axis=0)
             judge = Judge(truth, asked.weight, self._rarity[asked.rows], self._spread(), grid)
             chosen, prediction = choose_rule(folds, judge, self.blend, self.balance, decisions, sum_to_one)
             self._rules, rule = chosen, chosen[-1]
@@ -239,10 +241,10 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
             self.oob_score_ = float(r2_score(self._shaped(truth), self.oob_prediction_, sample_weight=asked.weight))
         self._regions = []
         if asked.folds:
-            spread = np.concatenate([self._label_spread(f.near, f.known[f.near.rows]) for f in asked.folds])
+            spread = np.concatenate([self._target_spread(f.near, f.known[f.near.rows]) for f in asked.folds])
             self._regions = [
                 Regions(
-                    truth[:, a], prediction[:, a], spread[:, a], asked.weight, np.unique(label[:, a]) if few else None
+                    truth[:, a], prediction[:, a], spread[:, a], asked.weight, np.unique(target[:, a]) if few else None
                 )
                 for a in range(self.n_outputs_)
             ]
@@ -254,15 +256,15 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         alpha = self._solve_fold(fold, self.approximation_)["alpha"]
         return Answered(alpha, fold.near.kernel, rarity[known], self._index.label[known])
 
-    def _label_spread(self, near: Neighborhoods, rows: np.ndarray) -> np.ndarray:
+    def _target_spread(self, near: Neighborhoods, rows: np.ndarray) -> np.ndarray:
         """(n, n_outputs) how much the targets around each query differ."""
-        return label_spread(near.kernel, self._index.label[rows])
+        return target_spread(near.kernel, self._index.label[rows])
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self.n_outputs_ == 1 and values.shape[1] == 1 else values
 
     def predict(self, X: Any) -> np.ndarray:
-        """Labels: the decision rule applied to the weights of the neighbours' labels.
+        """Predicted targets: the decision rule applied to the weighted targets of the neighbours.
 
         Parameters
         ----------
@@ -325,7 +327,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         if unknown:
             raise DSNAError(f"{', '.join(sorted(unknown))} cannot be changed without another fit.")
         self._check_unchanged()
-        view = copy(self).set_params(**settings)
+        view: DSNARegressor = copy(self).set_params(**settings)
         view._validate_params()
         if "approximation" in settings:
             view.approximation_ = clone(settings["approximation"])
@@ -344,8 +346,8 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         """Decide by a rule from now on."""
         self._rule = rule
         self.blend_, self.decision_, self.balance_ = rule.blend, rule.decision, rule.balance
-        label = self._index.label
-        self._grid = np.unique(label, axis=0) if rule.decision == "grid" else label[:1].copy()
+        target = self._index.label
+        self._grid = np.unique(target, axis=0) if rule.decision == "grid" else target[:1].copy()
 
     def explain(self, X: Any) -> Explanation:
         """Which training rows made each prediction, and how.
@@ -374,10 +376,10 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         )
 
     def add_samples(self, X: Any, y: Any) -> DSNARegressor:
-        """Let new rows into the leaves, without refitting.
+        """Add rows to the leaves without refitting.
 
-        Trees, metric and intervals stay as they are.  The rows are neighbours, and count in the label density, from
-        now on.  They are numbered on from the last training row.
+        Trees, metric and intervals stay as they are. The new rows can be neighbours and count in the target density
+        from now on. Their numbers continue those of the training rows.
 
         Parameters
         ----------
@@ -390,21 +392,21 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        label = check_targets(y, X).reshape(len(X), -1)
-        if label.shape[1] != self.n_outputs_:
-            raise DSNAError(f"y has {label.shape[1]} outputs; the model was fitted on {self.n_outputs_}.")
-        know = self._index
+        target = check_targets(y, X).reshape(len(X), -1)
+        if target.shape[1] != self.n_outputs_:
+            raise DSNAError(f"y has {target.shape[1]} outputs; the model was fitted on {self.n_outputs_}.")
+        index = self._index
+        every = np.concatenate([index.label, target])
         if self._density.kind != "callable":
-            weight = np.concatenate([know.weight, np.ones(len(X))])
-            every = np.concatenate([know.label, label])
+            weight = np.concatenate([index.weight, np.ones(len(X))])
             self._density = TargetDensity(every[weight > 0], self._density.kind, weight[weight > 0])
-        self._rarity = _rarity(self._density, np.concatenate([know.label, label]))
-        know.add(X, label, label, np.ones(len(self._rarity)))
+        self._rarity = _rarity(self._density, every)
+        index.add(X, target, target, np.ones(len(self._rarity)))
         self._take(self._rule)
         return self
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
-        """Intervals that hold the label with the probability asked, for rare labels too.
+        """Intervals that hold the target with the requested probability, for rare targets too.
 
         Parameters
         ----------
@@ -422,7 +424,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
             raise DSNAError("Intervals need out-of-bag rows, and this model has none: fit on 10 rows or more.")
         near, answers = self._answer(check_rows(self, X, reset=False))
         prediction = self._decided(near, answers)
-        spread = self._label_spread(near, near.rows)
+        spread = self._target_spread(near, near.rows)
         bounds = np.stack(
             [r.intervals(prediction[:, a], coverage, spread[:, a]) for a, r in enumerate(self._regions)], axis=1
         )

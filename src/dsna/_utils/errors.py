@@ -1,11 +1,11 @@
-"""The root of all errors that a user can cause and mend."""
+"""The base class of all errors that a user can cause and correct."""
 
 
 class DSNAError(ValueError):
     """Input, a parameter or a file that cannot be used; the message says what, where and what to do.
 
-    Every error of this package that its user can mend is one of these, so that one ``except`` catches them all. Being
-    a ``ValueError``, it is also what scikit-learn's tools expect.
+    Every error of this package that its user can correct is one of these, so that one ``except`` catches them all.
+    It is a ``ValueError``, as scikit-learn's tools expect.
 
     Examples
     --------

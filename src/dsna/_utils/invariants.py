@@ -1,7 +1,7 @@
-"""What must hold for the attributes of a fitted model: stated once by each container, checked when made and loaded.
+"""Invariants of the attributes of a fitted model: stated by each container, checked when made and loaded.
 
-Kernels check no bounds, so an array that reaches one has been described here: its dtype, the lengths of its axes, the
-range of its values.  Every check takes time linear in the array and none looks at nodes or rows one by one.
+Kernels do not check bounds, so every array that reaches one is described here: its dtype, the lengths of its axes, the
+range of its values. Every check takes time linear in the array, and none loops over nodes or rows in Python.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LARGEST = 1e100  # of values whose squares are summed
 
 
 class InvariantError(ValueError):
-    """An attribute that no fitted model has; ``remedy`` is a sentence, where there is a special one."""
+    """An attribute that no fitted model can have; ``remedy`` is a sentence where there is a special one."""
 
     def __init__(self, what: str, remedy: str = "") -> None:
         super().__init__(what)
@@ -26,7 +26,7 @@ class InvariantError(ValueError):
 
 
 def require(holds: Any, what: str, remedy: str = "") -> None:
-    """Raise an InvariantError that says what does not hold."""
+    """Raise an InvariantError that says which condition is violated."""
     if not holds:
         raise InvariantError(what, remedy)
 
@@ -248,14 +248,14 @@ def check_fields(owner: str, values: Mapping[str, Any], fields: Mapping[str, Fie
 
 
 class Checked:
-    """A container of arrays that states what holds for them."""
+    """A container of arrays that states their invariants."""
 
     FIELDS: ClassVar[Mapping[str, Field]]
     NOT_EMPTY: ClassVar[tuple[str, ...]] = ()  # lengths of at least one
 
     @property
     def state(self) -> dict[str, Any]:
-        """The attributes, without what has been worked out from them."""
+        """The attributes, without cached values."""
         return {name: getattr(self, name) for name in self.FIELDS}
 
     @property

@@ -19,30 +19,32 @@ def writable(array: np.ndarray) -> np.ndarray:
     return np.require(array, requirements=["C", "W"])
 
 
-def in_parallel(function: Callable[..., Any], tasks: list[tuple], n_jobs: int | None, verbose: int = 0) -> list[Any]:
+def in_parallel(
+    function: Callable[..., Any], tasks: list[tuple[Any, ...]], n_jobs: int | None, verbose: int = 0
+) -> list[Any]:
     """``[function(*task) for task in tasks]`` on joblib's current backend, threads unless another is set."""
     with one_blas_thread():
         if len(tasks) == 1:
             # No pool for a single task: ray and loky would start processes for it.
             return [function(*tasks[0])]
-        return Parallel(n_jobs=n_jobs, prefer="threads", verbose=max(0, verbose - 1))(
-            delayed(_limited)(function, *task) for task in tasks
-        )
+        pool = Parallel(n_jobs=n_jobs, prefer="threads", verbose=max(0, verbose - 1))
+        return list(pool(delayed(_limited)(function, *task) for task in tasks))
 
 
 @cache
 def _blas() -> ThreadpoolController:
-    """The BLAS libraries of this process; finding them takes longer than many a task."""
+    """The BLAS libraries of this process; finding them takes longer than most tasks."""
     return ThreadpoolController().select(user_api="blas")
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
     """A context in which BLAS works on one thread: sums come out the same whatever their number was.
 
-    The number is one for the whole process, so it is for those who start threads to enter this, not for the threads:
-    the first of them to leave would set it back for the others.
+    The number of threads belongs to the whole process, so whoever starts threads enters this context, not the threads:
+    the first one to leave would reset the number for the others.
     """
-    return _blas().limit(limits=1)
+    context: AbstractContextManager[Any] = _blas().limit(limits=1)
+    return context
 
 
 def _limited(function: Callable[..., Any], *task: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A bounded sample of rows in which the rare are not lost."""
+"""A bounded sample of rows that keeps rare rows."""
 
 from __future__ import annotations
 

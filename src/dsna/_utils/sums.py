@@ -1,7 +1,7 @@
 """Sums and means that come out the same, to the last bit, however rows are batched and padded.
 
-``np.sum``, ``np.einsum`` and BLAS group their terms by the shape of the array: a query would get another answer beside
-a query of more neighbours.
+``np.sum``, ``np.einsum`` and BLAS group their terms by the shape of the array: the prediction of a query
+would depend on the number of neighbours of the other queries.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def weighted_sum(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     anchor = values[:, 0]
     total = ordered_sum(weights)[:, None]
     total = np.where(np.abs(total - 1.0) <= _ROUNDING, 1.0, total)
-    return total * anchor + ordered_sum(weights[:, :, None] * (values - anchor[:, None]))
+    return np.asarray(total * anchor + ordered_sum(weights[:, :, None] * (values - anchor[:, None])))
 
 
 def rowwise_product(X: np.ndarray, matrix: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Choices that rounding does not make."""
+"""Choices that do not depend on rounding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _TIE = 1e-9
 
 
 def most_probable(proba: np.ndarray) -> np.ndarray:
-    """(n,) the most probable class of each row; of equals, which rounding alone tells apart, the first.
+    """(n,) the most probable class of each row; of classes that differ only by rounding, the first.
 
     Examples
     --------
@@ -16,4 +16,4 @@ def most_probable(proba: np.ndarray) -> np.ndarray:
     >>> most_probable(np.array([[0.2, 0.4 - 1e-16, 0.4]])).item()
     1
     """
-    return np.argmax(proba >= proba.max(axis=1, keepdims=True) - _TIE, axis=1)
+    return np.asarray(np.argmax(proba >= proba.max(axis=1, keepdims=True) - _TIE, axis=1))

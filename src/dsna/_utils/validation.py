@@ -1,4 +1,4 @@
-"""Input checks shared by the estimators; each message names the trouble and the remedy."""
+"""Input checks shared by the estimators; each message names the problem and the remedy."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from sklearn.utils.validation import (
 
 from .errors import DSNAError
 
-# Squares of labels, and sums of them, must stay within float64.
-_LARGEST_LABEL = 1e100
+# Squares of targets, and sums of them, must stay within float64.
+_LARGEST_TARGET = 1e100
 _SMALLEST_SPREAD = 1e-100
 
 
@@ -45,7 +45,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
             "put a sklearn.impute.SimpleImputer before it (make_pipeline(SimpleImputer(), ...)), or drop those rows; "
             "infinity must be replaced by a finite value first."
         )
-    return X
+    return np.asarray(X)
 
 
 def _few(names: list[str]) -> str:
@@ -74,7 +74,7 @@ def _refuse_dates(estimator: Any, X: Any) -> None:
 
 def check_weights(sample_weight: Any, X: np.ndarray) -> np.ndarray:
     """Sample weights, non-negative and not all zero; ones by default."""
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weight: np.ndarray = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not np.any(weight > 0):
         raise DSNAError("sample_weight is zero for every row; give at least one row a positive weight.")
     return weight
@@ -120,33 +120,35 @@ def check_classes(estimator: Any, y: Any, X: np.ndarray) -> tuple[np.ndarray, np
     if len(classes) < 2:
         raise DSNAError(
             f"y holds one class only ({classes[0]}); {type(estimator).__name__} needs at least 2 classes. "
-            "Check the label column or the split that made this table."
+            "Check the class column or the split that made this table."
         )
     return classes, code
 
 
 def check_new_classes(y: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(different labels, number of each row's among them); a single class is welcome here."""
+    """(classes, class number of each row); a single class is accepted."""
     if y is None:
         raise DSNAError("This estimator requires y to be passed, but the target y is None.")
     y = check_array(y, ensure_2d=False, dtype=None, ensure_all_finite=False, input_name="y", ensure_min_samples=0)
     y = _one_column(y)
     if y.ndim != 1:
-        raise DSNAError(f"y has shape {y.shape}; one class label for each row is needed.")
+        raise DSNAError(f"y has shape {y.shape}; one class for each row is needed.")
     check_consistent_length(X, y)
     _refuse_missing(y, "y", "drop the rows whose class is unknown")
-    if y.dtype.kind == "O" and len(y) and all(isinstance(label, bool | int | np.bool_ | np.integer) for label in y):
+    if y.dtype.kind == "O" and len(y) and all(isinstance(one, bool | int | np.bool_ | np.integer) for one in y):
         y = np.array(y.tolist())  # numbers in an array of objects, as pandas makes them of columns with gaps
     try:
         classes, code = np.unique(y, return_inverse=True)
     except TypeError as error:
-        raise DSNAError(f"y mixes labels that have no order ({error}); make them all text or all numbers.") from error
+        raise DSNAError(
+            f"y mixes classes that cannot be sorted ({error}); make them all text or all numbers."
+        ) from error
     check_classification_targets(y)
     return classes, code.astype(np.int64)
 
 
 def check_targets(y: Any, X: np.ndarray) -> np.ndarray:
-    """Regression labels as float64, (n,) or (n, n_outputs)."""
+    """Regression targets as float64, (n,) or (n, n_outputs)."""
     if y is None:
         raise DSNAError("This estimator requires y to be passed, but the target y is None.")
     try:
@@ -157,20 +159,20 @@ def check_targets(y: Any, X: np.ndarray) -> np.ndarray:
         raise DSNAError(f"Input y holds text ({error}); a regressor needs numbers. Is it a classification?") from error
     y = _one_column(y)
     if y.ndim == 0:
-        raise DSNAError("y is a single number; one label for each row is needed.")
+        raise DSNAError("y is a single number; one target for each row is needed.")
     check_consistent_length(X, y)
-    if np.abs(y).max() > _LARGEST_LABEL:
+    if np.abs(y).max() > _LARGEST_TARGET:
         raise DSNAError(
-            f"Input y reaches {np.abs(y).max():.3g} in size; labels must lie within {_LARGEST_LABEL:g} of zero: "
+            f"Input y reaches {np.abs(y).max():.3g} in size; targets must lie within {_LARGEST_TARGET:g} of zero: "
             "divide them by a constant, or take logarithms."
         )
     width = np.atleast_1d(np.ptp(y, axis=0))
     if np.any((width > 0) & (width < _SMALLEST_SPREAD)):
         raise DSNAError(
-            f"The labels y differ by {width[width > 0].min():.3g} at most; differences below {_SMALLEST_SPREAD:g} "
+            f"The targets y differ by {width[width > 0].min():.3g} at most; differences below {_SMALLEST_SPREAD:g} "
             "are lost in their squares: multiply y by a constant."
         )
-    return y
+    return np.asarray(y)
 
 
 def check_share(value: Any, name: str) -> None:

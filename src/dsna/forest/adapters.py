@@ -1,4 +1,4 @@
-"""Foreign sources of neighbours: scikit-learn forests turned into our trees, and plain nearest neighbours."""
+"""Other sources of neighbours: scikit-learn forests converted to our trees, and plain nearest neighbours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .build import TrainingRows, grow_forest
 from .classifier import CostSensitiveForestClassifier
 from .held_out import N_FOLDS, PAIRS, left_out_folds
 from .regressor import CostSensitiveForestRegressor
-from .trees import Trees
+from .trees import GrownTree, Trees
 
 OURS = (CostSensitiveForestClassifier, CostSensitiveForestRegressor)
 FORESTS = (RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor)
@@ -35,7 +35,7 @@ _UNUSED: dict[tuple[type, ...], tuple[str, ...]] = {
 
 
 def check_forest(forest: Any, owner: Any) -> None:
-    """Refuse what cannot find neighbours for the estimator ``owner``, or has values that would be ignored."""
+    """Refuse an object that cannot find neighbours for the estimator ``owner``, or has values that would be ignored."""
     kind = next((kind for kind in _UNUSED if isinstance(forest, kind)), None)
     if kind is None:
         raise DSNAError(
@@ -69,18 +69,18 @@ def grow(forest: Any, rows: TrainingRows, label: np.ndarray, rng: np.random.Rand
     if isinstance(forest, OURS):
         return grow_forest(rows, forest, rng, verbose)
     if isinstance(forest, FORESTS):
-        return _foreign_trees(forest, rows, label, rng)
+        return _sklearn_trees(forest, rows, label, rng)
     return None
 
 
-def _foreign_trees(template: Any, rows: TrainingRows, label: np.ndarray, rng: np.random.RandomState) -> Trees:
-    """Grow a scikit-learn forest whose trees leave out folds as ours do, and take its nodes over.
+def _sklearn_trees(template: Any, rows: TrainingRows, label: np.ndarray, rng: np.random.RandomState) -> Trees:
+    """Grow a scikit-learn forest whose trees leave out folds as ours do, and copy its nodes.
 
     Its ``n_estimators`` trees are grown in parts, one for each pair of folds left out.
     """
     left_out = left_out_folds(template.n_estimators, rows.fold, rows.weight)
     y = label[:, 0] if label.shape[1] == 1 else label
-    grown: list[tuple] = [()] * len(left_out)
+    grown: list[GrownTree] = [()] * len(left_out)
     for pair in range(min(len(PAIRS), len(left_out))):
         members = np.arange(pair, len(left_out), len(PAIRS))
         some = np.flatnonzero(~left_out[members[0]][rows.fold] & (rows.weight > 0))
@@ -91,12 +91,12 @@ def _foreign_trees(template: Any, rows: TrainingRows, label: np.ndarray, rng: np
     return Trees.join(grown, left_out)
 
 
-def _nodes_of(tree: Any, X: np.ndarray, rows: np.ndarray) -> tuple:
+def _nodes_of(tree: Any, X: np.ndarray, rows: np.ndarray) -> GrownTree:
     """One scikit-learn tree as the arrays that ``Trees.join`` takes."""
     inner = tree.children_left >= 0
     number = np.where(inner, np.cumsum(inner) - 1, -np.cumsum(~inner))
     child = number[np.stack([tree.children_left, tree.children_right], axis=1)[inner]]
-    # Theirs sends x <= t left, ours x < t.
+    # scikit-learn sends x <= t to the left, our kernels x < t.
     threshold = np.nextafter(tree.threshold[inner], np.inf)
     feature = tree.feature[inner].astype(np.int32)
     mass = tree.weighted_n_node_samples * tree.impurity

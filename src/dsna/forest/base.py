@@ -1,7 +1,4 @@
-"""CS-RF: cost-sensitive random forests whose nodes learn weighted linear splits (eq. 8 to 10).
-
-What ``CostSensitiveForestClassifier`` and ``CostSensitiveForestRegressor`` share: growing, routing, means of leaves.
-"""
+"""Base class of the cost-sensitive forests: growing, routing, means of leaves (equations 8 to 10 of the paper)."""
 
 from __future__ import annotations
 
@@ -23,9 +20,9 @@ from .targets import Targets
 
 
 class CostSensitiveForest(BaseEstimator):
-    """What the two forests share: growing, routing, leaves."""
+    """Base class of ``CostSensitiveForestClassifier`` and ``CostSensitiveForestRegressor``."""
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[str, Any] = {
         "n_estimators": [at_least(1)],
         "max_depth": [at_least(1), None],
         "min_samples_leaf": [at_least(1), StrOptions({"auto"})],
@@ -51,17 +48,18 @@ class CostSensitiveForest(BaseEstimator):
     }
 
     scaling: str
+    _leaf_value: np.ndarray
     n_estimators: int
     n_jobs: int | None
     random_state: Any
     verbose: int
 
     def _grow(self, X: np.ndarray, targets: Targets, weight: np.ndarray, groups: np.ndarray | None) -> None:
-        """Set ``scaling_``, ``fold_`` and ``trees_``."""
+        """Set ``_scaling``, ``fold_`` and ``trees_``."""
         rng = check_random_state(self.random_state)
-        self.scaling_ = Scaling(X[weight > 0], self.scaling)
+        self._scaling = Scaling(X[weight > 0], self.scaling)
         self.fold_ = deal_folds(targets.rank, groups, rng, weight)
-        rows = TrainingRows(self.scaling_.transform(X), targets, weight, self.fold_)
+        rows = TrainingRows(self._scaling.transform(X), targets, weight, self.fold_)
         self.trees_ = grow_forest(rows, self, rng, self.verbose)
 
     def apply(self, X: Any) -> np.ndarray:
@@ -78,7 +76,7 @@ class CostSensitiveForest(BaseEstimator):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        return self.trees_.apply(self.scaling_.transform(X), self.n_jobs)
+        return self.trees_.apply(self._scaling.transform(X), self.n_jobs)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -87,19 +85,19 @@ class CostSensitiveForest(BaseEstimator):
         return self.trees_.feature_importances
 
     def _mean_of_leaves(self, X: np.ndarray) -> np.ndarray:
-        """(n, k) mean over trees of what the leaves hold."""
-        scaled = self.scaling_.transform(X)
+        """(n, k) mean over trees of the leaves' means."""
+        scaled = self._scaling.transform(X)
         parts = [
-            self.trees_.mean_over_trees(self.leaf_value_, self.trees_.apply(scaled[part], self.n_jobs))
+            self.trees_.mean_over_trees(self._leaf_value, self.trees_.apply(scaled[part], self.n_jobs))
             for part in chunks(len(X), 8192)
         ]
         return np.concatenate(parts)
 
     def _out_of_bag(self, X: np.ndarray) -> np.ndarray:
-        """(n, k) mean over the trees that omit each training row; NaN where there is none."""
-        scaled = self.scaling_.transform(X)
-        out = np.full((len(X), self.leaf_value_.shape[1]), np.nan)
+        """(n, k) mean over the trees that left out each training row; NaN where there is none."""
+        scaled = self._scaling.transform(X)
+        out = np.full((len(X), self._leaf_value.shape[1]), np.nan)
         for part in chunks(len(X), 8192):
             leaves = self.trees_.apply(scaled[part], self.n_jobs)
-            out[part] = self.trees_.mean_over_trees(self.leaf_value_, leaves, self.trees_.left_out.T[self.fold_[part]])
+            out[part] = self.trees_.mean_over_trees(self._leaf_value, leaves, self.trees_.left_out.T[self.fold_[part]])
         return out

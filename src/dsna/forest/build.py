@@ -1,4 +1,4 @@
-"""Growing a forest: the jobs of its trees, one round after another."""
+"""Growing a forest: one job for each tree, one round of trees after another."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._utils.errors import DSNAError
 from .._utils.parameters import is_number
 from .held_out import PAIRS, left_out_folds
 from .learned_metric import metric_map
 from .targets import Targets, cost_code
-from .trees import Trees, grow_trees, in_input_units
+from .trees import GrownTree, Trees, grow_trees, in_input_units
 
 _SEEDS = np.iinfo(np.int32).max
 
@@ -22,9 +23,9 @@ def draw_sizes(max_features: Any, n_draws: int, n_features: int) -> np.ndarray:
         if max_features == "auto":
             # Single features, pairs and oblique splits compete; the gain decides.
             sizes = np.array((1, 1, 1, 2, 2, 2, root, root, root, root))[np.arange(n_draws) % 10]
-            return np.minimum(sizes, n_features)
+            return np.asarray(np.minimum(sizes, n_features))
         if max_features != "sqrt":
-            raise ValueError(f"max_features={max_features!r} is unknown: use 'auto', 'sqrt', a number or None.")
+            raise DSNAError(f"max_features={max_features!r} is unknown: use 'auto', 'sqrt', a number or None.")
         size = root
     elif max_features is None:
         size = n_features
@@ -35,7 +36,7 @@ def draw_sizes(max_features: Any, n_draws: int, n_features: int) -> np.ndarray:
     elif is_number(max_features) and 0.0 < max_features <= 1.0:
         size = max(1, round(max_features * n_features))
     else:
-        raise ValueError(f"max_features={max_features!r} must be 'auto', 'sqrt', None, a whole number or a share.")
+        raise DSNAError(f"max_features={max_features!r} must be 'auto', 'sqrt', None, a whole number or a share.")
     return np.full(1 if size == n_features else n_draws, size, dtype=np.int64)
 
 
@@ -60,7 +61,7 @@ def grow_forest(rows_of: TrainingRows, setting: Any, rng: np.random.RandomState,
     ----------
     rows_of : TrainingRows
     setting : CostSensitiveForestClassifier or CostSensitiveForestRegressor
-        Says how; its ``scaling`` and ``random_state`` are not looked at.
+        Parameters of growth; its ``scaling`` and ``random_state`` are not used.
     """
     X, targets, weight, fold = rows_of
     left_out = left_out_folds(setting.n_estimators, fold, weight)
@@ -81,15 +82,15 @@ def grow_forest(rows_of: TrainingRows, setting: Any, rng: np.random.RandomState,
     order = np.lexsort((rng.rand(len(X)), targets.rank))
     order = order[weight[order] > 0]
     jobs = []
-    for omit in left_out:
-        rows = order[~omit[fold[order]]]
+    for folds in left_out:
+        rows = order[~folds[fold[order]]]
         counts = np.empty(0)
         if setting.bootstrap:
             counts = np.bincount(rng.choice(rows, len(rows)), minlength=len(X)).astype(np.float64)
             rows = rows[counts[rows] > 0]
         jobs.append((rows, counts, int(rng.randint(_SEEDS))))
 
-    def grow(space: np.ndarray, some: np.ndarray, common_scale: bool) -> list[tuple]:
+    def grow(space: np.ndarray, some: np.ndarray, common_scale: bool) -> list[GrownTree]:
         table = (space, targets.label, targets.code, targets.share, weight, targets.gain, cost_table)
         sizes = draw_sizes(setting.max_features, setting.n_draws, space.shape[1])
         how = {**growth, "common_scale": int(common_scale)}
@@ -98,9 +99,9 @@ def grow_forest(rows_of: TrainingRows, setting: Any, rng: np.random.RandomState,
     everyone = np.arange(len(left_out))
     trees = Trees.join(grow(X, everyone, False), left_out)
     for _ in range(1, setting.metric_rounds):
-        # A second forest grows in the metric of the first.  Trees that omit the same blocks share a metric made
-        # by trees that omit them too, or out-of-bag rows would have had a say in it.
-        grown: list[tuple] = [()] * len(left_out)
+        # The next forest grows in the metric of this one. Trees that leave out the same folds share a metric, which
+        # is made by trees that leave them out too; otherwise out-of-bag rows would have influenced it.
+        grown: list[GrownTree] = [()] * len(left_out)
         for pair in range(min(len(PAIRS), len(left_out))):
             some = everyone[pair :: len(PAIRS)]
             space = metric_map(trees, np.isin(everyone, some), X.shape[1])

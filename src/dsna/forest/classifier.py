@@ -17,10 +17,18 @@ from .targets import class_shares, class_targets
 
 
 class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
-    """Cost-sensitive random forest (CS-RF) for classification.
+    r"""Cost-sensitive random forest (CS-RF) for classification.
 
-    Each node separates two groups of classes by a weighted linear SVM on a few random features; rare classes weigh
-    as much as common ones when splits are learned and chosen.
+    Each node separates two groups of classes, :math:`t_i = \pm 1`, by a linear SVM on a few random features
+    :math:`x_i` of its :math:`n` rows. The SVM minimises a weighted squared hinge,
+
+    .. math:: \frac{1}{2} \| w \|^2 + \frac{C}{n} \sum_i c_i \max(0,\, 1 - t_i\, w^\top x_i)^2 ,
+              \qquad c_i \propto f(p_{t_i})
+
+    (equation 9 of Huang, Loy and Tang, "Discriminative Sparse Neighbor Approximation for Imbalanced Learning"), where
+    :math:`p_t` is the share of a group in the node and :math:`f` the `cost`; costs have the mean one. Of the random
+    feature subsets the node keeps the split of largest information gain, in which all classes weigh the same
+    (equation 8).
 
     Parameters
     ----------
@@ -29,8 +37,7 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
     max_depth : int or None, default=20
         Depth at which a tree stops growing.
     min_samples_leaf : int or "auto", default="auto"
-        Rows that each side of a split must hold; "auto" stands for the rows of the rarest
-        class, within 2 and 4.
+        Rows that each side of a split must hold; "auto" stands for the rows of the rarest class, within 2 and 4.
     max_features : {"auto", "sqrt"}, int, float or None, default="auto"
         Features that a node's linear split combines: a number, a share of all, None for all, "sqrt"; "auto" lets
         single features, pairs and sets of sqrt(n_features) compete for the largest gain.
@@ -64,7 +71,7 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
+    classes_, n_classes_ : array of shape (n_classes,) and int
     class_prior_ : array of shape (n_classes,)
         Share of each class in the training rows.
     trees_ : Trees
@@ -76,6 +83,9 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
     oob_decision_function_ : array of shape (n, n_classes)
         Probabilities out of bag, with ``oob_score=True``.
     feature_importances_ : array of shape (n_features,)
+        Share of each feature in the gains of all splits.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -87,7 +97,7 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
     True
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[str, Any] = {
         **CostSensitiveForest._parameter_constraints,
         "split_groups": [StrOptions({"targets", "features"})],
     }
@@ -158,7 +168,7 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         self.n_classes_ = len(self.classes_)
         self.class_prior_ = class_shares(code, self.n_classes_, weight)
         self._grow(X, class_targets(code, self.n_classes_, weight), weight, groups)
-        self.leaf_value_ = self.trees_.leaf_means(np.eye(self.n_classes_)[code], weight)
+        self._leaf_value = self.trees_.leaf_means(np.eye(self.n_classes_)[code], weight)
         if self.oob_score:
             self.oob_decision_function_ = self._balanced(self._out_of_bag(X))
             seen = ~np.isnan(self.oob_decision_function_[:, 0])
@@ -168,7 +178,7 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         return self
 
     def out_of_bag_losses(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> np.ndarray:
-        """Fit, and give the log loss of each training row by the trees that never saw it, for the population at hand.
+        """Fit, and give the log loss of each training row by the trees that never saw it, at balance 0.
 
         Parameters
         ----------
@@ -182,13 +192,14 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         self.set_params(balance=0.0, oob_score=True).fit(X, y, sample_weight, groups)
         code = np.searchsorted(self.classes_, y)
         proba = np.nan_to_num(self.oob_decision_function_[np.arange(len(code)), code], nan=1.0 / self.n_classes_)
-        return -np.log(np.maximum(proba, 0.01))
+        return np.asarray(-np.log(np.maximum(proba, 0.01)))
 
     def _balanced(self, proba: np.ndarray) -> np.ndarray:
-        scaled = proba / np.maximum(self.class_prior_, 1e-300) ** self.balance
-        # No class has a say where all leaves reached are empty.
+        scaled: np.ndarray = proba / np.maximum(self.class_prior_, 1e-300) ** self.balance
+        # Where all leaves reached are empty, all classes are equally probable.
         scaled[scaled.sum(axis=1) == 0.0] = 1.0
-        return scaled / scaled.sum(axis=1, keepdims=True)
+        scaled /= scaled.sum(axis=1, keepdims=True)
+        return scaled
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, corrected for the class shares as ``balance`` asks.
@@ -216,4 +227,4 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         array of shape (n,)
         """
         best = most_probable(self.predict_proba(X))
-        return self.classes_[best]
+        return np.asarray(self.classes_[best])

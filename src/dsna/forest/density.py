@@ -9,38 +9,29 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 from scipy.spatial import cKDTree
 
+from .._utils.errors import DSNAError
 from .._utils.invariants import LARGEST, POSITIVE, Array, Checked, Choice, Number, require
 from .scaling import column_spread
 
 DENSITIES = ("auto", "exact", "bins", "kernel")
-
-
 _GRID = 1024
-
-
 _BINS = 20
-
-
 _CENTRES = 500
-
-
-_NARROWEST = 1e-100  # labels that differ by less count as equal: their squares vanish
-
-
+_NARROWEST = 1e-100  # targets that differ by less count as equal: their squares vanish
 _TIE = 1e-9  # in standard deviations: distances that differ by less are equal
 
 
 class TargetDensity(Checked):
-    """Share of the training rows whose label is (nearly) a given one.
+    """Share of the training rows whose target is (nearly) a given one.
 
     Parameters
     ----------
     y : array of shape (n,) or (n, n_outputs)
-        Training labels.
+        Training targets.
     kind : {"auto", "exact", "bins", "kernel"} or callable, default="auto"
-        "exact" counts equal labels, "bins" counts labels in 20 bins of equal width, "kernel" smooths; "auto" is
-        exact where labels repeat (ages, angles, ratings), otherwise a kernel density.  A callable maps labels to
-        positive densities.
+        "exact" counts equal targets, "bins" counts targets in 20 bins of equal width, "kernel" is a kernel density;
+        "auto" is exact where targets repeat (ages, angles, ratings), otherwise a kernel density. A callable maps
+        targets to positive densities.
     sample_weight : array of shape (n,), optional
 
     Examples
@@ -55,48 +46,48 @@ class TargetDensity(Checked):
         "scale": Array("float64", "outputs", POSITIVE),
         "floor": Number(POSITIVE, 1.0),
         "kind": Choice(("exact", "bins", "kernel", "callable")),
-        "support": Array("float64", "labels, outputs"),
+        "support": Array("float64", "points, outputs"),
         "values": Array("float64", "shares", low=0.0),
     }
-    NOT_EMPTY = ("outputs", "labels", "shares")
+    NOT_EMPTY = ("outputs", "points", "shares")
 
     def __init__(self, y: Any, kind: str | Callable[[Any], Any] = "auto", sample_weight: Any = None):
         y = np.asarray(y, dtype=np.float64)
-        labels = y.reshape(len(y), -1)
+        targets = y.reshape(len(y), -1)
         weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         weight = weight / weight.sum()
         if not callable(kind) and kind not in DENSITIES:
-            raise ValueError(f"target_density={kind!r} is unknown: use one of {DENSITIES} or a callable.")
-        distinct, code = np.unique(labels, axis=0, return_inverse=True)
+            raise DSNAError(f"target_density={kind!r} is unknown: use one of {DENSITIES} or a callable.")
+        distinct, code = np.unique(targets, axis=0, return_inverse=True)
         if kind == "auto":
             kind = "exact" if len(distinct) <= max(2, min(200, len(y) / 10)) else "kernel"
-        self.offset = labels.mean(axis=0)
-        self.scale = column_spread(labels)
+        self.offset = targets.mean(axis=0)
+        self.scale = column_spread(targets)
         self.floor = 0.5 / len(y)
         if callable(kind):
             self.kind = "callable"
             shares = np.asarray(kind(y), dtype=np.float64)
             if shares.shape != (len(y),) or not np.all(np.isfinite(shares)) or np.any(shares <= 0):
-                raise ValueError("The callable target_density must give one positive, finite density for each label.")
-            self.support, first = np.unique(labels, axis=0, return_index=True)
+                raise DSNAError("The callable target_density must give one positive, finite density for each target.")
+            self.support, first = np.unique(targets, axis=0, return_index=True)
             self.values = shares[first] / max(shares.max(), 1.0)
         elif kind == "exact":
             self.kind = "exact"
             self.support = distinct
             self.values = np.bincount(code.ravel(), weights=weight, minlength=len(distinct))
-        elif labels.shape[1] == 1:
+        elif targets.shape[1] == 1:
             self.kind = kind
-            self._on_grid(labels[:, 0], weight, kind)
+            self._on_grid(targets[:, 0], weight, kind)
         else:
             self.kind = kind
             step = max(1, len(y) // _CENTRES)
-            self.support = labels[np.lexsort(labels.T)][::step]
+            self.support = targets[np.lexsort(targets.T)][::step]
             self.values = np.ones(1)
         self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
         spread = sizes["outputs"] > 1 and self.kind in ("kernel", "bins")
-        require(sizes["shares"] == (1 if spread else sizes["labels"]), "TargetDensity.values has another length")
+        require(sizes["shares"] == (1 if spread else sizes["points"]), "TargetDensity.values has another length")
         if sizes["outputs"] == 1:
             require(np.all(self.support[1:] >= self.support[:-1]), "TargetDensity.support falls")
 
@@ -117,28 +108,28 @@ class TargetDensity(Checked):
         self.support = (0.5 * (edges[1:] + edges[:-1]))[:, None]
         self.values = values
 
-    def _standardized(self, labels: np.ndarray) -> np.ndarray:
-        """Labels in units of their spread, within the range whose squares a search tree can sum."""
+    def _standardized(self, targets: np.ndarray) -> np.ndarray:
+        """Targets in units of their spread, within the range whose squares a search tree can sum."""
         with np.errstate(over="ignore"):
-            return np.clip((labels - self.offset) / self.scale, -LARGEST, LARGEST)
+            return np.asarray(np.clip((targets - self.offset) / self.scale, -LARGEST, LARGEST))
 
     def evaluate(self, y: Any) -> np.ndarray:
-        """Shares, each in (0, 1], of the labels ``y``; a label never seen has the share of the nearest one known."""
-        labels = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        if labels.shape[1] > 1 and self.kind in ("kernel", "bins"):
+        """Shares, each in (0, 1], of the targets ``y``; an unseen target has the share of the nearest one seen."""
+        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        if targets.shape[1] > 1 and self.kind in ("kernel", "bins"):
             tree = cKDTree(self._standardized(self.support))
-            width = len(self.support) ** (-1.0 / (labels.shape[1] + 4))
-            near = tree.query_ball_point(self._standardized(labels), r=2 * width + _TIE, return_length=True)
+            width = len(self.support) ** (-1.0 / (targets.shape[1] + 4))
+            near = tree.query_ball_point(self._standardized(targets), r=2 * width + _TIE, return_length=True)
             shares = near / len(self.support)
-        elif labels.shape[1] == 1:
-            at = np.searchsorted(self.support[:, 0], labels[:, 0])
+        elif targets.shape[1] == 1:
+            at = np.searchsorted(self.support[:, 0], targets[:, 0])
             at = np.clip(at, 1, max(len(self.support) - 1, 1))
-            lower = labels[:, 0] - self.support[at - 1, 0]
-            upper = self.support[np.minimum(at, len(self.support) - 1), 0] - labels[:, 0]
+            lower = targets[:, 0] - self.support[at - 1, 0]
+            upper = self.support[np.minimum(at, len(self.support) - 1), 0] - targets[:, 0]
             shares = self.values[
                 np.where(lower <= upper + _TIE * self.scale[0], at - 1, np.minimum(at, len(self.support) - 1))
             ]
         else:
-            _, at = cKDTree(self._standardized(self.support)).query(self._standardized(labels))
+            _, at = cKDTree(self._standardized(self.support)).query(self._standardized(targets))
             shares = self.values[at]
-        return np.clip(shares, self.floor, 1.0)
+        return np.asarray(np.clip(shares, self.floor, 1.0))

@@ -1,8 +1,8 @@
-"""Which rows each tree leaves out: whole blocks, so that out-of-bag means never seen.
+"""Held-out folds: which rows each tree leaves out, so that "out of bag" means "never seen".
 
-Rows (or whole groups of rows) are dealt to five blocks and each tree omits two of them.  A row's out-of-bag
-prediction then uses the two fifths of the trees that omit its block, and everything else that is learned from
-labels can be taken from those trees and from rows of other blocks.
+Rows (or whole groups of rows) are dealt to five folds and each tree leaves out two of them. The out-of-bag prediction
+of a row then uses the two fifths of the trees that leave out its fold. Everything else that is learned from classes or
+targets (metric, densities, calibration) can be taken from those trees and from rows of other folds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from .._utils.errors import DSNAError
 
 N_FOLDS = 5
-# Every pair of blocks, ordered so that the first three trees already omit each block once.
+# Every pair of folds, ordered so that the first three trees already leave out each fold once.
 PAIRS = ((0, 1), (2, 3), (4, 0), (1, 2), (3, 4), (0, 2), (1, 3), (2, 4), (3, 0), (4, 1))
 _TOO_FEW = 10
 _LEAST_SHARE = 0.25
@@ -34,8 +34,8 @@ def deal_folds(
     if groups is not None:
         return _deal_groups(groups, kept, rng)
     if 3 * len(np.unique(code)) > len(code):
-        # Targets that hardly repeat are dealt by runs of ranks.  Dealt one by one, near-duplicates, which have
-        # neighbouring ranks, would never share a fold, and each would vouch for the other out of bag.
+        # Targets that hardly repeat are dealt by runs of ranks. Dealt one by one, near-duplicates, which have
+        # neighbouring ranks, would never share a fold, and out of bag each would be predicted from the other.
         code = np.argsort(np.lexsort((code, ~kept)), kind="stable") // _RUN
     order = np.lexsort((rng.rand(len(code)), code, ~kept))
     fold = np.empty(len(code), dtype=np.int64)
@@ -57,15 +57,15 @@ def _deal_groups(groups: np.ndarray, kept: np.ndarray, rng: np.random.RandomStat
     return of_group[member]
 
 
-def left_out_folds(n_estimators: int, block: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-    """(n_estimators, N_FOLDS) whether a tree omits a block; nothing is omitted where rows of weight are very few."""
-    kept = block if weight is None else block[weight > 0]
+def left_out_folds(n_estimators: int, fold: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+    """(n_estimators, N_FOLDS) whether a tree leaves out a fold; none does where fewer than 10 rows have weight."""
+    kept = fold if weight is None else fold[weight > 0]
     left_out = np.zeros((n_estimators, N_FOLDS), dtype=bool)
     if len(kept) < _TOO_FEW:
         return left_out
     for t in range(n_estimators):
         left_out[t, list(PAIRS[t % len(PAIRS)])] = True
-    # Few large groups can leave a tree next to nothing; it then omits nothing.
+    # A few large groups could leave a tree almost no rows; such a tree leaves out nothing.
     left = ~left_out @ np.bincount(kept, minlength=N_FOLDS)
     left_out[left < _LEAST_SHARE * len(kept)] = False
     return left_out

@@ -1,12 +1,13 @@
-"""The forest's metric: which directions of the input space its splits found to matter.
+"""The metric that a forest learns: the directions of the input space along which its splits separate rows.
 
-With the split of node j written as w_j in input units, n_j rows and label spread s_j, the matrix
-``A = sum_j n_j s_j^2 w_j w_j'`` collects them, and ``x -> (A / largest eigenvalue)^(1/4) x`` is the space in which
-neighbours are compared.
+Let w_j be the split of node j in input units, n_j its number of rows and s_j the spread of their classes or targets.
+The matrix ``A = sum_j n_j s_j^2 w_j w_j'`` collects the splits, and neighbours are compared in the space of
+``x -> (A / largest eigenvalue)^(1/4) x``.
 
-The work is done in the span of the splits.  With the vectors ``sqrt(n_j) s_j w_j`` as the rows of a sparse matrix W,
-``A = W'W`` has the eigenvalues of ``W W'``, and the smaller of the two is decomposed.  Where nodes and columns both are
-many, ``MOST_ROWS`` sums of random rows with random signs stand for W; W'W remains what it was on average.
+The work is done in the span of the splits. With the vectors ``sqrt(n_j) s_j w_j`` as the rows of a sparse matrix W,
+``A = W'W`` has the eigenvalues of ``W W'``, and the smaller of the two is decomposed. With many
+nodes and many columns, ``MOST_ROWS`` sums of random rows with random signs replace W, which leaves W'W unchanged on
+average.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ MOST_DIRECTIONS = 512
 MOST_ROWS = 1024
 _EXPONENT = 0.25
 _NEGLIGIBLE = 1e-4
-_DENSE = 0.1  # share of entries from which on blocks of dense matrices are the faster ones
-_BLOCK = 2**22  # entries of such a block
+_DENSE = 0.1  # share of non-zero entries from which on dense matrices are faster
+_DENSE_ENTRIES = 2**22  # entries of a dense part, at most
 
 
 def metric_map(trees: Trees, chosen: np.ndarray, n_features: int) -> np.ndarray | None:
     """(n_features, r) map into the metric space of the trees in the boolean mask ``chosen``; None is the identity.
 
-    Distances after the map are those of (A / largest eigenvalue)^(1/4), turned to the axes of A.  Directions of
-    negligible length are left out, and all but the ``MOST_DIRECTIONS`` longest.
+    Distances after the map are those of (A / largest eigenvalue)^(1/4), rotated to the axes of A. Directions of
+    negligible length are dropped, and so are all but the ``MOST_DIRECTIONS`` longest.
     """
     W, columns = _split_rows(trees, chosen, n_features)
     if not W.nnz:
@@ -46,7 +47,7 @@ def metric_map(trees: Trees, chosen: np.ndarray, n_features: int) -> np.ndarray 
 
 
 def _split_rows(trees: Trees, chosen: np.ndarray, n_features: int) -> tuple[csr_array, np.ndarray]:
-    """The matrix W, or sums of its rows, without columns that no split looks at, and the numbers of the others."""
+    """The matrix W, or sums of its rows, without columns that no split uses, and the numbers of the others."""
     nodes = np.flatnonzero(chosen[trees.node_tree])
     length = np.sqrt(trees.metric_weight[nodes])
     row, n_rows = np.arange(len(nodes)), len(nodes)
@@ -74,24 +75,24 @@ def _leading(W: csr_array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _is_dense(matrix: csr_array) -> bool:
-    return matrix.nnz > _DENSE * matrix.shape[0] * matrix.shape[1]
+    return bool(matrix.nnz > _DENSE * matrix.shape[0] * matrix.shape[1])
 
 
 def _gram(tall: csr_array) -> np.ndarray:
     """``tall.T @ tall``, as a dense matrix."""
     if not _is_dense(tall):
-        return (tall.T @ tall).toarray()
+        return np.asarray((tall.T @ tall).toarray())
     size = tall.shape[1]
     total = np.zeros((size, size))
-    for part in chunks(tall.shape[0], max(1, _BLOCK // size)):
-        block = tall[part].toarray()
-        total += block.T @ block
+    for part in chunks(tall.shape[0], max(1, _DENSE_ENTRIES // size)):
+        dense = tall[part].toarray()
+        total += dense.T @ dense
     return total
 
 
 def _product(tall: csr_array, right: np.ndarray) -> np.ndarray:
     """``tall @ right``."""
     if not _is_dense(tall):
-        return tall @ right
-    parts = chunks(tall.shape[0], max(1, _BLOCK // tall.shape[1]))
+        return np.asarray(tall @ right)
+    parts = chunks(tall.shape[0], max(1, _DENSE_ENTRIES // tall.shape[1]))
     return np.concatenate([tall[part].toarray() @ right for part in parts])

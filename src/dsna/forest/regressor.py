@@ -19,10 +19,20 @@ from .targets import regression_targets
 
 
 class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
-    """Cost-sensitive random forest (CS-RF) for regression, one or several outputs.
+    r"""Cost-sensitive random forest (CS-RF) for regression, one or several outputs.
 
-    Each node predicts the label by a weighted linear SVR on a few random features and sends rows left or right of a
-    cut; rare labels weigh more when splits are learned and chosen.
+    Each node predicts the standardised targets :math:`t_i` of its :math:`n` rows (several outputs: their first
+    principal component) by a linear SVR on a few random features :math:`x_i`, and sends rows left or right of a cut
+    along the prediction. The SVR minimises a weighted squared epsilon-insensitive loss,
+
+    .. math:: \frac{1}{2} \| w \|^2
+              + \frac{C}{n} \sum_i c_i \max(0,\, | t_i - w^\top x_i | - \varepsilon)^2 ,
+              \qquad c_i \propto f(p_{t_i})
+
+    (equation 10 of Huang, Loy and Tang, "Discriminative Sparse Neighbor Approximation for Imbalanced Learning"), where
+    :math:`p_t` is the share of rows with (nearly) the target and :math:`f` the `cost`; costs have the mean one. Of the
+    random feature subsets the node keeps the split of largest reduction of variance, in which rows weigh inversely to
+    the density of their targets (equation 8).
 
     Parameters
     ----------
@@ -57,7 +67,7 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
     scaling : {"columns", "global", "none"}, default="columns"
         Inputs divided by the spread of each column (tables), by one for all (PCA or HOG features), or not at all.
     balance : float in [0, 1], default=0.0
-        0 predicts for the targets at hand, 1 treats all regions of the target as equally important.
+        0 minimises the error over the rows as they are, 1 treats all regions of the target as equally important.
     oob_score : bool, default=False
         Whether to score the training rows by the trees that never saw them.
     n_jobs : int or None, default=None
@@ -76,6 +86,9 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
     oob_score_, oob_prediction_ : float and array
         R2 and predictions out of bag, with ``oob_score=True``.
     feature_importances_ : array of shape (n_features,)
+        Share of each feature in the gains of all splits.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -87,7 +100,7 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
     True
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[str, Any] = {
         **CostSensitiveForest._parameter_constraints,
         "svr_epsilon": [NON_NEGATIVE],
         "target_density": [StrOptions(set(DENSITIES)), callable],
@@ -158,10 +171,10 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
         weight = check_weights(sample_weight, X)
         groups = check_groups(groups, X)
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
-        label, kept = y.reshape(len(y), -1), weight > 0
-        targets = regression_targets(label, weight, TargetDensity(label[kept], self.target_density, weight[kept]))
+        columns, kept = y.reshape(len(y), -1), weight > 0
+        targets = regression_targets(columns, weight, TargetDensity(columns[kept], self.target_density, weight[kept]))
         self._grow(X, targets, weight, groups)
-        self.leaf_value_ = self.trees_.leaf_means(label, weight * targets.share**-self.balance)
+        self._leaf_value = self.trees_.leaf_means(columns, weight * targets.share**-self.balance)
         if self.oob_score:
             self.oob_prediction_ = self._shaped(self._out_of_bag(X))
             seen = ~np.isnan(self.oob_prediction_.reshape(len(X), -1)[:, 0])
@@ -186,15 +199,15 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
         array of shape (n,)
         """
         self.set_params(balance=0.0, oob_score=True).fit(X, y, sample_weight, groups)
-        labels = y.reshape(len(y), -1)
-        error = np.abs(self.oob_prediction_.reshape(labels.shape) - labels)
-        return np.nan_to_num((error / column_spread(labels)).mean(axis=1), nan=1.0)
+        targets = y.reshape(len(y), -1)
+        error = np.abs(self.oob_prediction_.reshape(targets.shape) - targets)
+        return np.asarray(np.nan_to_num((error / column_spread(targets)).mean(axis=1), nan=1.0))
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self.n_outputs_ == 1 else values
 
     def predict(self, X: Any) -> np.ndarray:
-        """Mean over trees of the leaves' labels.
+        """Mean over trees of the leaves' targets.
 
         Parameters
         ----------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._utils.errors import DSNAError
 from .._utils.invariants import POSITIVE, Array, Checked
 
 SCALINGS = ("columns", "global", "none")
@@ -13,7 +14,7 @@ _ROUNDING = 1e-14
 
 def _unit(values: np.ndarray) -> np.ndarray:
     """Powers of two near the largest value of each column: in these units, no square overflows or vanishes."""
-    return np.exp2(np.clip(np.frexp(np.abs(values).max(axis=0))[1], -1000, 1000))
+    return np.asarray(np.exp2(np.clip(np.frexp(np.abs(values).max(axis=0))[1], -1000, 1000)))
 
 
 def column_spread(values: np.ndarray) -> np.ndarray:
@@ -50,7 +51,7 @@ class Scaling(Checked):
 
     def __init__(self, X: np.ndarray, kind: str):
         if kind not in SCALINGS:
-            raise ValueError(f"scaling={kind!r} is unknown: use one of {SCALINGS}.")
+            raise DSNAError(f"scaling={kind!r} is unknown: use one of {SCALINGS}.")
         self.offset = np.zeros(X.shape[1])
         self.scale = np.ones(X.shape[1])
         if kind != "none":
@@ -66,8 +67,9 @@ class Scaling(Checked):
         self.check()
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        """Rows on the common scale, C-contiguous float64; values beyond 1e50 scales count as that far."""
+        """Rows on the common scale, C-contiguous float64; values beyond 1e50 scales are clipped."""
         with np.errstate(over="ignore"):
-            scaled = np.subtract(X, self.offset, order="C")
+            scaled: np.ndarray = np.subtract(X, self.offset, order="C")
             scaled /= self.scale
-        return np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
+        np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
+        return scaled

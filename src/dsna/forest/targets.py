@@ -1,4 +1,4 @@
-"""Training labels and costs as the kernels want them: numbers, weights in the gain, and an order along the labels."""
+"""Classes or targets of the training rows, and costs, in the form that the kernels take."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _LARGEST = 0.999
 
 
 class Targets:
-    """Labels of the training rows.
+    """Classes or targets of the training rows.
 
     Attributes
     ----------
     n_classes : number of classes, 0 in regression.
-    code : (n,) class number, or number of the distinct label.
-    label : (n, q) labels, each output in units of its spread; a column of zeros for classes.
-    share : (n,) share of rows with (nearly) the label.
+    code : (n,) class number, or number of the distinct target.
+    label : (n, q) targets, each output in units of its spread; a column of zeros for classes.
+    share : (n,) share of rows of that class, or of (nearly) that target.
     gain : (n,) weight of a row in the gain of a split: inverse frequency.
-    density : how a node finds the share of a label (``DENSITY_*`` of the kernels).
+    density : how a node finds the share of a target (``DENSITY_*`` of the kernels).
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Targets:
 
     @property
     def rank(self) -> np.ndarray:
-        """(n,) numbers that order the rows by label: several outputs by their main direction, to nine digits."""
+        """(n,) numbers that order rows by class or target: several outputs by their main direction, to nine digits."""
         if self.n_classes:
             return self.code
         label = self.label
@@ -66,29 +66,29 @@ class Targets:
         direction = np.linalg.svd(centred * preference, full_matrices=False)[2][0]
         size = np.abs(direction)
         sign = np.sign(direction[np.argmax(size >= _LARGEST * size.max())])
-        return np.round(np.sum(centred * (sign * direction), axis=1), 9)
+        return np.asarray(np.round(np.sum(centred * (sign * direction), axis=1), 9))
 
 
 def class_targets(code: np.ndarray, n_classes: int, weight: np.ndarray) -> Targets:
-    """Targets of a classification."""
+    """The classes of a classification."""
     shares = class_shares(code, n_classes, weight)
     share = np.maximum(shares, 1e-300)[code]
     return Targets(n_classes, code, np.zeros((len(code), 1)), share, 1.0 / (n_classes * share), 0)
 
 
-def regression_targets(label: np.ndarray, weight: np.ndarray, density: TargetDensity) -> Targets:
+def regression_targets(y: np.ndarray, weight: np.ndarray, density: TargetDensity) -> Targets:
     """Targets of a regression, given as (n, q)."""
     kept = weight > 0
-    scaled = (label - label[kept].mean(axis=0)) / column_spread(label[kept])
-    share = density.evaluate(label)
+    scaled = (y - y[kept].mean(axis=0)) / column_spread(y[kept])
+    share = density.evaluate(y)
     gain = 1.0 / share
     gain = np.minimum(gain / np.average(gain, weights=weight), _LARGEST_GAIN_WEIGHT)
-    code = np.unique(label, axis=0, return_inverse=True)[1].ravel()
+    code = np.unique(y, axis=0, return_inverse=True)[1].ravel()
     return Targets(0, code, scaled, share, gain, {"exact": 0, "bins": 1}.get(density.kind, 2))
 
 
 def cost_code(cost: str | Callable[[Any], Any] | None) -> tuple[int, np.ndarray]:
-    """Number and table by which the kernels know a cost.
+    """Number and table that stand for a cost in the kernels.
 
     Parameters
     ----------
@@ -116,5 +116,6 @@ def class_shares(code: np.ndarray, n_classes: int, sample_weight: np.ndarray) ->
     >>> class_shares(np.array([0, 0, 0, 1]), 2, np.ones(4))
     array([0.75, 0.25])
     """
-    counts = np.bincount(code, weights=sample_weight, minlength=n_classes)
-    return counts / counts.sum()
+    counts: np.ndarray = np.bincount(code, weights=sample_weight, minlength=n_classes)
+    shares: np.ndarray = counts / counts.sum()
+    return shares

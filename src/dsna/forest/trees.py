@@ -1,11 +1,11 @@
 """Grown trees as flat arrays: growing them in parallel, sending rows down, what their leaves hold.
 
-The layout of the arrays is told in ``dsna._kernels.forest.tree``.
+``dsna._kernels.forest.tree`` describes the layout of the arrays.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -15,11 +15,17 @@ from .._utils.invariants import Array, Checked, check_leaves, check_links, requi
 from .._utils.parallel import chunks, in_parallel, writable
 from .held_out import N_FOLDS
 
+#: One tree: child, threshold, split_ptr, split_feature, split_weight, metric_weight, leaf_ptr, importance, rows.
+GrownTree: TypeAlias = tuple[np.ndarray, ...]
+
 
 def _grow_some(
-    table: tuple, growth: dict[str, Any], sizes: np.ndarray, jobs: list[tuple[np.ndarray, np.ndarray, int]]
-) -> list:
-    """Grow the trees of one task; a job is (rows sorted by label, their weights, seed)."""
+    table: tuple[np.ndarray, ...],
+    growth: dict[str, Any],
+    sizes: np.ndarray,
+    jobs: list[tuple[np.ndarray, np.ndarray, int]],
+) -> list[GrownTree]:
+    """Grow the trees of one task; a job is (rows sorted by class or target, their weights, seed)."""
     from .._kernels.forest.node_targets import Growth, Table
     from .._kernels.forest.tree import grow_tree
 
@@ -48,23 +54,23 @@ def grow_trees(
     jobs: list[tuple[np.ndarray, np.ndarray, int]],
     n_jobs: int | None,
     verbose: int = 0,
-) -> list[tuple]:
+) -> list[GrownTree]:
     """Grow one tree per job in parallel; each comes as the arrays that ``Trees.join`` takes."""
     per_task = max(1, -(-len(jobs) // (4 * effective_n_jobs(n_jobs))))
     tasks = [(table, growth, sizes, jobs[part]) for part in chunks(len(jobs), per_task)]
     return [tree for task in in_parallel(_grow_some, tasks, n_jobs, verbose) for tree in task]
 
 
-def in_input_units(grown: list[tuple], space: np.ndarray) -> list[tuple]:
-    """Trees grown on ``X @ space`` as trees that take X: each split takes all columns that the space knows."""
-    known = np.flatnonzero(space.any(axis=1)).astype(np.int32)
-    back = np.ascontiguousarray(space[known].T)
+def in_input_units(grown: list[GrownTree], space: np.ndarray) -> list[GrownTree]:
+    """Trees grown on ``X @ space`` as trees that take X: each split uses all columns that the space uses."""
+    used = np.flatnonzero(space.any(axis=1)).astype(np.int32)
+    back = np.ascontiguousarray(space[used].T)
     shares = np.abs(space) / np.maximum(np.abs(space).sum(axis=0), 1e-300).sum()
-    taken = []
+    taken: list[GrownTree] = []
     for child, threshold, ptr, feature, weight, metric_weight, leaf_ptr, importance, rows in grown:
         dense = csr_array((weight, feature, ptr), shape=(len(child), len(back))) @ back
-        new_ptr = np.arange(len(child) + 1) * len(known)
-        split = (new_ptr, np.tile(known, len(child)), dense.astype(np.float32).ravel())
+        new_ptr = np.arange(len(child) + 1) * len(used)
+        split = (new_ptr, np.tile(used, len(child)), dense.astype(np.float32).ravel())
         taken.append((child, threshold, *split, metric_weight, leaf_ptr, shares @ importance, rows))
     return taken
 
@@ -74,13 +80,13 @@ class Trees(Checked):
 
     Attributes
     ----------
-    roots : (n_trees,) first node of each tree, or -1 - its leaf where there is but one.
+    roots : (n_trees,) first node of each tree, or -1 - its leaf where it has only one.
     child, threshold, split_ptr, split_feature, split_weight : nodes of all trees, one after another.
     node_tree : tree of each node.
-    metric_weight : weight of each split in the forest's metric; with ``node_tree`` empty once it is forgotten.
+    metric_weight : weight of each split in the metric; this and ``node_tree`` are empty after ``without_metric``.
     leaf_ptr, leaf_rows : training rows of each leaf.
     leaf_tree : tree of each leaf.
-    left_out : (n_trees, N_FOLDS) blocks of rows that a tree has never seen.
+    left_out : (n_trees, N_FOLDS) folds of rows that a tree has never seen.
     importance : (n_features,) summed gains.
     """
 
@@ -118,7 +124,7 @@ class Trees(Checked):
         ends = -1 - np.concatenate([self.child[above, side], self.roots[lone]])
         check_leaves("Trees", ends, np.concatenate([tree[above], lone]), self.leaf_tree)
         known = sizes["weighed"] == 0 or np.array_equal(self.node_tree, tree)
-        require(known, "Trees.node_tree does not tell the tree of each node")
+        require(known, "Trees.node_tree does not name the tree of each node")
 
     roots: np.ndarray
     child: np.ndarray
@@ -155,7 +161,7 @@ class Trees(Checked):
         return len(self.leaf_ptr) - 1
 
     @classmethod
-    def join(cls, grown: list[tuple], left_out: np.ndarray) -> Trees:
+    def join(cls, grown: list[GrownTree], left_out: np.ndarray) -> Trees:
         """Trees given one by one as (child, threshold, split_ptr, ..., importance, rows), as one object."""
         child, threshold, split_ptr, feature, weight, metric_weight, leaf_ptr, importance, rows = zip(
             *grown, strict=True
@@ -207,7 +213,7 @@ class Trees(Checked):
         totals = np.maximum(np.bincount(leaf, weights=weights, minlength=self.n_leaves), 1e-300)
         filled = np.diff(self.leaf_ptr) > 0
         means = np.zeros((self.n_leaves, values.shape[1]))
-        # Relative to the first row of the leaf, so that equal values have that value as their mean, exactly.
+        # Relative to the first row of the leaf, so that the mean of equal values is exactly that value.
         means[filled] = values[self.leaf_rows[self.leaf_ptr[:-1][filled]]]
         for k, column in enumerate(values.T):
             off = weights * (column[self.leaf_rows] - means[leaf, k])
@@ -216,10 +222,10 @@ class Trees(Checked):
 
     @staticmethod
     def mean_over_trees(leaf_value: np.ndarray, leaves: np.ndarray, used: np.ndarray | None = None) -> np.ndarray:
-        """(n, k) mean of what the leaves (n, n_trees) hold, over the trees that are used (n, n_trees), or over all.
+        """(n, k) mean of the values of the leaves (n, n_trees) over the trees that are used (n, n_trees), or over all.
 
-        Sums go tree by tree and relative to the first: the answer to a row depends on no other row, and equal values
-        have that value as their mean, exactly.
+        Sums are taken tree by tree and relative to the first: the result of a row depends on no other row, and the mean
+        of equal values is exactly that value.
         """
         used = np.ones(leaves.shape, dtype=bool) if used is None else used
         first = leaf_value[leaves[:, 0]]
@@ -227,7 +233,7 @@ class Trees(Checked):
         for t in range(1, leaves.shape[1]):
             total += (leaf_value[leaves[:, t]] - first) * used[:, t, None]
         with np.errstate(invalid="ignore"):
-            return first + total / used.sum(axis=1, keepdims=True)
+            return np.asarray(first + total / used.sum(axis=1, keepdims=True))
 
     def with_rows(self, leaves: np.ndarray, rows: np.ndarray) -> Trees:
         """Trees whose leaves hold more rows: ``rows[i]`` joins leaf ``leaves[i]``."""
@@ -239,10 +245,9 @@ class Trees(Checked):
         return Trees(**arrays)
 
     def shortened(self, most: int, code: np.ndarray) -> Trees:
-        """Trees whose leaves keep at most about ``most`` rows: of each label its share, at least one.
+        """Trees whose leaves keep at most about ``most`` rows: of each class or target its share, at least one.
 
-        Rows stand in the same order in all leaves, so that leaves drop the same rows and proximities keep their
-        meaning.
+        Rows have the same order in all leaves, so leaves drop the same rows and proximities stay comparable.
         """
         sizes = np.diff(self.leaf_ptr)
         leaf = self._leaf_of_entry
@@ -258,7 +263,7 @@ class Trees(Checked):
         return Trees(**arrays)
 
     def without_metric(self) -> Trees:
-        """Trees that no longer know the weights of their splits in the metric."""
+        """Trees without the weights of their splits in the metric."""
         arrays = self.state
         arrays["metric_weight"] = np.empty(0)
         arrays["node_tree"] = np.empty(0, dtype=np.int32)
@@ -266,7 +271,7 @@ class Trees(Checked):
 
 
 def _feature_dtype(widest: int) -> type:
-    """The smallest dtype for numbers of features, so that there is but one for each forest."""
+    """The smallest dtype for numbers of features, so that each forest has only one."""
     return np.int16 if widest < 2**15 else np.int32
 
 

@@ -1,7 +1,7 @@
-"""Model files as archives: what is read of a zip file of ``header.json`` and arrays, and what is refused unread.
+"""Reading model files: a zip file of ``header.json`` and arrays.
 
-A file may come from anybody.  Nothing is unpacked, no entry is read before its size is known to fit the file, and what
-numpy or json would understand but ``dsna.save`` never writes is refused.
+A file may come from anybody. Nothing is unpacked, no entry is read before its size is known to fit the file, and
+whatever numpy or json would accept but ``dsna.save`` never writes is refused.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ModelFileError(ValueError):
 
 
 def open_regular(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Open a file for reading; a folder, device or pipe is refused without a look into it."""
+    """Open a file for reading; a folder, device or pipe is refused unopened."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise ModelFileError(f"{os.fspath(path)}: not a regular file but a folder, device or pipe. Check the path.")
     return open(path, "rb")
@@ -72,7 +72,7 @@ class Archive:
             raise ModelFileError(f"two entries have one name: damaged. {AGAIN}")
 
     def header(self) -> Any:
-        """The header, in which keys are told once and numbers are finite."""
+        """The header; repeated keys and numbers that are not finite are refused."""
         return json.loads(
             self._zip.read(HEADER), object_pairs_hook=_distinct, parse_constant=_refused, parse_float=_finite
         )
@@ -92,11 +92,11 @@ class Archive:
         with self._zip.open(entry) as stream:
             version = npy.read_magic(stream)
             length = int.from_bytes(stream.read(2), "little")
-            told = _ARRAY_HEADER.fullmatch(stream.read(length).decode("latin1"))
-            if version != (1, 0) or told is None:
-                raise ValueError(f"{entry.filename} does not begin like an array that dsna saves")
-            dtype = np.dtype(told[1])
-            shape = [int(axis) for axis in re.findall(r"\d+", told[2])]
+            header = _ARRAY_HEADER.fullmatch(stream.read(length).decode("latin1"))
+            if version != (1, 0) or header is None:
+                raise ValueError(f"{entry.filename} does not have the header of an array that dsna saves")
+            dtype = np.dtype(header[1])
+            shape = [int(axis) for axis in re.findall(r"\d+", header[2])]
             expected = stream.tell() + math.prod(shape) * dtype.itemsize
         if not dtype.itemsize or expected != entry.file_size or max(shape, default=0) > _LONGEST_AXIS:
             raise ValueError(f"{entry.filename} is not as large as its shape {shape} of {dtype} asks")
@@ -117,7 +117,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key of the header is told twice")
+        raise ValueError("a key of the header occurs twice")
     return found
 
 

@@ -99,7 +99,7 @@ class Decoder:
         self._texts: dict[int, np.ndarray] = {}
 
     def unknown(self, what: str) -> ModelFileError:
-        """The error for a name that is on no list."""
+        """The error for an unknown name."""
         return ModelFileError(f"{what} is unknown here. Use what wrote the file, {self._writer}, or newer.")
 
     def built(self, cls: Any, tree: dict[str, Any]) -> Any:
@@ -140,7 +140,7 @@ class Decoder:
         if tag == "dict":
             found = {self.value(key): self.value(value) for key, value in content}
             if len(found) < len(content):
-                raise ValueError("a key of a dictionary is told twice")
+                raise ValueError("a key of a dictionary occurs twice")
             return found
         if tag == "random":
             return _generator(self.value(content))
@@ -163,7 +163,7 @@ class Decoder:
 
 
 def _generator(state: Any) -> np.random.RandomState:
-    """A generator in a state that numpy, which does not look at it closely, cannot stumble over."""
+    """A generator in a state that was checked here, because numpy checks little of it."""
     key, at = state["state"]["key"], state["state"]["pos"]
     sound = (
         state.keys() == {"bit_generator", "state", "has_gauss", "gauss"}

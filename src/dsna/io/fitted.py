@@ -1,6 +1,6 @@
-"""What holds for the fitted attributes of each estimator, and between the containers among them.
+"""Invariants of the fitted attributes of each estimator, and between the containers among them.
 
-Model files are checked against it when they are written and when they are read.
+Model files are checked against them when they are written and when they are read.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Attributes(NamedTuple):
 
 
 def check_model(model: Any) -> None:
-    """Raise an InvariantError or another ValueError where parameters or fitted attributes are not as they must be."""
+    """Raise an InvariantError or another ValueError where a parameter or fitted attribute is invalid."""
     getattr(model, "check_parameters", model._validate_params)()
     fitted = fitted_attributes(model)
     if not fitted:
@@ -69,34 +69,35 @@ def _forest_classifier(model: Any) -> None:
 
 
 def _dsna_classifier(model: Any) -> None:
-    know, n_classes = model._index, len(model.classes_)
+    index, n_classes = model._index, len(model.classes_)
     require(np.all(np.isin(model.fitted_classes_, model.classes_)), "fitted_classes_ is not among classes_")
-    code = know.label[:, 0]
-    known = know.label.shape[1] == 1 and np.all((code >= 0) & (code < n_classes) & (code == np.floor(code)))
+    code = index.label[:, 0]
+    known = index.label.shape[1] == 1 and np.all((code >= 0) & (code < n_classes) & (code == np.floor(code)))
     require(known, "the index holds other numbers than those of the classes")
-    sums = np.bincount(code.astype(np.int64), weights=know.weight, minlength=n_classes)
+    sums = np.bincount(code.astype(np.int64), weights=index.weight, minlength=n_classes)
     require(np.allclose(sums, model._class_weight, 1e-6, 0.0), "_class_weight is not that of the rows")
     require(np.allclose(model._calibration.prior, model.class_prior_), "the calibration's prior is not class_prior_")
-    for shares in (know.values, know.leaf_value):
+    for shares in (index.values, index.leaf_value):
         require(not shares.size or (shares.min() >= 0 and shares.max() <= _ONE), "the index averages no classes")
 
 
 def _dsna_regressor(model: Any) -> None:
     require(len(model._grid) > 0, "the grid is empty")
     require(len(model._regions) in (0, model.n_outputs_), "there are not as many regions as outputs")
-    told = (model.blend_, model.decision_, model.balance_)
-    require(told == (model._rule.blend, model._rule.decision, model._rule.balance), "the rule is not the one told")
+    attributes = (model.blend_, model.decision_, model.balance_)
+    rule = (model._rule.blend, model._rule.decision, model._rule.balance)
+    require(attributes == rule, "blend_, decision_ or balance_ is not that of the rule")
 
 
 def _detector(model: Any) -> None:
-    """Lengths say it all."""
+    """The lengths are all there is to check."""
 
 
 _ONE = 1.0 + 1e-9
 _SHARE, _SCORE = Number(0.0, 1.0), Number(nan=True)
 _NAMED: Mapping[str, Field] = {"feature_names_in_": Array("object", "features")}
 _FOREST: Mapping[str, Field] = {
-    "scaling_": Part("Scaling", "features"),
+    "_scaling": Part("Scaling", "features"),
     "trees_": Part("Trees", "features leaves"),
     "n_features_in_": Count("features"),
     "fold_": Array("int64", "rows", 0, N_FOLDS - 1),
@@ -114,7 +115,7 @@ ATTRIBUTES = {
             "classes_": Classes("classes"),
             "n_classes_": Count("classes"),
             "class_prior_": Array("float64", "classes", 0.0, 1.0),
-            "leaf_value_": Array("float64", "leaves, classes", 0.0, _ONE),
+            "_leaf_value": Array("float64", "leaves, classes", 0.0, _ONE),
         },
         {
             **_NAMED,
@@ -127,7 +128,7 @@ ATTRIBUTES = {
     "CostSensitiveForestRegressor": Attributes(
         {
             **_FOREST,
-            "leaf_value_": Array("float64", "leaves, outputs", -LARGEST, LARGEST),
+            "_leaf_value": Array("float64", "leaves, outputs", -LARGEST, LARGEST),
             "n_outputs_": Count("outputs"),
         },
         {**_NAMED, "oob_score_": _SCORE, "oob_prediction_": Array("float64", "rows | rows, outputs", nan=True)},
@@ -160,7 +161,7 @@ ATTRIBUTES = {
             "blend_": _SHARE,
             "decision_": Choice(("mean", "median", "grid")),
             "balance_": _SHARE,
-            "_grid": Array("float64", "labels, outputs", -LARGEST, LARGEST),
+            "_grid": Array("float64", "points, outputs", -LARGEST, LARGEST),
             "oob_score_": _SCORE,
             "oob_prediction_": Array("float64", "answered | answered, outputs"),
             "_regions": Parts("Regions", "regions"),

@@ -1,10 +1,10 @@
 """Model files: a zip of ``header.json`` and one ``.npy`` per array, with no pickle and no code inside.
 
-The header holds the format, the versions, the class of the estimator and its state as a JSON tree, as told in
-``encoding``.  Entries are stored, not compressed, so that no file can unfold to more than its own size.
+The header holds the format, the versions, the class of the estimator and its state as a JSON tree, which
+``encoding`` describes. Entries are stored, not compressed, so that no file can unpack to more than its own size.
 
-A file may come from anybody: ``archives`` reads nothing that does not fit, every container and estimator checks what it
-is given (``invariants``, ``fitted``), and what a kernel sees afterwards is as safe as what ``fit`` makes.
+A file may come from anybody: ``archive`` reads nothing that does not fit, every container and estimator checks what it
+is given (``_utils/invariants``, ``fitted``), and kernels then see nothing that ``fit`` could not have made.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ESTIMATORS = {
     "EdgeDetector": "vision.edges.detector",
 }
 _ROUTED = ("fit", "score")
-# What zipfile, json and numpy raise on bytes that nobody meant to write.
+# What zipfile, json and numpy raise on damaged files.
 _DAMAGE = (
     zipfile.BadZipFile, struct.error, EOFError, ValueError, LookupError, TypeError, AttributeError,
     OverflowError, RuntimeError,
@@ -119,10 +119,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read an estimator from a file that ``save`` wrote; it predicts exactly as the one saved.
 
-    A file from a stranger is safe to load.  No code is run from it, and only classes of this package and the
-    scikit-learn estimators that ``forest`` takes are made.  All that it holds is checked, in time linear in its size: a
-    file that was forged or damaged is refused, or gives a model that predicts as a fitted one does, without crashing.
-    What such a model predicts is as good as the file's author made it.
+    A file from an unknown source is safe to load. No code is run from it, and only classes of this package and the
+    scikit-learn estimators that ``forest`` takes are made. Everything in it is checked, in time linear in its size: a
+    forged or damaged file is refused, or gives a model that predicts without crashing. How good the predictions of such
+    a model are is up to the author of the file.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def _read(stream: IO[bytes], start: bytes) -> Any:
 
 
 def _requests(model: Any) -> dict[str, Any]:
-    """What ``set_fit_request`` and its kin were told, by method."""
+    """Metadata requests (``set_fit_request`` and the like), by method."""
     if "_metadata_request" not in vars(model):
         return {}
     routing = model.get_metadata_routing()

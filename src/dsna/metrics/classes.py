@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._utils.errors import DSNAError
+
 __all__ = [
     "equal_mass",
     "expected_calibration_error",
@@ -49,7 +51,7 @@ def minority_recall_score(y_true: ArrayLike, y_pred: ArrayLike, *, minority: Any
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True and predicted classes, of any type.
-    minority : label, default=None
+    minority : class, default=None
         The class that counts as rare. By default the least frequent one in `y_true`; where several are
         equally rare, their recalls are averaged.
 
@@ -79,7 +81,7 @@ def minority_precision_score(
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True and predicted classes, of any type.
-    minority : label, default=None
+    minority : class, default=None
         The class that counts as rare. By default the least frequent one in `y_true`; where several are
         equally rare, their precisions are averaged.
     zero_division : float, default=0.0
@@ -99,9 +101,9 @@ def minority_precision_score(
     classes, _, counts = _recalls(y_true, y_pred)
     truth, predicted = np.asarray(y_true), np.asarray(y_pred)
     found = []
-    for label in classes[_rarest(classes, counts, minority)]:
-        named = predicted == label
-        found.append(np.mean(truth[named] == label) if named.any() else zero_division)
+    for one in classes[_rarest(classes, counts, minority)]:
+        named = predicted == one
+        found.append(np.mean(truth[named] == one) if named.any() else zero_division)
     return float(np.mean(found))
 
 
@@ -112,7 +114,7 @@ def expected_calibration_error(
 
     For each class, rows are sorted by its probability and cut into bins of equal mass (equal probabilities stay
     together); the error is the mean over rows of |mean probability - share of the class| of their bin, and the mean
-    over classes of that.  Every class counts alike, so that the rare ones are not lost.
+    over classes of that. Every class has the same weight.
 
     Parameters
     ----------
@@ -143,15 +145,15 @@ def expected_calibration_error(
     if proba.ndim == 1:
         proba = np.stack([1.0 - proba, proba], axis=1)
     if not len(truth) or proba.shape != (len(truth), len(classes)):
-        raise ValueError(
+        raise DSNAError(
             f"y_proba has shape {np.shape(y_proba)}; {len(truth)} rows of the classes {classes.tolist()} need one "
             "column for each class. Name the classes of the columns with labels= where y_true lacks some."
         )
     if bins < 1 or bins != int(bins):
-        raise ValueError(f"bins must be a positive whole number; got {bins!r}.")
+        raise DSNAError(f"bins must be a positive whole number; got {bins!r}.")
     errors = []
-    for label, column in zip(classes, proba.T, strict=True):
-        mean, share, size = equal_mass(column, (truth == label).astype(np.float64), int(bins))
+    for one, column in zip(classes, proba.T, strict=True):
+        mean, share, size = equal_mass(column, (truth == one).astype(np.float64), int(bins))
         errors.append(np.average(np.abs(mean - share), weights=size))
     return float(np.mean(errors))
 
@@ -179,7 +181,7 @@ def equal_mass(
 def _rarest(classes: NDArray[Any], counts: NDArray[np.int64], minority: Any) -> NDArray[np.bool_]:
     rare = counts == counts.min() if minority is None else classes == minority
     if not rare.any():
-        raise ValueError(f"minority={minority!r} is not among the classes of y_true, which are {classes.tolist()}.")
+        raise DSNAError(f"minority={minority!r} is not among the classes of y_true, which are {classes.tolist()}.")
     return np.asarray(rare)
 
 
@@ -187,12 +189,12 @@ def _recalls(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[Any], NDArra
     """Classes of `y_true`, the recall of each and the number of its rows."""
     truth, predicted = np.asarray(y_true), np.asarray(y_pred)
     if truth.ndim != 1 or truth.shape != predicted.shape:
-        raise ValueError(
+        raise DSNAError(
             "y_true and y_pred must be one-dimensional and equally long; "
             f"got shapes {truth.shape} and {predicted.shape}."
         )
     if not len(truth):
-        raise ValueError("y_true is empty: a score needs at least one row.")
+        raise DSNAError("y_true is empty: a score needs at least one row.")
     classes, code, counts = np.unique(truth, return_inverse=True, return_counts=True)
     found = np.bincount(code, weights=truth == predicted, minlength=len(classes))
     return classes, found / counts, counts

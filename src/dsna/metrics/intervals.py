@@ -5,25 +5,26 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._utils.errors import DSNAError
 from .targets import Density, as_columns, rare_rows
 
 __all__ = ["interval_coverage_score", "rare_target_coverage_score"]
 
 
 def interval_coverage_score(y_true: ArrayLike, intervals: ArrayLike) -> float:
-    """Share of the labels that lie in their intervals.
+    """Share of the targets that lie in their intervals.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        True labels.
+        True targets.
     intervals : array-like of shape (n_samples, 2) or (n_samples, n_outputs, 2)
         Lower and upper bounds, as ``DSNARegressor.predict_interval`` gives them; bounds count as inside.
 
     Returns
     -------
     float
-        Between 0 and 1, to be compared with the coverage that was asked for.
+        Between 0 and 1, to be compared with the coverage that was requested.
 
     Examples
     --------
@@ -42,12 +43,12 @@ def rare_target_coverage_score(
     density: Density | None = None,
     share: float = 0.1,
 ) -> float:
-    """Share of the rows of the rarest labels that lie in their intervals.
+    """Share of the rows of the rarest targets that lie in their intervals.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        True labels.
+        True targets.
     intervals : array-like of shape (n_samples, 2) or (n_samples, n_outputs, 2)
         Lower and upper bounds.
     y_train, density, share
@@ -73,8 +74,8 @@ def _inside(y_true: ArrayLike, intervals: ArrayLike) -> tuple[NDArray[np.float64
     truth = as_columns(y_true, "y_true")
     bounds = np.asarray(intervals, dtype=np.float64)
     if bounds.shape != (*np.shape(y_true), 2) or np.isnan(bounds).any():
-        raise ValueError(
-            f"intervals must hold two bounds, not NaN, for each label: shape {(*np.shape(y_true), 2)}; "
+        raise DSNAError(
+            f"intervals must hold two bounds, not NaN, for each target: shape {(*np.shape(y_true), 2)}; "
             f"got {bounds.shape}."
         )
     bounds = bounds.reshape(*truth.shape, 2)

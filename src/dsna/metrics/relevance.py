@@ -1,4 +1,4 @@
-"""How relevant a label is: 0 for the common ones, 1 for the rare or extreme ones."""
+"""How relevant a regression target is: 0 for common targets, 1 for rare or extreme ones."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import PchipInterpolator
 
+from .._utils.errors import DSNAError
 from ..forest.density import TargetDensity
 
 RELEVANCES = ("boxplot", "density")
@@ -14,17 +15,17 @@ _FENCE = 1.5
 
 
 class TargetRelevance:
-    """Relevance, in [0, 1], of the labels of a regression problem.
+    """Relevance, in [0, 1], of the targets of a regression problem.
 
     Parameters
     ----------
     y : array of shape (n,)
-        Training labels.
+        Training targets.
     kind : {"boxplot", "density"}, default="boxplot"
         "boxplot" (Ribeiro and Moniz, 2020): 0 at the median, 1 from the whiskers of a box plot outward, and a
-        monotone cubic in between.  A whisker that coincides with the median, as among labels that are mostly zero,
-        moves out to the most extreme label of its side.  "density": 1 - density / largest density, so that gaps
-        between common labels are relevant too.
+        monotone cubic in between. A whisker that coincides with the median, as among targets that are mostly zero,
+        moves out to the most extreme target of its side.  "density": 1 - density / largest density, so that gaps
+        between common targets are relevant too.
 
     Examples
     --------
@@ -40,9 +41,9 @@ class TargetRelevance:
     def __init__(self, y: Any, kind: str = "boxplot"):
         y = np.asarray(y, dtype=np.float64)
         if y.ndim != 1 or not len(y) or not np.isfinite(y).all():
-            raise ValueError(f"Relevance needs finite labels of shape (n,), one at least; got shape {y.shape}.")
+            raise DSNAError(f"Relevance needs finite targets of shape (n,), one at least; got shape {y.shape}.")
         if kind not in RELEVANCES:
-            raise ValueError(f"kind={kind!r} is unknown: use one of {RELEVANCES}.")
+            raise DSNAError(f"kind={kind!r} is unknown: use one of {RELEVANCES}.")
         self.kind = kind
         if kind == "density":
             self.density = TargetDensity(y)
@@ -51,7 +52,7 @@ class TargetRelevance:
             self.points = _control_points(y)
 
     def evaluate(self, y: Any) -> np.ndarray:
-        """Relevance, shape (n,), of the labels ``y``.
+        """Relevance, shape (n,), of the targets ``y``.
 
         Examples
         --------
@@ -64,11 +65,11 @@ class TargetRelevance:
         at, value = self.points
         if len(at) < 2:
             return np.zeros(len(y))
-        return np.clip(PchipInterpolator(at, value)(np.clip(y, at[0], at[-1])), 0.0, 1.0)
+        return np.asarray(np.clip(PchipInterpolator(at, value)(np.clip(y, at[0], at[-1])), 0.0, 1.0))
 
 
 def _control_points(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Labels, increasing, and their relevances: the whisker of each side that has one, and the median."""
+    """Targets, increasing, and their relevances: the whisker of each side that has one, and the median."""
     low, middle, high = np.quantile(y, [0.25, 0.5, 0.75])
     reach = _FENCE * (high - low)
     lower, upper = y[y >= low - reach].min(), y[y <= high + reach].max()
@@ -78,4 +79,4 @@ def _control_points(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if end != middle:
             points[end] = 1.0
     at = np.array(sorted(points))
-    return at, np.array([points[label] for label in at])
+    return at, np.array([points[target] for target in at])

@@ -1,4 +1,4 @@
-"""Scores of labels: errors that count rare label regions as much as common ones."""
+"""Errors of a regression that count rare regions of the target as much as common ones."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._utils.errors import DSNAError
 from ..forest.density import TargetDensity
 from .relevance import TargetRelevance
 
 __all__ = ["balanced_absolute_error", "rare_target_absolute_error", "sera_error"]
 
-#: A density of labels: fitted, or a function from labels to densities.
+#: A density of targets: fitted, or a function from targets to densities.
 Density = TargetDensity | Callable[[NDArray[np.float64]], ArrayLike]
 
 
 def balanced_absolute_error(y_true: ArrayLike, y_pred: ArrayLike, bins: int | ArrayLike = 10) -> float:
-    """Mean absolute error with every region of the label range counting alike.
+    """Mean absolute error with equal weight for every region of the target range.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        True and predicted labels.
+        True and predicted targets.
     bins : int or array-like of shape (n_edges,), default=10
-        Number of bins of equal width between the smallest and the largest true label, or the increasing edges
-        of the bins; labels beyond the first or last edge belong to the first or last bin. Edges from the
-        training labels make the scores of several folds comparable.
+        Number of bins of equal width between the smallest and the largest true target, or the increasing edges
+        of the bins; targets beyond the first or last edge belong to the first or last bin. Edges from the
+        training targets make the scores of several folds comparable.
 
     Returns
     -------
@@ -66,16 +67,16 @@ def rare_target_absolute_error(
     density: Density | None = None,
     share: float = 0.1,
 ) -> float:
-    """Mean absolute error on the rows whose labels were rarest in training.
+    """Mean absolute error on the rows whose targets were rarest in training.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        True and predicted labels.
+        True and predicted targets.
     y_train : array-like of shape (n_train,) or (n_train, n_outputs), default=None
-        Training labels, to which a :class:`dsna.forest.costs.TargetDensity` is fitted. Give either this or `density`.
+        Training targets, to which a :class:`dsna.forest.density.TargetDensity` is fitted. Give this or `density`.
     density : TargetDensity or callable, default=None
-        A density fitted before, or a function from labels to densities.
+        A density fitted before, or a function from targets to densities.
     share : float, default=0.1
         Share of the rows of `y_true` that counts as rare: the ``ceil(share * n_samples)`` rows of lowest
         density, and the rows that tie with the last of them.
@@ -113,12 +114,12 @@ def sera_error(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        True and predicted labels.
+        True and predicted targets.
     y_train : array-like of shape (n_train,) or (n_train, n_outputs), default=None
-        Training labels, to which a :class:`dsna.metrics.relevance.TargetRelevance` (box plot) is fitted, one for each
+        Training targets, to which a :class:`dsna.metrics.relevance.TargetRelevance` (box plot) is fitted, one for each
         output. Give either this or `relevance`.
     relevance : callable, default=None
-        A function from labels (n_samples,) to relevances in [0, 1].
+        A function from targets (n_samples,) to relevances in [0, 1].
     normalize : bool, default=False
         Whether the mean over rows is returned and not their sum.
 
@@ -138,13 +139,13 @@ def sera_error(
     """
     truth, error = _absolute_errors(y_true, y_pred)
     if (y_train is None) == (relevance is None):
-        raise ValueError("Give either y_train (labels to fit a relevance to) or relevance, and not both.")
+        raise DSNAError("Give either y_train (targets to fit a relevance to) or relevance, and not both.")
     functions = [relevance] * truth.shape[1]
     if y_train is not None:
         functions = [TargetRelevance(column).evaluate for column in _reference(y_train, truth).T]
     phi = np.stack([_values(f, truth[:, a], "relevance") for a, f in enumerate(functions)], axis=1)
     if (phi < 0).any() or (phi > 1).any():
-        raise ValueError("relevance must give numbers between 0 and 1.")
+        raise DSNAError("relevance must give numbers between 0 and 1.")
     areas = (phi * error**2).sum(axis=0)
     return float(areas.mean() / (len(truth) if normalize else 1))
 
@@ -161,9 +162,9 @@ def rare_rows(
     array([False, False,  True])
     """
     if not 0 < share <= 1:
-        raise ValueError(f"share must lie in (0, 1]; got {share!r}.")
+        raise DSNAError(f"share must lie in (0, 1]; got {share!r}.")
     if (y_train is None) == (density is None):
-        raise ValueError("Give either y_train (labels to fit a density to) or density, and not both.")
+        raise DSNAError("Give either y_train (targets to fit a density to) or density, and not both.")
     if y_train is not None:
         reference = _reference(y_train, truth)
         density = TargetDensity(reference[:, 0] if reference.shape[1] == 1 else reference)
@@ -174,25 +175,25 @@ def rare_rows(
 
 
 def _reference(y_train: ArrayLike, truth: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Training labels in columns, as many as the true ones have."""
+    """Training targets in columns, as many as the true ones have."""
     reference = as_columns(y_train, "y_train")
     if reference.shape[1] != truth.shape[1]:
-        raise ValueError(f"y_train has {reference.shape[1]} outputs, y_true {truth.shape[1]}.")
+        raise DSNAError(f"y_train has {reference.shape[1]} outputs, y_true {truth.shape[1]}.")
     return reference
 
 
-def _values(function: Any, labels: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-    """What a function says about each label, checked."""
-    value = np.asarray(function(labels), dtype=np.float64)
-    if value.shape != (len(labels),) or np.isnan(value).any():
-        raise ValueError(
-            f"{name} must give one number, not NaN, for each of {len(labels)} rows; got shape {value.shape}."
+def _values(function: Any, targets: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """The value of a function at each target, checked."""
+    value = np.asarray(function(targets), dtype=np.float64)
+    if value.shape != (len(targets),) or np.isnan(value).any():
+        raise DSNAError(
+            f"{name} must give one number, not NaN, for each of {len(targets)} rows; got shape {value.shape}."
         )
     return value
 
 
 def as_columns(y: ArrayLike | None, name: str) -> NDArray[np.float64]:
-    """Labels as finite floats of shape (n_samples, n_outputs).
+    """Targets as finite floats of shape (n_samples, n_outputs).
 
     Examples
     --------
@@ -200,20 +201,20 @@ def as_columns(y: ArrayLike | None, name: str) -> NDArray[np.float64]:
     array([[1.],
            [2.]])
     """
-    labels = np.asarray(y, dtype=np.float64)
-    if labels.ndim not in (1, 2) or not labels.size:
-        raise ValueError(
-            f"{name} must have shape (n_samples,) or (n_samples, n_outputs), not empty; got {labels.shape}."
+    targets = np.asarray(y, dtype=np.float64)
+    if targets.ndim not in (1, 2) or not targets.size:
+        raise DSNAError(
+            f"{name} must have shape (n_samples,) or (n_samples, n_outputs), not empty; got {targets.shape}."
         )
-    if not np.isfinite(labels).all():
-        raise ValueError(f"{name} contains NaN or infinity.")
-    return labels.reshape(len(labels), -1)
+    if not np.isfinite(targets).all():
+        raise DSNAError(f"{name} contains NaN or infinity.")
+    return targets.reshape(len(targets), -1)
 
 
 def _absolute_errors(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     truth, predicted = as_columns(y_true, "y_true"), as_columns(y_pred, "y_pred")
     if truth.shape != predicted.shape:
-        raise ValueError(f"y_true and y_pred differ in shape: {np.shape(y_true)} and {np.shape(y_pred)}.")
+        raise DSNAError(f"y_true and y_pred differ in shape: {np.shape(y_true)} and {np.shape(y_pred)}.")
     return truth, np.abs(truth - predicted)
 
 
@@ -221,9 +222,9 @@ def _bin_edges(bins: int | ArrayLike, truth: NDArray[np.float64]) -> NDArray[np.
     """Edges in rows: one column per output for a number of bins, a single column for given edges."""
     if np.ndim(bins) == 0:
         if not isinstance(bins, (int, np.integer)) or bins < 1:
-            raise ValueError(f"bins must be a positive integer or increasing edges; got {bins!r}.")
+            raise DSNAError(f"bins must be a positive integer or increasing edges; got {bins!r}.")
         return np.linspace(truth.min(axis=0), truth.max(axis=0), int(bins) + 1)
     edges = np.asarray(bins, dtype=np.float64)
     if edges.ndim != 1 or len(edges) < 2 or not (np.diff(edges) > 0).all():
-        raise ValueError("bins must be a positive integer or a one-dimensional, increasing list of two edges or more.")
+        raise DSNAError("bins must be a positive integer or a one-dimensional, increasing list of two edges or more.")
     return edges[:, None]

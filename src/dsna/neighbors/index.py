@@ -1,4 +1,4 @@
-"""What a fitted model knows: training rows with labels, the trees that find them, the metric that compares them."""
+"""The index of training rows: their classes or targets, the trees that find them, the metric that compares them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..forest.held_out import N_FOLDS
 from ..forest.learned_metric import metric_map
 from ..forest.scaling import Scaling
 from ..forest.trees import Trees
-from .neighborhoods import Neighborhoods, leaf_neighbors, nearest_neighbors
+from .neighborhoods import KnownRows, Neighborhoods, Queries, leaf_neighbors, nearest_neighbors
 
 _LEAF_ROWS = 32
 _NEW = -2
@@ -27,10 +27,10 @@ _RAREST = 1e305
 
 
 class Fold(NamedTuple):
-    """Training rows of one block as queries to everything that has not seen the block."""
+    """Training rows of one held-out fold as queries to everything that has not seen the fold."""
 
     rows: np.ndarray  # (n,) the queries
-    Q: np.ndarray  # (n, D) in the metric of the trees that omit the block
+    Q: np.ndarray  # (n, D) in the metric of the trees that left out the fold
     Z: np.ndarray  # (m, D) the neighbours of all queries, in the same metric
     known: np.ndarray  # (m,) which training rows those are
     near: Neighborhoods  # numbers rows of Z
@@ -50,11 +50,11 @@ class NeighborIndex(Checked):
     weight, fold : (N,) sample weights and held-out folds.
     scaling : common scale of the inputs.
     trees : the forest, or None for plain nearest neighbours.
-    leaf_value, values : what leaves vote for; what rows vote for where there are no trees.
-    rarity : (N,) weight of a row beside its proximity where rows are too many to keep: inverse frequency of its class,
-        ones in regression, where it would make new rows see other kernels than out-of-bag rows do.
+    leaf_value, values : mean class shares or targets of each leaf; of each row where there are no trees.
+    rarity : (N,) factor of a row beside its proximity where not all rows can be kept: inverse frequency of its class;
+        ones in regression, where new rows would otherwise get other kernels than out-of-bag rows.
     forest_metric : whether distances are taken in the forest's metric or on the common scale.
-    max_neighbors : bound of a neighbourhood; None: all rows of the leaves.
+    max_neighbors : most rows of a neighbourhood; None: all rows of the leaves.
     space, Z : (d, D) map into the metric space, and the rows there.
     """
 
@@ -126,19 +126,22 @@ class NeighborIndex(Checked):
         require(comparable, f"NeighborIndex.weight is zero everywhere, or differs by a factor over {_WIDEST_WEIGHTS:g}")
         rows = sizes["rows"]
         if self.trees is None:
-            require(sizes["leaves"] == 0, "NeighborIndex.leaf_value is of leaves that there are not")
+            require(sizes["leaves"] == 0, "NeighborIndex.leaf_value describes leaves, but there are no trees")
             require(sizes["valued"] == rows, "NeighborIndex.values lacks rows")
         else:
-            require(sizes["valued"] == 0, "NeighborIndex.values is of rows that leaves hold")
+            require(sizes["valued"] == 0, "NeighborIndex.values must be empty where there are trees")
             self.trees.check_rows(rows)
         if self.space is None:
-            require(sizes["dimensions"] == sizes["features"], "NeighborIndex.Z is in a space that is not known")
+            require(
+                sizes["dimensions"] == sizes["features"],
+                "NeighborIndex.Z does not have the dimension of the inputs, and there is no map",
+            )
 
-    def _space(self, block: int | None) -> np.ndarray | None:
-        """(d, D) map into the metric space, from all trees or from those that omit a block; None is the identity."""
+    def _space(self, fold: int | None) -> np.ndarray | None:
+        """(d, D) map into the metric space, from all trees or those that left out a fold; None is the identity."""
         if self.trees is None or not self.forest_metric:
             return None
-        chosen = np.ones(self.trees.n_trees, dtype=bool) if block is None else self.trees.left_out[:, block]
+        chosen = np.ones(self.trees.n_trees, dtype=bool) if fold is None else self.trees.left_out[:, fold]
         return metric_map(self.trees, chosen, len(self.scaling.offset))
 
     def place(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -147,25 +150,24 @@ class NeighborIndex(Checked):
         return scaled, _mapped(scaled, self.space)
 
     def neighbors(
-        self, scaled: np.ndarray, Q: np.ndarray, Z: np.ndarray | None = None, block: int = -1, n_jobs: int | None = None
+        self, scaled: np.ndarray, Q: np.ndarray, Z: np.ndarray | None = None, fold: int = -1, n_jobs: int | None = None
     ) -> Neighborhoods:
-        """Neighbourhoods of queries; with a block, only of what has not seen it."""
-        Z = self.Z if Z is None else Z
-        blocks = np.full(len(Q), block, dtype=np.int64)
+        """Neighbourhoods of queries; with a held-out fold, only by trees and rows that have not seen it."""
+        known = KnownRows(self.Z if Z is None else Z, self.fold, self.weight, self.rarity)
+        queries = Queries(scaled, Q, np.full(len(Q), fold, dtype=np.int64))
         if self.trees is None:
             most = 100 if self.max_neighbors is None else self.max_neighbors
-            return nearest_neighbors(self.values, self.fold, self.weight, Q, Z, blocks, most, n_jobs)
-        known = (self.fold, self.weight, self.rarity)
-        near = leaf_neighbors(self.trees, self.leaf_value, *known, scaled, Q, Z, blocks, self.max_neighbors, n_jobs)
-        if block < 0 and self.fold[-1] == _NEW:
+            return nearest_neighbors(self.values, known, queries, most, n_jobs)
+        near = leaf_neighbors(self.trees, self.leaf_value, known, queries, self.max_neighbors, n_jobs)
+        if fold < 0 and self.fold[-1] == _NEW:
             self._fade(near, Q)
         return near
 
     def _fade(self, near: Neighborhoods, Q: np.ndarray) -> None:
-        """Let proximities fall with distance, and the vote follow them, wherever added rows are met.
+        """Let proximities and the vote decay with distance in neighbourhoods that hold added rows.
 
-        Trees had no reason to part added rows from the others of a leaf: without this, a few rows of a new class
-        would win all the queries of the large, once pure leaves that they fall into.
+        The trees were not grown to separate added rows from the others of a leaf: without this, a few rows of a new
+        class would win all queries of the large, formerly pure leaves that they fall into.
         """
         n_values = self.leaf_value.shape[1]
         for part in chunks(len(Q), _FADE_CHUNK):
@@ -184,16 +186,16 @@ class NeighborIndex(Checked):
             near.vote[met] = weighted_sum(faded / ordered_sum(faded)[:, None], values)
 
     def out_of_bag(self, scaled: np.ndarray, rows: np.ndarray, n_jobs: int | None = None) -> list[Fold]:
-        """The training rows ``rows``, block by block, as queries to trees, metric and rows that never saw them."""
+        """The training rows ``rows``, fold by fold, as queries to trees, metric and rows that never saw them."""
         folds = []
-        for b in range(N_FOLDS):
-            asked = rows[self.fold[rows] == b]
-            others = (self.fold != b) & (self.weight > 0)
-            unseen = self.trees is None or bool(self.trees.left_out[:, b].any())
+        for fold in range(N_FOLDS):
+            asked = rows[self.fold[rows] == fold]
+            others = (self.fold != fold) & (self.weight > 0)
+            unseen = self.trees is None or bool(self.trees.left_out[:, fold].any())
             if len(asked) == 0 or not others.any() or not unseen:
                 continue
-            Z = _mapped(scaled, self._space(b))
-            near = self.neighbors(scaled[asked], Z[asked], Z, b, n_jobs)
+            Z = _mapped(scaled, self._space(fold))
+            near = self.neighbors(scaled[asked], Z[asked], Z, fold, n_jobs)
             known, at = np.unique(near.rows, return_inverse=True)
             compact = Neighborhoods(at.reshape(near.rows.shape).astype(np.int64), near.proximity, near.size, near.vote)
             folds.append(Fold(asked, Z[asked], np.ascontiguousarray(Z[known]), known, compact))
@@ -209,7 +211,7 @@ class NeighborIndex(Checked):
 
         Parameters
         ----------
-        X, label, values : new rows, their labels and what leaves average.
+        X, label, values : new rows, their classes or targets, and what leaves average.
         rarity : inverse frequencies of all rows, old and new.
         """
         first = len(self.Z)

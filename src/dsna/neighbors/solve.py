@@ -22,7 +22,7 @@ def solve(
     how: dict[str, Any],
     n_jobs: int | None,
 ) -> dict[str, np.ndarray]:
-    """Answers (fields of ``dsna._kernels.approximation.query.Answers``) for queries Q with neighbourhoods ``near``.
+    """Solutions for queries Q with neighbourhoods ``near``: fields of ``dsna._kernels.approximation.query.Answers``.
 
     ``how`` holds the fields of ``Settings`` there, as ``Approximation.kernel_settings`` gives them.
     """

@@ -8,20 +8,10 @@ from scipy.optimize import minimize
 from .._utils.invariants import Array, Checked, require
 
 _SMOOTH = 0.15
-
-
 _TINY = 1e-300
-
-
 _STIFF_SLOPES = 2.0
-
-
 _STIFF_BIAS = 0.5
-
-
 _STEEPEST = 4.0
-
-
 _LARGEST_BIAS = 1e6
 
 
@@ -38,7 +28,7 @@ def class_mass(weights: np.ndarray, rows: np.ndarray, code: np.ndarray, n_classe
     at = code[rows] + np.arange(n)[:, None] * n_classes
     mass = np.bincount(at.ravel(), weights=np.maximum(weights, 0.0).ravel(), minlength=n * n_classes)
     mass = mass.reshape(n, n_classes)
-    return mass / np.maximum(mass.sum(axis=1, keepdims=True), _TINY)
+    return np.asarray(mass / np.maximum(mass.sum(axis=1, keepdims=True), _TINY))
 
 
 def prior_corrected(proba: np.ndarray, prior: np.ndarray, balance: float) -> np.ndarray:
@@ -50,9 +40,9 @@ def prior_corrected(proba: np.ndarray, prior: np.ndarray, balance: float) -> np.
     >>> prior_corrected(np.array([[0.75, 0.25]]), np.array([0.75, 0.25]), balance=1.0)
     array([[0.5, 0.5]])
     """
-    # A class without weight has no share to correct for, and no say.
+    # A class without weight has no share to correct for; its probability is zero.
     scaled = np.where(prior > 0, proba, 0.0) / np.maximum(prior, _TINY) ** balance
-    return scaled / scaled.sum(axis=1, keepdims=True)
+    return np.asarray(scaled / scaled.sum(axis=1, keepdims=True))
 
 
 class Calibration(Checked):
@@ -96,7 +86,7 @@ class Calibration(Checked):
         of_mass, of_vote = self._opinions(mass, vote)
         slopes = part @ self.slopes
         logits = slopes[0] * of_mass + slopes[1] * of_vote + part @ self.bias
-        # A class without weight has no say, whatever its bias.
+        # A class without weight has probability zero, whatever its bias.
         return _softmax(np.where(self.prior > 0, logits, -np.inf))[0]
 
     @classmethod
@@ -115,7 +105,7 @@ class Calibration(Checked):
         mix = np.eye(2) if blend is None else np.array([[1.0 - blend], [blend]])
         ends = []
         for weights in (weight, weight / np.maximum(prior, _TINY)[code]):
-            # Scaled to the number of equal rows that would say as much.
+            # Scaled to the effective number of rows.
             weights = weights / weights.max()
             weights = weights / weights.max()
             weights = weights * weights.sum() / np.sum(weights**2)

@@ -1,4 +1,4 @@
-"""From coefficients to a prediction: class probabilities, or weights of labels and the rule applied to them."""
+"""Decisions of a regression: weights of the neighbours' targets, and the rule that makes a prediction of them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..forest.scaling import column_spread
 _TIE = 1e-9
 
 
-def label_weights(
+def target_weights(
     alpha: np.ndarray, kernel: np.ndarray, rarity: np.ndarray, blend: float, balance: float, sum_to_one: bool
 ) -> np.ndarray:
-    """(n, M) weights of the labels: coefficients blended with the forest's kernel, then balanced.
+    """(n, M) weights of the targets: coefficients blended with the forest's kernel, then balanced.
 
     Parameters
     ----------
     alpha, kernel : (n, M) coefficients, and proximities with row sums of one.
-    rarity : (n, M) larger where the label density is small.
+    rarity : (n, M) larger where the target density is small.
     blend : share of the kernel.
     balance : positive weights are multiplied by ``rarity ** balance`` and negative ones, which extrapolate, fade
         out as it grows.
@@ -39,28 +39,29 @@ def label_weights(
     return weights
 
 
-def decide(weights: np.ndarray, labels: np.ndarray, decision: str, grid: np.ndarray) -> np.ndarray:
-    """(n, q) prediction from weights (n, M) of labels (n, M, q).
+def decide(weights: np.ndarray, targets: np.ndarray, decision: str, grid: np.ndarray) -> np.ndarray:
+    """(n, q) prediction from weights (n, M) of targets (n, M, q).
 
     Parameters
     ----------
     decision : {"mean", "median", "grid"}
         Weighted mean, which alone extrapolates; weighted median of the positive weights; mean snapped to the
-        nearest row of ``grid``, the labels seen.  Of labels that are equally good, the lower.
+        nearest row of ``grid``, the targets seen. Of targets that are equally good, the lower.
     """
     if decision == "median":
         positive = np.maximum(weights, 0.0)
         half = (0.5 - _TIE) * ordered_sum(positive)
-        out = np.empty((len(weights), labels.shape[2]))
-        for a in range(labels.shape[2]):
-            order = np.argsort(labels[:, :, a], axis=1, kind="stable")
+        out = np.empty((len(weights), targets.shape[2]))
+        for a in range(targets.shape[2]):
+            order = np.argsort(targets[:, :, a], axis=1, kind="stable")
             reached = np.cumsum(np.take_along_axis(positive, order, axis=1), axis=1) >= half[:, None]
             middle = np.take_along_axis(order, reached.argmax(axis=1)[:, None], axis=1)
-            out[:, a] = np.take_along_axis(labels[:, :, a], middle, axis=1)[:, 0]
+            out[:, a] = np.take_along_axis(targets[:, :, a], middle, axis=1)[:, 0]
         return out
-    mean = weighted_sum(weights, labels)
+    mean = weighted_sum(weights, targets)
     if decision == "grid":
         spread = column_spread(grid)
         lower = _TIE * np.arange(1, grid.shape[1] + 1)
-        return grid[cKDTree(grid / spread).query(np.clip(mean / spread - lower, -LARGEST, LARGEST))[1]]
+        nearest = cKDTree(grid / spread).query(np.clip(mean / spread - lower, -LARGEST, LARGEST))[1]
+        return np.asarray(grid[nearest])
     return mean

@@ -1,8 +1,8 @@
-"""Prediction intervals that hold for rare labels too: residual quantiles by region of the true label.
+"""Prediction intervals that cover rare targets too: residual quantiles by region of the true target.
 
-The region of a new row is unknown, so its interval is the hull of all labels y whose residual ``y - prediction``
-would be usual for the region of y.  Residuals count in units of a spread, which says how much the labels around a
-row differ.  Quantiles are set on out-of-bag residuals, region by region, until the hull covers as many rows of each
+The region of a new row is unknown, so its interval is the hull of all targets y whose residual ``y - prediction``
+would be usual for the region of y. Residuals are in units of a spread, which says how much the targets around a
+row differ. Quantiles are set on out-of-bag residuals, region by region, until the hull covers as many rows of each
 region as asked.
 """
 
@@ -21,23 +21,23 @@ _SWEEPS = 8
 _LEVELS = 256
 _COMMON_SPREAD = 2.0
 _FARTHEST = 1e120
-_TIE = 1e-9  # in common spreads: an end that misses a label by less reaches it
+_TIE = 1e-9  # in common spreads: an end that misses a target by less reaches it
 
 
-def label_regions(y: np.ndarray) -> np.ndarray:
-    """Inner bounds of label regions: equal widths, merged until each holds 50 rows; empty for few rows.
+def target_regions(y: np.ndarray) -> np.ndarray:
+    """Inner bounds of target regions: equal widths, merged until each holds 50 rows; empty for few rows.
 
     Examples
     --------
     >>> import numpy as np
-    >>> label_regions(np.r_[np.zeros(60), np.ones(60)]).tolist()
+    >>> target_regions(np.r_[np.zeros(60), np.ones(60)]).tolist()
     [0.5]
     """
     low, high = float(y.min()), float(y.max())
     if len(y) < 2 * _MIN_ROWS or high <= low:
         return np.empty(0)
     edges = np.linspace(low, high, _MAX_REGIONS + 1)[1:-1]
-    counts = np.bincount(np.searchsorted(edges, y), minlength=_MAX_REGIONS)  # a label on an edge lies below it
+    counts = np.bincount(np.searchsorted(edges, y), minlength=_MAX_REGIONS)  # a target on an edge lies below it
     bounds = []
     held = 0
     left = len(y)
@@ -51,31 +51,31 @@ def label_regions(y: np.ndarray) -> np.ndarray:
     return np.array(bounds)
 
 
-def label_spread(kernel: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """(n, q) standard deviation of labels (n, M, q) under weights (n, M) that sum to one.
+def target_spread(kernel: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """(n, q) standard deviation of targets (n, M, q) under weights (n, M) that sum to one.
 
     It is unbiased in the number of rows, so that out-of-bag rows, which have fewer neighbours, compare with new ones.
 
     Examples
     --------
     >>> import numpy as np
-    >>> label_spread(np.array([[0.5, 0.5, 0.0]]), np.array([[[1.0], [3.0], [9.0]]])).round(3)
+    >>> target_spread(np.array([[0.5, 0.5, 0.0]]), np.array([[[1.0], [3.0], [9.0]]])).round(3)
     array([[1.414]])
     """
-    mean = weighted_sum(kernel, labels)
-    variance = ordered_sum(kernel[:, :, None] * (labels - mean[:, None]) ** 2)
+    mean = weighted_sum(kernel, targets)
+    variance = ordered_sum(kernel[:, :, None] * (targets - mean[:, None]) ** 2)
     return np.sqrt(variance / np.maximum(1.0 - ordered_sum(kernel**2), 1e-3)[:, None])
 
 
 class Regions(Checked):
-    """Residuals of one output by region of the true label, and intervals made of them.
+    """Residuals of one output by region of the true target, and intervals made of them.
 
     Parameters
     ----------
-    y, prediction : (n,) labels and their out-of-bag predictions.
-    spread : (n,) how much the labels around each row differ, in the units of the label; None: alike everywhere.
+    y, prediction : (n,) targets and their out-of-bag predictions.
+    spread : (n,) how much the targets around each row differ, in units of the target; None: equal everywhere.
     weight : (n,) how many rows each stands for; None: one.
-    grid : (k,) labels that there are, in rising order, where these are few; intervals then end at such labels.
+    grid : (k,) distinct targets in rising order, where these are few; intervals then end at such targets.
     """
 
     FIELDS = {
@@ -83,7 +83,7 @@ class Regions(Checked):
         "y": Array("float64", "rows", -LARGEST, LARGEST),
         "prediction": Array("float64", "rows", -_FARTHEST, _FARTHEST),
         "weight": Array("float64", "rows", low=0.0),
-        "grid": Array("float64", "labels", -LARGEST, LARGEST, none=True),
+        "grid": Array("float64", "points", -LARGEST, LARGEST, none=True),
         "common": Number(POSITIVE, _FARTHEST),
         "scale": Array("float64", "rows", POSITIVE, _FARTHEST),
     }
@@ -97,7 +97,7 @@ class Regions(Checked):
         weight: np.ndarray | None = None,
         grid: np.ndarray | None = None,
     ):
-        self.bounds = label_regions(y)
+        self.bounds = target_regions(y)
         self.y = y
         self.prediction = prediction
         self.weight = np.ones(len(y)) if weight is None else weight
@@ -114,11 +114,11 @@ class Regions(Checked):
         held = np.bincount(region, weights=self.weight, minlength=sizes["inner"] + 1)
         require(held.min() > 0 and held.sum() < FINITE, "Regions.weight leaves a region without weight")
         if self.grid is not None:
-            rises = sizes["labels"] > 0 and np.all(self.grid[1:] > self.grid[:-1])
+            rises = sizes["points"] > 0 and np.all(self.grid[1:] > self.grid[:-1])
             require(rises, "Regions.grid does not rise")
         with np.errstate(over="ignore"):
             off = np.abs((self.y - self.prediction) / self.scale).max()
-        require(off <= _FARTHEST, "Regions.prediction lies too far from the labels")
+        require(off <= _FARTHEST, "Regions.prediction lies too far from the targets")
 
     def _scale(self, spread: np.ndarray | None, n: int) -> np.ndarray:
         return np.full(n, self.common) if spread is None else spread + self.common
@@ -141,8 +141,8 @@ class Regions(Checked):
         if len(merged):
             named = ", ".join(f"{ends[r]:.4g} to {ends[r + 1]:.4g}" for r in merged)
             warnings.warn(
-                f"Label regions of fewer than {_MIN_ROWS} rows were merged: intervals cover the labels from {named} "
-                "as often as asked on the whole, not in every part of it. More rows of rare labels would help.",
+                f"Target regions of fewer than {_MIN_ROWS} rows were merged: intervals cover the targets from {named} "
+                "as often as requested on average, not in every part. More rows of rare targets would help.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -187,7 +187,7 @@ class Regions(Checked):
         return lower, upper
 
     def _hull(self, prediction: np.ndarray, scale: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """(n, 2) ends of all labels that the regions claim, and of the prediction."""
+        """(n, 2) smallest and largest of the prediction and the targets that the regions allow."""
         edges = np.r_[-np.inf, self.bounds, np.inf]
         start = np.maximum(prediction[:, None] + scale[:, None] * lower, edges[:-1])
         stop = np.minimum(prediction[:, None] + scale[:, None] * upper, edges[1:])

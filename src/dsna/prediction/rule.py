@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._utils.invariants import Checked, Choice, Number
-from .decision import decide, label_weights
+from .decision import decide, target_weights
 
 _BLENDS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _BALANCES = tuple(step / 20 for step in range(21))
@@ -47,25 +47,25 @@ class Rule(Checked):
     sum_to_one: bool = True
 
     def weights(self, alpha: np.ndarray, kernel: np.ndarray, rarity: np.ndarray) -> np.ndarray:
-        """(n, M) weights of the neighbours' targets; see :func:`dsna.prediction.decision.label_weights`."""
-        return label_weights(alpha, kernel, rarity, self.blend, self.balance, self.sum_to_one)
+        """(n, M) weights of the neighbours' targets; see :func:`dsna.prediction.decision.target_weights`."""
+        return target_weights(alpha, kernel, rarity, self.blend, self.balance, self.sum_to_one)
 
-    def predict(self, weights: np.ndarray, labels: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    def predict(self, weights: np.ndarray, targets: np.ndarray, grid: np.ndarray) -> np.ndarray:
         """(n, q) predictions from weights (n, M) of targets (n, M, q)."""
-        return decide(weights, labels, self.decision, grid)
+        return decide(weights, targets, self.decision, grid)
 
 
 class Answered(NamedTuple):
-    """Out-of-bag queries of one fold: what a rule needs of them."""
+    """Out-of-bag queries of one fold: the inputs of a rule."""
 
     alpha: np.ndarray  # (n, M) coefficients
     kernel: np.ndarray  # (n, M) the forest's kernel
     rarity: np.ndarray  # (n, M) rarity of the neighbours' targets, known without the fold
-    label: np.ndarray  # (n, M, q) targets of the neighbours
+    targets: np.ndarray  # (n, M, q) targets of the neighbours
 
 
 class Judge(NamedTuple):
-    """What the predictions of a rule are held against; n queries of all folds."""
+    """What the predictions of a rule are compared with; n queries of all folds."""
 
     truth: np.ndarray  # (n, q)
     weight: np.ndarray  # (n,)
@@ -86,7 +86,7 @@ class Judge(NamedTuple):
 
 def predictions(rule: Rule, folds: Sequence[Answered], grid: np.ndarray) -> np.ndarray:
     """Out-of-bag predictions of a rule, fold by fold."""
-    return np.concatenate([rule.predict(rule.weights(f.alpha, f.kernel, f.rarity), f.label, grid) for f in folds])
+    return np.concatenate([rule.predict(rule.weights(f.alpha, f.kernel, f.rarity), f.targets, grid) for f in folds])
 
 
 def choose_rule(
