@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "dsna"
 #: Stages in the order in which data passes them; a stage knows itself and those before it.
 STAGES = (
-    "_utils", "_kernels", "approximation", "forest", "neighbors", "prediction", "metrics", "tables", "inspection",
+    "_kernels", "_utils", "approximation", "forest", "neighbors", "prediction", "metrics", "tables", "inspection",
     "base", "classifier", "regressor", "presets", "io", "vision", "studies", "cli",
 )  # fmt: skip
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))

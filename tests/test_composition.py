@@ -187,3 +187,12 @@ def test_neighbourhoods_are_bounded(kind):
         model = kind(forest, max_neighbors=bound, random_state=0).fit(X, y)
         assert 0 < model.explain(X[:50]).size.max() <= most
     assert kind(random_state=0).fit(X, y).explain(X[:50]).size.max() <= 100
+
+
+def test_rows_added_to_a_view_stay_there():
+    X, y = table(DSNARegressor, n=120)
+    model = DSNARegressor(CostSensitiveForestRegressor(5), random_state=0).fit(X, y)
+    before = model.predict(X)
+    view = model.with_settings(balance=0.0).add_samples(X[:5] + 0.01, y[:5] + 50.0)
+    np.testing.assert_array_equal(model.predict(X), before)
+    assert len(view._index.label) == len(model._index.label) + 5

@@ -16,10 +16,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from ._utils.errors import DSNAError
 from ._utils.parameters import JOBS, SHARE, at_least
 from ._utils.sampling import stratified_sample
+from ._utils.validation import check_rows
 from .approximation import Approximation
 from .forest import CostSensitiveForestClassifier, CostSensitiveForestRegressor
 from .forest.adapters import check_forest, grow
@@ -126,6 +128,23 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         CostSensitiveForestClassifier()
         """
         return self._forest_class()()
+
+    def predict_forest(self, X: Any) -> np.ndarray:
+        """What the forest says on its own: the mean over trees of what the leaves reached hold.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+
+        Returns
+        -------
+        array of shape (n,) or (n, n_outputs), or (n, n_classes)
+            Targets, or shares of the classes.
+        """
+        check_is_fitted(self)
+        scaled, Q = self._index.place(check_rows(self, X, reset=False))
+        vote = self._index.neighbors(scaled, Q, n_jobs=self.n_jobs).vote
+        return vote[:, 0] if vote.shape[1] == 1 else vote
 
     @property
     def feature_importances_(self) -> np.ndarray:

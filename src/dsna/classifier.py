@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -340,7 +341,7 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         # Classes that were added later have not been calibrated; their bias follows from their share.
         fitted = np.isin(self.classes_, self.fitted_classes_)
         calibration.bias[:, old[fitted]] = self._calibration.bias[:, fitted]
-        index = self._index
+        index = self._index = copy(self._index)
         leaf_value = np.zeros((len(index.leaf_value), len(classes)))
         leaf_value[:, old] = index.leaf_value
         index.leaf_value = leaf_value

@@ -24,15 +24,7 @@ from .inspection.explanation import Explanation
 from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
 from .prediction.intervals import Regions, target_spread
-from .prediction.rule import Answered, Judge, Rule, choose_rule
-
-# Neighbourhoods already favour rare targets: the full inverse density would overshoot.
-_TEMPER = 0.6
-
-
-def _rarity(density: TargetDensity, target: np.ndarray) -> np.ndarray:
-    """(n,) what a weight is multiplied by at balance 1."""
-    return density.evaluate(target) ** -_TEMPER
+from .prediction.rule import Answered, Judge, Rule, choose_rule, given_rule, known_rule
 
 
 class DSNARegressor(RegressorMixin, DSNAEstimator):
@@ -171,7 +163,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         target = y.reshape(len(y), -1)
         kept = weight > 0
         self._density = TargetDensity(target[kept], self.target_density, weight[kept])
-        self._rarity = _rarity(self._density, target)
+        self._rarity = self._density.rarity(target)
         targets = regression_targets(target, weight, self._density)
         training = Training(X, target, target, targets, weight, check_groups(groups, X))
         self._learn_decision(self._find_neighbors(training, forest))
@@ -191,6 +183,9 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
     def _initial_balance(self) -> float:
         return 0.0 if isinstance(self.balance, str) else float(self.balance)
 
+    def _initial_blend(self) -> float:
+        return 0.5 if isinstance(self.blend, str) else float(self.blend)
+
     def _class_scale(self) -> np.ndarray:
         return np.ones(1)
 
@@ -203,13 +198,12 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         if self._density.kind == "callable":
             return self._rarity
         others = (self._index.fold != fold) & (weight > 0)
-        return _rarity(TargetDensity(target[others], self._density.kind, weight[others]), target)
+        return TargetDensity(target[others], self._density.kind, weight[others]).rarity(target)
 
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
         """Absolute error of the weighted mean in units of the spread, weighted according to ``balance``."""
         rows, target = fold.known[fold.near.rows], self._index.label
-        blend = 0.5 if isinstance(self.blend, str) else float(self.blend)
-        rule = Rule(blend, "mean", self._initial_balance(), self.approximation_.sum_to_one)
+        rule = Rule(self._initial_blend(), "mean", self._initial_balance(), self.approximation_.sum_to_one)
         weights = rule.weights(alpha, fold.near.kernel, self._rarity[rows])
         error = np.abs(rule.predict(weights, target[rows], target) - target[fold.rows]) / self._spread()
         return np.asarray(error.mean(axis=1) * self._rarity[fold.rows] ** rule.balance)
@@ -222,8 +216,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         if self.decision != "auto":
             decisions = ("mean" if self.decision == "paper" else self.decision,)
         sum_to_one = self.approximation_.sum_to_one
-        blend = 0.5 if isinstance(self.blend, str) else float(self.blend)
-        rule = Rule(blend, decisions[0], self._initial_balance(), sum_to_one)
+        rule = Rule(self._initial_blend(), decisions[0], self._initial_balance(), sum_to_one)
         self._rules = [rule]
         prediction = np.empty((0, self.n_outputs_))
         truth = target[asked.rows]
@@ -241,7 +234,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
             self.oob_score_ = float(r2_score(self._shaped(truth), self.oob_prediction_, sample_weight=asked.weight))
         self._regions = []
         if asked.folds:
-            spread = np.concatenate([self._target_spread(f.near, f.known[f.near.rows]) for f in asked.folds])
+            spread = np.concatenate([target_spread(f.near.kernel, target[f.known[f.near.rows]]) for f in asked.folds])
             self._regions = [
                 Regions(
                     truth[:, a], prediction[:, a], spread[:, a], asked.weight, np.unique(target[:, a]) if few else None
@@ -255,10 +248,6 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         rarity = self._rarity_outside(int(self._index.fold[fold.rows[0]]))
         alpha = self._solve_fold(fold, self.approximation_)["alpha"]
         return Answered(alpha, fold.near.kernel, rarity[known], self._index.label[known])
-
-    def _target_spread(self, near: Neighborhoods, rows: np.ndarray) -> np.ndarray:
-        """(n, n_outputs) how much the targets around each query differ."""
-        return target_spread(near.kernel, self._index.label[rows])
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self.n_outputs_ == 1 and values.shape[1] == 1 else values
@@ -282,21 +271,6 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         """(n, n_outputs) predictions."""
         weights = self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows])
         return self._rule.predict(weights, self._index.label[near.rows], self._grid)
-
-    def predict_forest(self, X: Any) -> np.ndarray:
-        """What the forest predicts on its own: the mean over trees of the leaves' targets.
-
-        Parameters
-        ----------
-        X : array of shape (n, n_features)
-
-        Returns
-        -------
-        array of shape (n,) or (n, n_outputs)
-        """
-        check_is_fitted(self)
-        scaled, Q = self._index.place(check_rows(self, X, reset=False))
-        return self._shaped(self._index.neighbors(scaled, Q, n_jobs=self.n_jobs).vote)
 
     def with_settings(self, **settings: Any) -> DSNARegressor:
         """A view of the fitted model under other settings of what comes after the neighbours.
@@ -332,12 +306,8 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         if "approximation" in settings:
             view.approximation_ = clone(settings["approximation"])
         balance = self.balance_ if isinstance(view.balance, str) else float(view.balance)
-        rule = next((known for known in self._rules if known.balance == balance), None)
-        if not isinstance(view.blend, str) and view.decision != "auto":
-            decision = "mean" if view.decision == "paper" else view.decision
-            rule = Rule(float(view.blend), decision, balance, view.approximation_.sum_to_one)
-        if rule is None:
-            raise DSNAError(f"balance={balance} needs a choice of blend and decision: give both, or call fit.")
+        sum_to_one = view.approximation_.sum_to_one
+        rule = given_rule(view.blend, view.decision, balance, sum_to_one) or known_rule(self._rules, balance)
         view._take(rule)
         view.restored()
         return view
@@ -400,7 +370,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         if self._density.kind != "callable":
             weight = np.concatenate([index.weight, np.ones(len(X))])
             self._density = TargetDensity(every[weight > 0], self._density.kind, weight[weight > 0])
-        self._rarity = _rarity(self._density, every)
+        self._rarity = self._density.rarity(every)
         index.add(X, target, target, np.ones(len(self._rarity)))
         self._take(self._rule)
         return self
@@ -424,7 +394,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
             raise DSNAError("Intervals need out-of-bag rows, and this model has none: fit on 10 rows or more.")
         near, answers = self._answer(check_rows(self, X, reset=False))
         prediction = self._decided(near, answers)
-        spread = self._target_spread(near, near.rows)
+        spread = target_spread(near.kernel, self._index.label[near.rows])
         bounds = np.stack(
             [r.intervals(prediction[:, a], coverage, spread[:, a]) for a, r in enumerate(self._regions)], axis=1
         )

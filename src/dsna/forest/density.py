@@ -16,6 +16,7 @@ from .scaling import column_spread
 DENSITIES = ("auto", "exact", "bins", "kernel")
 _GRID = 1024
 _BINS = 20
+_TEMPER = 0.6
 _CENTRES = 500
 _NARROWEST = 1e-100  # targets that differ by less count as equal: their squares vanish
 _TIE = 1e-9  # in standard deviations: distances that differ by less are equal
@@ -133,3 +134,10 @@ class TargetDensity(Checked):
             _, at = cKDTree(self._standardized(self.support)).query(self._standardized(targets))
             shares = self.values[at]
         return np.asarray(np.clip(shares, self.floor, 1.0))
+
+    def rarity(self, y: Any) -> np.ndarray:
+        """What the weights of rows with the targets ``y`` are multiplied by where all regions count the same.
+
+        Neighbourhoods already favour rare targets: the full inverse density would overshoot.
+        """
+        return np.asarray(self.evaluate(y) ** -_TEMPER)

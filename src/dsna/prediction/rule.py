@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._utils.errors import DSNAError
 from .._utils.invariants import Checked, Choice, Number
 from .decision import decide, target_weights
 
@@ -126,3 +127,18 @@ def choose_rule(
         else:
             high = middle
     return ([plain] if kept[0] == plain else [plain, kept[0]]), kept[1]
+
+
+def given_rule(blend: float | str, decision: str, balance: float, sum_to_one: bool) -> Rule | None:
+    """The rule that parameters state without a choice, or None where they leave one."""
+    if isinstance(blend, str) or decision == "auto":
+        return None
+    return Rule(float(blend), "mean" if decision == "paper" else decision, balance, sum_to_one)
+
+
+def known_rule(rules: Sequence[Rule], balance: float) -> Rule:
+    """The rule that was chosen for a balance."""
+    for rule in rules:
+        if rule.balance == balance:
+            return rule
+    raise DSNAError(f"balance={balance} needs a choice of blend and decision: give both, or call fit.")

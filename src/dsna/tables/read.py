@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..datasets.columns import read_columns, wrong_cells
 from ..forest.density import TargetDensity
+from .columns import read_columns, wrong_cells
 
 if TYPE_CHECKING:
     import pandas as pd
