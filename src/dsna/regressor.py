@@ -189,9 +189,6 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
     def _class_scale(self) -> np.ndarray:
         return np.ones(1)
 
-    def _spread(self) -> np.ndarray:
-        return column_spread(self._index.label)
-
     def _rarity_outside(self, fold: int) -> np.ndarray:
         """(N,) rarity of each target among those outside a held-out fold."""
         target, weight = self._index.label, self._index.weight
@@ -205,7 +202,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         rows, target = fold.known[fold.near.rows], self._index.label
         rule = Rule(self._initial_blend(), "mean", self._initial_balance(), self.approximation_.sum_to_one)
         weights = rule.weights(alpha, fold.near.kernel, self._rarity[rows])
-        error = np.abs(rule.predict(weights, target[rows], target) - target[fold.rows]) / self._spread()
+        error = np.abs(rule.predict(weights, target[rows], target) - target[fold.rows]) / column_spread(target)
         return np.asarray(error.mean(axis=1) * self._rarity[fold.rows] ** rule.balance)
 
     def _learn_decision(self, asked: OutOfBag) -> None:
@@ -223,7 +220,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         if asked.folds:
             folds = [self._answered(fold) for fold in asked.folds]
             grid = np.unique(target, axis=0)
-            judge = Judge(truth, asked.weight, self._rarity[asked.rows], self._spread(), grid)
+            judge = Judge(truth, asked.weight, self._rarity[asked.rows], column_spread(target), grid)
             chosen, prediction = choose_rule(folds, judge, self.blend, self.balance, decisions, sum_to_one)
             self._rules, rule = chosen, chosen[-1]
         self._take(rule)
@@ -365,7 +362,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         target = check_targets(y, X).reshape(len(X), -1)
         if target.shape[1] != self.n_outputs_:
             raise DSNAError(f"y has {target.shape[1]} outputs; the model was fitted on {self.n_outputs_}.")
-        index = self._index
+        index = self._index = copy(self._index)
         every = np.concatenate([index.label, target])
         if self._density.kind != "callable":
             weight = np.concatenate([index.weight, np.ones(len(X))])
