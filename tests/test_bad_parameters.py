@@ -7,7 +7,14 @@ import inspect
 import numpy as np
 import pytest
 
-from dsna import Approximation, CostSensitiveForestClassifier, CostSensitiveForestRegressor
+from dsna import (
+    Approximation,
+    CostSensitiveForestClassifier,
+    CostSensitiveForestRegressor,
+    DSNAClassifier,
+    DSNAError,
+    DSNARegressor,
+)
 from tests.small_models import every, make, table
 
 WRONG = {
@@ -93,3 +100,15 @@ def test_messages_name_what_is_allowed(kind):
         kind(lambda_=1.0)
     with pytest.raises(ValueError, match="Invalid parameter 'lambda_'"):
         kind().set_params(lambda_=1.0)
+
+
+@pytest.mark.parametrize("kind", [DSNAClassifier, DSNARegressor])
+def test_class_weight_and_partial_fit_name_what_to_use(kind):
+    for ask in (lambda: kind(class_weight="balanced"), lambda: kind().set_params(class_weight="balanced")):
+        with pytest.raises(DSNAError, match=rf"{kind.__name__} has no class_weight: set balance, from 0 "):
+            ask()
+    assert not hasattr(kind(), "partial_fit")
+    with pytest.raises(AttributeError, match=rf"{kind.__name__} has no partial_fit: call fit once, then add_samples"):
+        kind().partial_fit([[0.0]], [0.0])
+    assert "class_weight" not in inspect.signature(kind).parameters
+    assert "balance" in inspect.signature(kind).parameters

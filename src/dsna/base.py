@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABCMeta, abstractmethod
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from .forest.build import TrainingRows
 from .forest.held_out import deal_folds
 from .forest.scaling import Scaling
 from .forest.targets import Targets
+from .inspection.explanation import Explanation
 from .neighbors.index import Fold, NeighborIndex
 from .neighbors.neighborhoods import Neighborhoods
 from .neighbors.solve import solve
@@ -38,6 +40,7 @@ _OOB_ROWS = 3000
 _TUNING_ROWS = 1000
 _PILOT_TREES = 10
 _TIE = 1e-9
+_ROUNDING = 1e-6
 #: Parameters that a fitted model cannot follow: another value needs another fit.
 _FITTED = ("forest", "approximation", "metric", "max_neighbors", "blend", "scaling", "balance", "decision", "tune")
 
@@ -86,6 +89,11 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         "verbose": ["verbose"],
     }
 
+    def __new__(cls, *args: Any, **params: Any) -> Any:
+        """Refuse ``class_weight`` by a sentence that names the remedy, where Python would call it unexpected."""
+        cls._refuse_class_weight(params)
+        return super().__new__(cls)
+
     forest: Any
     approximation: Approximation | None
     metric: str
@@ -111,12 +119,28 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
+        self._refuse_class_weight(params)
         for name in params:
             part, _, nested = name.partition("__")
             if nested and part in ("forest", "approximation") and params.get(part, getattr(self, part)) is None:
                 made = "Approximation()" if part == "approximation" else f"{self._forest_class().__name__}()"
                 raise DSNAError(f"{name} cannot be set while {part} is None, the default: pass {part}={made} first.")
         return super().set_params(**params)
+
+    @classmethod
+    def _refuse_class_weight(cls, params: dict[str, Any]) -> None:
+        if "class_weight" in params:
+            raise DSNAError(
+                f"{cls.__name__} has no class_weight: set balance, from 0 (as in the training rows) to 1 (rare and "
+                "common alike), or pass sample_weight to fit."
+            )
+
+    @property
+    def partial_fit(self) -> Any:
+        """Not available, so that ``hasattr`` is False; the error names ``add_samples``."""
+        raise AttributeError(
+            f"{type(self).__name__} has no partial_fit: call fit once, then add_samples(X, y) for new rows."
+        )
 
     def default_forest(self) -> Any:
         """A fresh forest, the one that ``forest=None`` stands for.
@@ -267,6 +291,42 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         how = self.approximation_.kernel_settings(self._n_classes())
         return near, solve(Q, index.Z, index.label, self._class_scale(), near, how, self.n_jobs)
 
+    def holds_rows(self, X: Any, rows: np.ndarray) -> np.ndarray:
+        """Whether the values ``X`` are those of given training rows, up to rounding.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+        rows : array of shape (n,)
+            Numbers of training rows.
+
+        Returns
+        -------
+        array of shape (n,), bool
+        """
+        known = self._index.Z[rows]
+        placed = self._index.place(np.asarray(X, dtype=np.float64))[1]
+        return np.all(np.abs(placed - known) <= _ROUNDING * np.abs(known).max(axis=0, initial=0.0), axis=1)
+
+    def _in_words_of(self, why: Explanation, X: Any, train: Any, id: Any) -> Explanation:
+        """An explanation with the names and values of the queries and, where given, of the training rows."""
+        fold = self._index.fold
+        why = replace(why, n_train=(int(np.sum(fold >= 0)), len(fold)))
+        why = why.beside(X, train, id, getattr(self, "feature_names_in_", None))
+        if train is not None and why.train is not None:
+            given = why.train.rows < why.train.reach
+            values = np.stack(why.train.columns.values, axis=1)[given]
+            try:
+                same = bool(np.all(self.holds_rows(values, why.train.rows[given])))
+            except (TypeError, ValueError):  # text, where the model was fitted on numbers
+                same = False
+            if not same:
+                raise DSNAError(
+                    "Rows of train are not those that the model was fitted on: pass the rows given to fit, in their "
+                    "order, and explain a pipeline by dsna.inspection.explain."
+                )
+        return why
+
     def restored(self) -> None:
         """Record the current parameters as those of the fit; a model file holds no others."""
         self._fitted_with = self._parameters_of_fit()
@@ -290,7 +350,7 @@ def _identity(value: Any) -> Any:
     return (type(value).__name__, repr(value.get_params())) if hasattr(value, "get_params") else value
 
 
-def explained(near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def explained(near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
     """The fields of an ``Explanation`` that both kinds take over as they are."""
     return {
         "rows": near.rows,

@@ -269,7 +269,7 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         best = most_probable(self.predict_proba(X))
         return np.asarray(self.classes_[best])
 
-    def explain(self, X: Any) -> Explanation:
+    def explain(self, X: Any, train: Any = None, id: Any = None) -> Explanation:
         """Which training rows made each prediction, and how.
 
         The weights of the rows of a class add up to the probability of the class, in proportion to their positive
@@ -277,15 +277,20 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, n_features)
+        X : data frame or array of shape (n, n_features)
+        train : data frame or array, optional
+            The rows given to ``fit``, in their order, to show the neighbours' own values; further columns are welcome.
+            Rows of ``add_samples`` may follow.
+        id : name of a column of ``train``, or array with one identifier for each training row, optional
+            What the training rows are called.
 
         Returns
         -------
         Explanation
+            Of a model in a pipeline, ``dsna.inspection.explain`` gives it in the words of the pipeline's input.
         """
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
-        near, answers = self._answer(X)
+        near, answers = self._answer(check_rows(self, X, reset=False))
         code = self._code
         n_classes = len(self.classes_)
         proba = self._probabilities(self._calibration, self._mass(answers["alpha"], near.rows), near.vote)
@@ -299,7 +304,7 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         part = np.where(totals > 0, proba / np.where(totals > 0, totals, 1.0), 0.0)
         weight = base * np.take_along_axis(part, of_row, axis=1)
         label = self.classes_[of_row]
-        return Explanation(
+        why = Explanation(
             kind="classification",
             weight=weight,
             label=label,
@@ -309,6 +314,7 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
             grid=None,
             **explained(near, answers),
         )
+        return self._in_words_of(why, X, train, id)
 
     def add_samples(self, X: Any, y: Any) -> DSNAClassifier:
         """Add rows to the leaves without refitting; their classes may be new.

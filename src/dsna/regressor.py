@@ -316,22 +316,27 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         target = self._index.label
         self._grid = np.unique(target, axis=0) if rule.decision == "grid" else target[:1].copy()
 
-    def explain(self, X: Any) -> Explanation:
+    def explain(self, X: Any, train: Any = None, id: Any = None) -> Explanation:
         """Which training rows made each prediction, and how.
 
         Parameters
         ----------
-        X : array of shape (n, n_features)
+        X : data frame or array of shape (n, n_features)
+        train : data frame or array, optional
+            The rows given to ``fit``, in their order, to show the neighbours' own values; further columns are welcome.
+            Rows of ``add_samples`` may follow.
+        id : name of a column of ``train``, or array with one identifier for each training row, optional
+            What the training rows are called.
 
         Returns
         -------
         Explanation
+            Of a model in a pipeline, ``dsna.inspection.explain`` gives it in the words of the pipeline's input.
         """
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
-        near, answers = self._answer(X)
+        near, answers = self._answer(check_rows(self, X, reset=False))
         label = self._index.label
-        return Explanation(
+        why = Explanation(
             kind="regression",
             weight=self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows]),
             label=label[near.rows],
@@ -341,6 +346,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
             grid=self._grid,
             **explained(near, answers),
         )
+        return self._in_words_of(why, X, train, id)
 
     def add_samples(self, X: Any, y: Any) -> DSNARegressor:
         """Add rows to the leaves without refitting.

@@ -1,20 +1,23 @@
-"""Which training rows made a prediction, with what weight; as data frames and as a plot."""
+"""Which training rows made a prediction, with what weight; as data frames, as text and as a plot."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
+from .._utils.errors import DSNAError
 from .._utils.optional import import_extra
 from .._utils.ties import most_probable
 from ..prediction.decision import decide
+from .columns import Columns, TrainingColumns, is_missing, training_columns
+from .comparison import TOLERANCE, Comparison, compare_features, said
+from .explanation_plot import draw
 
 _SHOWN_QUERIES = 5
-_SHOWN_CLASSES = 15
-_NOT_PER_QUERY = ("kind", "decision", "classes", "grid")
+_NOT_PER_QUERY = ("kind", "decision", "classes", "grid", "n_train", "train")
 
 
 def class_sums(weight: np.ndarray, label: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -37,7 +40,8 @@ def class_sums(weight: np.ndarray, label: np.ndarray, classes: np.ndarray) -> np
 class Explanation:
     """The training rows behind the predictions of n queries; made by ``explain(X)`` of the DSNA estimators.
 
-    A query has at most M rows; entries past its ``size`` are padding of weight zero.
+    ``print(why)`` and ``report`` are for reading, ``plot`` draws, ``frame`` and ``compare`` return data frames. A query
+    has at most M rows; entries past its ``size`` are padding of weight zero.
 
     Parameters
     ----------
@@ -45,7 +49,8 @@ class Explanation:
     rows : (n, M) numbers of the training rows, by falling proximity.
     size : (n,) how many rows each query has.
     coefficient : (n, M) coefficients of the sparse approximation.
-    proximity : (n, M) share of the trees in whose leaf a row lies with the query.
+    proximity : (n, M) mean over the trees of what a row gets where each tree shares one unit among the rows of the leaf
+        that the query reaches; one times the row's weight where neighbours are nearest neighbours.
     weight : (n, M) weights in the decision, after blend and balance; summed per class and with ``rest`` added
         they are the predicted probabilities.
     label : (n, M) class labels, or (n, M, n_outputs) labels of the rows.
@@ -58,18 +63,24 @@ class Explanation:
         Rule that turns weights into a prediction: the most probable class, or see ``dsna.prediction.decision.decide``.
     classes : (n_classes,) class labels, sorted; None in regression.
     rest : (n, n_classes) probability that no row carries, as of classes that the neighbourhood lacks.
-    grid : (k, n_outputs) labels seen, for the decision "grid".
+    grid : (k, n_outputs) targets seen, for the decision "grid".
+    n_train : numbers of rows that the model was fitted on and, with those of ``add_samples``, that it knows.
+    queries : columns of the queries in their own values, or None.
+    train : what is known of the training rows named here, where ``train`` or ``id`` were given; or None.
 
     Examples
     --------
-    >>> from dsna import DSNARegressor
+    >>> import numpy as np
+    >>> from dsna import CostSensitiveForestRegressor, DSNARegressor
     >>> X = np.arange(240.0).reshape(120, 2)
-    >>> model = DSNARegressor(n_estimators=5, decision="mean", random_state=0).fit(X, X[:, 0])
-    >>> why = model.explain(X[:4])
+    >>> model = DSNARegressor(CostSensitiveForestRegressor(5), decision="mean", random_state=0).fit(X, X[:, 0])
+    >>> why = model.explain(X[:4], train=X)
     >>> bool(np.all(why.predict() == model.predict(X[:4])))
     True
     >>> list(why.frame(query=3).columns)
     ['query', 'row', 'label', 'coefficient', 'weight', 'proximity', 'clusters']
+    >>> list(why.compare(query=3, largest=2).index)
+    ['target', 'weight', 'x0', 'x1']
     """
 
     kind: str
@@ -90,6 +101,9 @@ class Explanation:
     rest: np.ndarray | None = None
     grid: np.ndarray | None = None
     history: np.ndarray | None = None
+    n_train: tuple[int, ...] = ()
+    queries: Columns | None = None
+    train: TrainingColumns | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -104,12 +118,44 @@ class Explanation:
     def __repr__(self) -> str:
         n = len(self)
         lines = [f"Explanation of {n} {'query' if n == 1 else 'queries'} ({self.kind}, {self.decision})"]
-        order, number = self[:_SHOWN_QUERIES]._ordered()
+        order, number = self[:_SHOWN_QUERIES].ordered()
         for i, used in enumerate(number):
-            top = [f"{self.rows[i, k]} ({self.weight[i, k]:.3g})" for k in order[i, : min(4, used)]]
-            said = ", ".join([*top, "..."] if used > 4 else top)
-            lines.append(f"  query {i}: {self[i]._verdict()} by rows (weights) {said}")
+            top = order[i, : min(4, used)]
+            shown = [f"{name} ({self.weight[i, k]:.3g})" for name, k in zip(self.row_names(i, top), top, strict=True)]
+            by = ", ".join([*shown, "..."] if used > 4 else shown)
+            lines.append(f"  query {i}: {self[i].verdict()} by rows (weights) {by}")
         return "\n".join([*lines, "  ..."] if n > _SHOWN_QUERIES else lines)
+
+    def __str__(self) -> str:
+        """A report on each of the first queries where the rows' own values are known, a line on each otherwise."""
+        if self.train is None:
+            return repr(self)
+        shown = [self.report(i) for i in range(min(len(self), _SHOWN_QUERIES))]
+        more = [f"... and {len(self) - len(shown)} queries more: see report(query)"] if len(self) > len(shown) else []
+        return "\n\n".join([*shown, *more])
+
+    def beside(self, X: Any, train: Any = None, id: Any = None, names: Sequence[Hashable] | None = None) -> Explanation:
+        """The same explanation in the words of given tables: names and values of the queries and of their neighbours.
+
+        Parameters
+        ----------
+        X : data frame (pandas or polars) or array of the n queries.
+        train : data frame or array of the training rows, in the order of ``fit``, then of ``add_samples`` if these rows
+            are to be shown; None where their values are not to be shown. It may have further columns.
+        id : name of a column of ``train``, or an array: identifiers of the training rows, to show in place of numbers.
+        names : the features, where they are not all columns of ``X`` or where ``X`` has no names.
+
+        Returns
+        -------
+        Explanation
+        """
+        queries = Columns.read(X)
+        if len(queries) != len(self):
+            raise DSNAError(f"X has {len(queries)} rows and {len(self)} are explained: pass the same rows.")
+        queries = queries if names is None else queries.under(names, "X")
+        rows = np.unique(self.rows[self._inside()])
+        queries, known = training_columns(rows, queries, train, id, self.n_train)
+        return replace(self, queries=queries, train=known)
 
     def predict_proba(self) -> np.ndarray:
         """(n, n_classes) probabilities: the weights summed per class, plus ``rest``."""
@@ -127,8 +173,8 @@ class Explanation:
     def frame(self, query: int | Sequence[int] | None = None, largest: int | None = None) -> Any:
         """Data frame of the rows that have a coefficient or a weight, by falling size of the weight.
 
-        Its columns are query, row, label (label_0, ... of several outputs), coefficient, weight, proximity,
-        clusters (numbers of the clusters that the row is in, joined by commas).
+        Its columns are query, row, id (where identifiers are known), label (label_0, ... of several outputs),
+        coefficient, weight, proximity, clusters (numbers of the clusters that the row is in, joined by commas).
 
         Parameters
         ----------
@@ -136,13 +182,16 @@ class Explanation:
         largest : how many rows to keep of each query; None for all.
         """
         asked = np.atleast_1d(np.arange(len(self))[slice(None) if query is None else query])
-        order, number = self._ordered()
+        order, number = self.ordered()
         number = number[asked] if largest is None else np.minimum(number[asked], largest)
         at = np.repeat(asked, number), order[asked][np.arange(order.shape[1]) < number[:, None]]
         sets, which = np.unique(self.member[at], axis=0, return_inverse=True)
         names = np.array([",".join(map(str, np.flatnonzero(s))) for s in sets], dtype=object)
-        return _optional("pandas").DataFrame(
-            {"query": at[0], "row": self.rows[at], **_label_columns(self.label[at])}
+        ids = self._ids(self.rows[at])
+        return import_extra("pandas", "report").DataFrame(
+            {"query": at[0], "row": self.rows[at]}
+            | ({} if ids is None else {"id": ids})
+            | _label_columns(self.label[at])
             | {name: getattr(self, name)[at] for name in ("coefficient", "weight", "proximity")}
             | {"clusters": names[which.ravel()]}
         )
@@ -161,7 +210,7 @@ class Explanation:
         else:
             counts = [(member & (self.label == c)[:, :, None]).sum(axis=1)[at] for c in self.classes]
             label = self.classes[np.argmax(counts, axis=0)]
-        return _optional("pandas").DataFrame(
+        return import_extra("pandas", "report").DataFrame(
             {"query": at[0], "cluster": at[1], "size": size[at]}
             | {name: getattr(self, name)[at] for name in ("share", "hull_residual", "objective")}
             | _label_columns(label)
@@ -170,130 +219,126 @@ class Explanation:
     def settling(self) -> Any:
         """Data frame of the label after each feedback step: columns query, step, label (label_0, ...)."""
         at = np.nonzero(np.arange(self.settled.shape[1]) < self.steps[:, None])
-        label = _label_columns(self._settled_labels(at))
-        return _optional("pandas").DataFrame({"query": at[0], "step": at[1]} | label)
+        label = _label_columns(self.settled_labels(at))
+        return import_extra("pandas", "report").DataFrame({"query": at[0], "step": at[1]} | label)
 
-    def plot(self, query: int = 0, largest: int = 15, ax: Any = None, output: int = 0) -> np.ndarray:
-        """Draw the rows of largest weight, and what all weights say together; returns the axes drawn on.
+    def compare(self, query: int = 0, largest: int = 5, tolerance: float = TOLERANCE) -> Any:
+        """Data frame of a query's own values beside those of its neighbours of largest weight.
+
+        It has a column for the query and one for each neighbour. Its first lines are the identifiers, where these are
+        known, the class or target (of the query: the prediction) and the weight, then comes a line for each feature.
+        The last column, differs, counts the neighbours whose value differs from the query's: a number by more than
+        ``tolerance`` times the column's standard deviation in ``train``, anything else if it is not the same; dates
+        count as numbers, and a missing value differs from all others.
+
+        Parameters
+        ----------
+        query : number of the query.
+        largest : how many neighbours to show.
+        tolerance : standard deviations by which a number may be off.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        if self.train is None or not self.train.columns.names:
+            raise DSNAError("The rows' own values are unknown: call explain(X, train=frame) with the training rows.")
+        return self._comparison(query, largest).frame(tolerance)
+
+    def report(self, query: int = 0, largest: int = 5, tolerance: float = TOLERANCE, features: int = 20) -> str:
+        """The same comparison as text for a terminal, with an asterisk at every value that differs.
+
+        Parameters
+        ----------
+        query, largest, tolerance : as in ``compare``.
+        features : how many features to show; of more, those that differ most.
+
+        Returns
+        -------
+        str
+        """
+        one = self[query]
+        used = int(one.ordered()[1][0])
+        lines = [f"Query {range(len(self))[query]}: predicted {one.verdict()}"]
+        lines += [f"{min(largest, used)} of {used} training rows, with {one.part_of_weight(largest):.0%} of the weight"]
+        lines += [self._comparison(query, largest).text(tolerance, features)]
+        if self.train is None or not self.train.columns.names:
+            lines += ["explain(X, train=frame) shows the values of these rows beside the query's."]
+        return "\n".join(lines)
+
+    def plot(self, query: int = 0, largest: int = 15, ax: Any = None, output: int = 0) -> Any:
+        """Draw the rows of largest weight and, in a second panel, what all weights say together.
+
+        Nothing is shown or saved: ``why.plot().figure.savefig("why.png")``.
 
         Parameters
         ----------
         query : number of the query.
         largest : how many rows to draw.
-        ax : matplotlib axes for the rows, or a pair, for the rows and the decision; None makes a figure.
+        ax : matplotlib axes for the rows, or a pair, for the rows and the decision; None makes a figure of both.
         output : of several outputs the one that gives the colours and the axis of the decision.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes of the rows; the panel of the decision is ``ax.figure.axes[1]``.
         """
-        pyplot = _optional("matplotlib.pyplot")
-        one = self[query]
-        order, number = one._ordered()
-        used, top = order[0, : number[0]], order[0, : min(largest, number[0])]
-        part = np.abs(one.weight[0, top]).sum() / max(np.abs(one.weight[0]).sum(), 1e-300)
-        title = f"{len(top)} of {len(used)} rows, with {part:.0%} of their weight"
-        way = [_text(label) for label in one._settled_labels((0, slice(one.steps[0])))]
-        way = way if len(way) < 7 else [*way[:3], "...", *way[-2:]]
-        heading = f"Query {range(len(self))[query]}: predicted {one._verdict()}"
-        heading += f"\nlabel fed back: {' → '.join(way)}" if len(way) > 1 else ""
-        if ax is None:
-            high = max(3.7, 1.9 + 0.3 * len(top))
-            figure, ax = pyplot.subplots(1, 2, figsize=(11.0, high), layout="constrained")
-            figure.suptitle(heading)
-        else:
-            title = f"{heading}\n{title}"
-        axes = np.atleast_1d(ax)
-        if one.classes is None:
-            name = "label" if one.label.shape[2] == 1 else f"label_{output}"
-            scale = pyplot.cm.ScalarMappable(cmap="viridis")
-            scale.set_clim(*np.quantile(one.label[0, used, output], [0.0, 1.0]) if len(used) else (0.0, 1.0))
-            axes[0].figure.colorbar(scale, ax=axes[0], label=name, pad=0.02, aspect=30)
-            colours = scale.to_rgba(one.label[0, :, output])
-            for panel in axes[1:]:
-                one._draw_labels(panel, colours, used[::-1], output)
-                panel.set(xlabel=name, ylabel="weight")
-        else:
-            k = len(one.classes)
-            palette = pyplot.cm.tab10(range(k)) if k <= 10 else pyplot.cm.turbo(np.linspace(0.05, 0.95, k))
-            colours = palette[np.searchsorted(one.classes, one.label[0])]
-            for panel in axes[1:]:
-                one._draw_classes(panel, one.classes, palette)
-        place = np.arange(len(top))
-        raw = {"facecolor": "none", "edgecolor": "0.35", "linewidth": 0.9, "label": "coefficient"}
-        axes[0].barh(place - 0.15, one.weight[0, top], 0.45, color=colours[top], label="weight")
-        axes[0].barh(place + 0.24, one.coefficient[0, top], 0.24, **raw)
-        axes[0].axvline(0.0, color="0.35", linewidth=0.8)
-        axes[0].set_yticks(place, [f"row {one.rows[0, k]}:  {_text(one.label[0, k])}" for k in top])
-        axes[0].set_ylim(max(len(top), 1) - 0.4, -0.6)
-        axes[0].set_title(title, fontsize="medium")
-        axes[0].legend(frameon=False, fontsize="small").legend_handles[0].set_facecolor("0.6")
-        for at, panel in enumerate(axes):
-            panel.set_axisbelow(True)
-            panel.grid(axis="y" if at and one.classes is None else "x", alpha=0.3)
-            panel.spines[["top", "right"]].set_visible(False)
-        return axes
+        return draw(self, query, largest, ax, output)
 
-    def _draw_labels(self, ax: Any, colours: Any, used: np.ndarray, output: int) -> None:
-        """Stems of the weights along the label, the prediction, and the labels fed back on the way to it."""
-        label, weight = self.label[0, used, output], self.weight[0, used]
-        ax.vlines(label, 0.0, weight, colors=colours[used], linewidth=1.6)
-        ax.scatter(label, weight, 26, c=colours[used], edgecolors="white", linewidths=0.5, zorder=3)
-        ax.axhline(0.0, color="0.35", linewidth=0.8)
-        predicted = self.predict().reshape(-1)[output]
-        ax.axvline(predicted, color="crimson", zorder=1, label=f"prediction {_text(predicted)}")
-        if self.steps[0] > 1:
-            way = self.settled[0, : self.steps[0], output]
-            how = {"alpha": np.linspace(0.3, 1.0, len(way)), "transform": ax.get_xaxis_transform()}
-            ax.scatter(way, 0.02 + 0 * way, c="0.25", marker="^", label="fed back (darker: later)", **how)
-        ax.set_title("Weights along the label", fontsize="medium")
-        ax.legend(frameon=False, fontsize="small")
-
-    def _draw_classes(self, ax: Any, classes: np.ndarray, palette: np.ndarray) -> None:
-        """Probability of each class, split into what rows carry and the rest."""
-        proba = self.predict_proba()[0]
-        top = np.sort(np.argsort(-proba, kind="stable")[:_SHOWN_CLASSES])
-        carried = class_sums(self.weight, self.label, classes)[0]
-        ax.barh(np.arange(len(top)), carried[top], 0.6, color=palette[top])
-        pale = {"facecolor": "none", "edgecolor": palette[top], "hatch": "////", "linewidth": 0.8}
-        ax.barh(np.arange(len(top)), (proba - carried)[top], 0.6, left=carried[top], **pale)
-        for at, k in enumerate(top):
-            style = {"va": "center", "weight": "bold" if k == proba.argmax() else "normal"}
-            ax.annotate(f"{proba[k]:.3f}", (proba[k], at), (4, 0), textcoords="offset points", **style)
-        ax.set_yticks(np.arange(len(top)), [_text(classes[k]) for k in top])
-        middle, half = 0.5 * (len(top) - 1), max(0.5 * len(top) + 0.1, 3.0)
-        ax.set(xlim=(0.0, 1.15 * proba.max()), ylim=(middle + half, middle - half))
-        which = "each class" if len(top) == len(proba) else f"{len(top)} of {len(proba)} classes"
-        hatched = "; hatched: carried by no row" if np.any(proba - carried > 0.001) else ""
-        ax.set_title(f"Probability of {which}{hatched}", fontsize="medium")
-
-    def _inside(self) -> np.ndarray:
-        return np.arange(self.rows.shape[1]) < self.size[:, None]
-
-    def _ordered(self) -> tuple[np.ndarray, np.ndarray]:
+    def ordered(self) -> tuple[np.ndarray, np.ndarray]:
         """(n, M) places by falling |weight|, then |coefficient|; (n,) how many of them have either."""
         used = self._inside() & ((self.coefficient != 0.0) | (self.weight != 0.0))
         by = (-np.abs(self.coefficient), -np.abs(self.weight), ~used)
         return np.lexsort(by, axis=1), used.sum(axis=1)
 
-    def _settled_labels(self, at: Any) -> np.ndarray:
+    def part_of_weight(self, largest: int) -> float:
+        """Share of the ``largest`` rows of the first query in the sizes of all its weights."""
+        size = np.sort(np.abs(self.weight[0]))[::-1]
+        return float(size[:largest].sum() / max(size.sum(), 1e-300))
+
+    def settled_labels(self, at: Any) -> np.ndarray:
+        """Targets or classes after the feedback steps that ``at`` picks."""
         label = self.settled[at]
         return label if self.classes is None else self.classes[label[..., 0].astype(np.int64)]
 
-    def _verdict(self) -> str:
+    def verdict(self) -> str:
         """Prediction for the first query in words."""
-        said = _text(self.predict()[0])
-        return said if self.classes is None else f"{said} (probability {self.predict_proba()[0].max():.3g})"
+        predicted = said(self.predict()[0])
+        return predicted if self.classes is None else f"{predicted} (probability {self.predict_proba()[0].max():.3g})"
 
+    def row_names(self, query: int, places: np.ndarray) -> list[str]:
+        """Identifiers of the rows at some places of a query, or their numbers where they have none."""
+        rows = self.rows[query, places]
+        ids = self._ids(rows)
+        return [str(row) if ids is None or is_missing(ids[k]) else said(ids[k]) for k, row in enumerate(rows)]
 
-def _optional(name: str) -> Any:
-    """A module of the extra ``report``."""
-    return import_extra(name, "report")
+    def _inside(self) -> np.ndarray:
+        return np.arange(self.rows.shape[1]) < self.size[:, None]
+
+    def _ids(self, rows: np.ndarray) -> np.ndarray | None:
+        return None if self.train is None else self.train.at(rows).id
+
+    def _comparison(self, query: int, largest: int) -> Comparison:
+        """A query and its neighbours of largest weight, with their values where these are known."""
+        one = self[query]
+        order, number = one.ordered()
+        places = order[0, : min(largest, number[0])]
+        rows = one.rows[0, places]
+        header: dict[str, list[Any]] = {}
+        ids = one._ids(rows)
+        if self.train is not None and ids is not None:
+            own = None if one.queries is None or one.queries.id is None else one.queries.id[0]
+            header[self.train.id_name] = [own, *ids]
+        predicted = _label_columns(one.predict())
+        for name, column in _label_columns(one.label[0, places]).items():
+            header[name.replace("label", "target" if one.classes is None else "class")] = [predicted[name][0], *column]
+        header["weight"] = [None, *one.weight[0, places]]
+        columns = [f"query {range(len(self))[query]}", *(f"row {row}" for row in rows)]
+        features, away = compare_features(one.queries, self.train, rows)
+        return Comparison(columns=columns, header=header, features=features, away=away)
 
 
 def _label_columns(label: np.ndarray) -> dict[str, np.ndarray]:
     """Columns for labels (r,) or (r, n_outputs)."""
     label = label[:, 0] if label.ndim == 2 and label.shape[1] == 1 else label
     return {"label": label} if label.ndim == 1 else {f"label_{a}": label[:, a] for a in range(label.shape[1])}
-
-
-def _text(label: Any) -> str:
-    """A class, or a label of one or several outputs, for a reader."""
-    said = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in np.atleast_1d(label)]
-    return said[0] if len(said) == 1 else f"({', '.join(said)})"

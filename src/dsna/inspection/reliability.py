@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.optional import import_extra
 from ..metrics.classes import equal_mass
-from .explanation import _optional
 
 _BAND = 1.645
 
@@ -52,7 +52,7 @@ def plot_reliability(
     >>> [text.get_text() for text in axes[0].get_legend().get_texts()]
     ['right (Brier 0.183)', 'too sure (Brier 0.310)']
     """
-    pyplot = _optional("matplotlib.pyplot")
+    pyplot = import_extra("matplotlib.pyplot", "report")
     y = np.asarray(y)
     if y.ndim != 1 or not len(y):
         raise ValueError(f"y has shape {y.shape}; one class for each of at least one row is needed.")

@@ -212,32 +212,58 @@ def test_repr():
 @pytest.mark.parametrize("make", [of_classes, of_labels, lambda: of_labels(2, "median")])
 @pytest.mark.parametrize("query", [0, -1])
 def test_plot(make, query, pyplot):
-    axes = make().plot(query, largest=2)
-    assert len(axes) == 2
-    assert len(axes[0].get_yticklabels()) == 2
-    figure = axes[0].figure
-    assert f"Query {query % 2}: predicted" in figure.get_suptitle()
-    assert ("fed back" in figure.get_suptitle()) == (query == 0)
-    figure.canvas.draw()
+    ax = make().plot(query, largest=2)
+    assert len(ax.figure.axes) == 2
+    assert ax.figure.axes[0] is ax
+    assert len(ax.get_yticklabels()) == 2
+    assert f"Query {query % 2}: predicted" in ax.figure.get_suptitle()
+    assert ("feedback" in ax.figure.get_suptitle()) == (query == 0)
+    ax.figure.canvas.draw()
+
+
+def texts(artists):
+    return [artist.get_text() for artist in artists]
 
 
 def test_plot_names_rows_and_labels(pyplot):
-    axes = of_classes().plot(0)
-    assert [t.get_text() for t in axes[0].get_yticklabels()] == ["row 5:  yes", "row 8:  no", "row 2:  no"]
-    assert [t.get_text() for t in axes[1].get_yticklabels()] == ["maybe", "no", "yes"]
-    assert "carried by no row" in axes[1].get_title()
-    axes = of_labels().plot(0)
-    assert [t.get_text() for t in axes[0].get_yticklabels()] == ["row 7:  3", "row 4:  1", "row 2:  4"]
-    assert axes[1].get_legend().get_texts()[0].get_text() == "prediction 1.75"
-    assert axes[0].figure.get_suptitle().endswith("2 → 1.5")
+    rows = of_classes().plot(0)
+    decision = rows.figure.axes[1]
+    assert texts(rows.get_yticklabels()) == ["row 5:  yes", "row 8:  no", "row 2:  no"]
+    assert texts(decision.get_yticklabels()) == ["maybe", "no", "yes"]
+    assert texts(rows.get_legend().get_texts()) == ["weight, class no", "weight, class yes", "coefficient"]
+    assert texts(decision.get_legend().get_texts()) == ["weights of the training rows", "carried by no row"]
+    assert "0.500 predicted" in texts(decision.texts)
+    rows = of_labels().plot(0)
+    decision = rows.figure.axes[1]
+    assert texts(rows.get_yticklabels()) == ["row 7:  3", "row 4:  1", "row 2:  4"]
+    assert "prediction 1.75\n(weighted mean)" in texts(decision.get_legend().get_texts())
+    assert rows.figure.get_suptitle().endswith("2 → 1.5")
+    for panel in (rows, decision):
+        assert panel.get_xlabel()
+        assert panel.get_ylabel()
+
+
+def test_plot_names_rows_by_their_identifiers(pyplot):
+    why = of_labels().beside(np.zeros((2, 1)), id=[f"day {i}" for i in range(8)])
+    ax = why.plot(0)
+    assert texts(ax.get_yticklabels()) == ["day 7:  3", "day 4:  1", "day 2:  4"]
+    assert ax.get_ylabel() == "id:  target"
 
 
 def test_plot_on_given_axes(pyplot):
     _, own = pyplot.subplots(1, 2)
-    assert of_classes().plot(ax=own)[1] is own[1]
-    _, one = pyplot.subplots()
-    assert list(of_labels().plot(ax=one)) == [one]
+    assert of_classes().plot(ax=own) is own[0]
+    assert own[1].get_xlabel() == "predicted probability"
+    figure, one = pyplot.subplots()
+    assert of_labels().plot(ax=one) is one
+    assert figure.axes == [one]
     assert one.get_title().startswith("Query 0: predicted 1.75")
+
+
+def test_plot_is_saved_and_never_shown(pyplot, monkeypatch, tmp_path):
+    monkeypatch.setattr(pyplot, "show", lambda *_: pytest.fail("shown"))
+    of_classes().plot().figure.savefig(tmp_path / "why.png")
+    assert (tmp_path / "why.png").stat().st_size > 1000
 
 
 def test_plot_of_an_empty_neighbourhood(pyplot):
@@ -247,7 +273,7 @@ def test_plot_of_an_empty_neighbourhood(pyplot):
             getattr(why, name)[:] = 0.0
         assert len(why.frame()) == 0
         assert len(why.clusters()) == 0
-        why.plot()[0].figure.canvas.draw()
+        why.plot().figure.canvas.draw()
 
 
 def test_plot_of_many_classes(pyplot):
@@ -255,9 +281,9 @@ def test_plot_of_many_classes(pyplot):
     why.classes = np.array([f"class {c:02d}" for c in range(30)])
     why.label = why.classes[np.arange(8).reshape(2, 4)]
     why.rest = np.full((2, 30), 0.001)
-    axes = why.plot()
-    assert len(axes[1].get_yticklabels()) == 15
-    assert "15 of 30 classes" in axes[1].get_title()
+    decision = why.plot().figure.axes[1]
+    assert len(decision.get_yticklabels()) == 15
+    assert "15 of 30 classes" in decision.get_title()
 
 
 def test_missing_extras_are_named(monkeypatch):

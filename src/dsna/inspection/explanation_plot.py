@@ -1,0 +1,149 @@
+"""The picture of an explanation: the rows of largest weight, and what all weights say together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._utils.optional import import_extra
+from .comparison import said
+
+if TYPE_CHECKING:
+    from .explanation import Explanation
+
+_SHOWN_CLASSES = 15
+_LEGEND_CLASSES = 6
+_SHOWN_STEPS = 6
+_LONGEST_NAME = 32
+_PREDICTION = "crimson"
+_LEGEND = {"framealpha": 0.8, "edgecolor": "none"}
+
+
+def draw(why: Explanation, query: int, largest: int, ax: Any, output: int) -> Any:
+    """Draw one query on one or two axes, or on a new figure of two; returns the axes of the rows."""
+    pyplot = import_extra("matplotlib.pyplot", "report")
+    one = why[query]
+    order, number = one.ordered()
+    used, top = order[0, : number[0]], order[0, : min(largest, number[0])]
+    title = f"{len(top)} of {len(used)} training rows, with {one.part_of_weight(largest):.0%} of the weight"
+    heading = _heading(one, range(len(why))[query])
+    if ax is None:
+        high = max(3.9, 2.1 + 0.3 * len(top))
+        figure, ax = pyplot.subplots(1, 2, figsize=(11.0, high), layout="constrained", width_ratios=(1.25, 1.0))
+        figure.suptitle(heading)
+    else:
+        title = f"{heading}\n{title}"
+    axes = np.atleast_1d(ax)
+    if one.classes is None:
+        colours = _target_colours(pyplot, one.label[0, :, output], used)
+        for panel in axes[1:]:
+            _draw_targets(one, panel, colours, used[::-1], output)
+        legend: dict[str, Any] = {}
+    else:
+        k = len(one.classes)
+        palette = pyplot.cm.tab10(range(k)) if k <= 10 else pyplot.cm.turbo(np.linspace(0.05, 0.95, k))
+        code = np.searchsorted(one.classes, one.label[0])
+        colours = palette[code]
+        for panel in axes[1:]:
+            _draw_classes(one, panel, one.classes, palette)
+        drawn = np.unique(code[top])
+        legend = {f"weight, class {said(one.classes[c])}": palette[c] for c in drawn}
+        legend = legend if len(legend) <= _LEGEND_CLASSES else {}
+    _draw_rows(one, axes[0], colours, top, legend)
+    axes[0].set_title(title, fontsize="medium")
+    for at, panel in enumerate(axes):
+        panel.set_axisbelow(True)
+        panel.grid(axis="y" if at and one.classes is None else "x", alpha=0.3)
+        panel.spines[["top", "right"]].set_visible(False)
+    return axes[0]
+
+
+def _heading(one: Explanation, number: int) -> str:
+    """Which query, what is predicted, and by which steps the prediction settled."""
+    name = ""
+    if one.queries is not None and one.queries.id is not None:
+        name = f" ({said(one.queries.id[0])})"
+    steps = [said(label) for label in one.settled_labels((0, slice(one.steps[0])))]
+    steps = steps if len(steps) <= _SHOWN_STEPS else [*steps[:3], "...", *steps[-2:]]
+    way = f"\nestimate after each feedback step: {' → '.join(steps)}" if len(steps) > 1 else ""
+    return f"Query {number}{name}: predicted {one.verdict()}{way}"
+
+
+def _target_colours(pyplot: Any, target: np.ndarray, used: np.ndarray) -> Any:
+    """Colours along the targets of the rows in use."""
+    scale = pyplot.cm.ScalarMappable(cmap="viridis")
+    scale.set_clim(*np.quantile(target[used], [0.0, 1.0]) if len(used) else (0.0, 1.0))
+    return scale.to_rgba(target)
+
+
+def _draw_rows(one: Explanation, ax: Any, colours: Any, top: np.ndarray, legend: dict[str, Any]) -> None:
+    """Bars of the weights and of the coefficients of the rows ``top``, the largest above."""
+    place = np.arange(len(top))
+    outlined = {"facecolor": "none", "edgecolor": "0.35", "linewidth": 0.9}
+    kind = "target" if one.classes is None else "class"
+    ax.barh(place - 0.15, one.weight[0, top], 0.45, color=colours[top])
+    for name, colour in (legend or {f"weight (colour: {kind})": "0.6"}).items():
+        ax.barh([0.0], [0.0], color=colour, label=name)
+    ax.barh(place + 0.24, one.coefficient[0, top], 0.24, **outlined, label="coefficient")
+    ax.axvline(0.0, color="0.35", linewidth=0.8)
+    known = one.train is not None and one.train.columns.id is not None
+    names = [f"{'' if known else 'row '}{name}" for name in one.row_names(0, top)]
+    ticks = [f"{name}:  {said(one.label[0, k])}" for name, k in zip(names, top, strict=True)]
+    ax.set_yticks(place, [tick if len(tick) <= _LONGEST_NAME else f"{tick[: _LONGEST_NAME - 1]}…" for tick in ticks])
+    ax.set_ylim(max(len(top), 1) - 0.4, -0.6)
+    called = one.train.id_name if known and one.train is not None else "training row"
+    part = "of the row's target in the prediction" if one.classes is None else "of the row in its class's probability"
+    meaning = f"weight: part {part}\ncoefficient: in the sparse approximation, before blend and balance"
+    ax.set(xlabel=meaning, ylabel=f"{called}:  {kind}")
+    ax.legend(fontsize="small", **_LEGEND)
+
+
+def _draw_targets(one: Explanation, ax: Any, colours: Any, used: np.ndarray, output: int) -> None:
+    """Stems of the weights along the target, the prediction, and the estimates on the way to it."""
+    target, weight = one.label[0, used, output], one.weight[0, used]
+    ax.vlines(target, 0.0, weight, colors=colours[used], linewidth=1.6)
+    ax.scatter(target, weight, 26, c=colours[used], edgecolors="white", linewidths=0.5, zorder=3, label="training row")
+    ax.axhline(0.0, color="0.35", linewidth=0.8)
+    predicted = one.predict().reshape(-1)[output]
+    rule = {"mean": "weighted mean", "median": "weighted median", "grid": "weighted mean, to the nearest target seen"}
+    name = f"prediction {said(predicted)}\n({rule[one.decision]})"
+    ax.axvline(predicted, color=_PREDICTION, zorder=1, label=name)
+    if one.steps[0] > 1:
+        way = one.settled[0, : one.steps[0], output]
+        how = {"alpha": np.linspace(0.3, 1.0, len(way)), "transform": ax.get_xaxis_transform()}
+        ax.scatter(way, 0.02 + 0 * way, c="0.25", marker="^", label="feedback steps (darker: later)", **how)
+    name = "target" if one.label.shape[2] == 1 else f"target {output}"
+    ax.set(xlabel=f"{name} of the training row", ylabel="weight")
+    ax.set_title(f"Weights of all {len(used)} rows along the {name}", fontsize="medium")
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high + 0.2 * (high - low))  # room for the legend
+    handles = ax.legend(fontsize="small", loc="upper center", ncols=2, **_LEGEND).legend_handles
+    handles[0].set_facecolor("0.6")
+
+
+def _draw_classes(one: Explanation, ax: Any, classes: np.ndarray, palette: np.ndarray) -> None:
+    """Probability of each class, split into what rows carry and the rest."""
+    proba = one.predict_proba()[0]
+    top = np.sort(np.argsort(-proba, kind="stable")[:_SHOWN_CLASSES])
+    carried = proba if one.rest is None else proba - one.rest[0]
+    ax.barh(np.arange(len(top)), carried[top], 0.6, color=palette[top], label="weights of the training rows")
+    pale = {"facecolor": "none", "edgecolor": palette[top], "hatch": "////", "linewidth": 0.8}
+    rest = (proba - carried)[top]
+    ax.barh(np.arange(len(top)), rest, 0.6, left=carried[top], **pale, label="carried by no row")
+    for at, k in enumerate(top):
+        best = k == proba.argmax()
+        style = {"va": "center", "weight": "bold" if best else "normal", "color": _PREDICTION if best else "black"}
+        said_so = f"{proba[k]:.3f}" + (" predicted" if best else "")
+        ax.annotate(said_so, (proba[k], at), (4, 0), textcoords="offset points", **style)
+    ax.set_yticks(np.arange(len(top)), [said(classes[k]) for k in top])
+    middle, half = 0.5 * (len(top) - 1), max(0.5 * len(top) + 0.1, 3.0)
+    ax.set(xlim=(0.0, 1.5 * proba.max()), ylim=(middle + half, middle - half))
+    ax.set_xticks([tick for tick in ax.get_xticks() if tick <= 1.0])
+    ax.set(xlabel="predicted probability", ylabel="class")
+    which = "each class" if len(top) == len(proba) else f"{len(top)} of {len(proba)} classes"
+    ax.set_title(f"Probability of {which}: the weights summed", fontsize="medium")
+    if np.any(rest > 0.001):
+        handles = ax.legend(fontsize="small", loc="lower right", **_LEGEND).legend_handles
+        handles[0].set_facecolor("0.6")
+        handles[1].set_edgecolor("0.4")
