@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from abc import ABCMeta, abstractmethod
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +29,7 @@ from .forest.build import TrainingRows
 from .forest.held_out import deal_folds
 from .forest.scaling import Scaling
 from .forest.targets import Targets
+from .inspection.columns import TrainingColumns
 from .inspection.explanation import Explanation
 from .neighbors.index import Fold, NeighborIndex
 from .neighbors.neighborhoods import Neighborhoods
@@ -308,24 +308,65 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         placed = self._index.place(np.asarray(X, dtype=np.float64))[1]
         return np.all(np.abs(placed - known) <= _ROUNDING * np.abs(known).max(axis=0, initial=0.0), axis=1)
 
-    def _in_words_of(self, why: Explanation, X: Any, train: Any, id: Any) -> Explanation:
-        """An explanation with the names and values of the queries and, where given, of the training rows."""
+    def explain(self, X: Any, train: Any = None, id: Any = None) -> Explanation:
+        """Which training rows made each prediction, and how.
+
+        The weights of the rows make the prediction: summed over the rows of a class they are its probability, and in
+        regression the decision rule is applied to them. Of a model in a pipeline, ``dsna.inspection.explain`` gives the
+        explanation in the names and values of the pipeline's input.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n, n_features)
+        train : data frame or array, optional
+            The rows given to ``fit``, in their order, to show the neighbours' own values. It may hold further columns,
+            and rows of ``add_samples`` may follow.
+        id : name of a column of ``train``, or array with one identifier for each training row, optional
+            What the training rows are called.
+
+        Returns
+        -------
+        Explanation
+        """
+        check_is_fitted(self)
+        near, answers = self._answer(check_rows(self, X, reset=False))
         fold = self._index.fold
-        why = replace(why, n_train=(int(np.sum(fold >= 0)), len(fold)))
-        why = why.beside(X, train, id, getattr(self, "feature_names_in_", None))
+        why = Explanation(
+            rows=near.rows,
+            size=near.size,
+            proximity=near.proximity,
+            coefficient=answers["alpha"],
+            settled=answers["labels"],
+            member=answers["member"],
+            share=answers["share"],
+            hull_residual=answers["hull_residual"],
+            objective=answers["objective"],
+            steps=answers["steps"],
+            history=answers["history"],
+            **self._evidence(near, answers),
+            n_train=(int(np.sum(fold >= 0)), len(fold)),
+        ).beside(X, train, id, getattr(self, "feature_names_in_", None))
         if train is not None and why.train is not None:
-            given = why.train.rows < why.train.reach
-            values = np.stack(why.train.columns.values, axis=1)[given]
-            try:
-                same = bool(np.all(self.holds_rows(values, why.train.rows[given])))
-            except (TypeError, ValueError):  # text, where the model was fitted on numbers
-                same = False
-            if not same:
-                raise DSNAError(
-                    "Rows of train are not those that the model was fitted on: pass the rows given to fit, in their "
-                    "order, and explain a pipeline by dsna.inspection.explain."
-                )
+            self._check_training_rows(why.train)
         return why
+
+    @abstractmethod
+    def _evidence(self, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
+        """Weights and labels of the neighbours, and the decision: the fields of an Explanation that tell both tasks."""
+
+    def _check_training_rows(self, train: TrainingColumns) -> None:
+        """Refuse values that are not those of the training rows."""
+        given = train.rows < train.reach
+        try:
+            values = np.stack(train.columns.values, axis=1)[given]
+            same = bool(np.all(self.holds_rows(values, train.rows[given])))
+        except (TypeError, ValueError):  # text, where the model was fitted on numbers
+            same = False
+        if not same:
+            raise DSNAError(
+                "Rows of train are not those that the model was fitted on: pass the rows given to fit, in their order, "
+                "and explain a pipeline by dsna.inspection.explain."
+            )
 
     def restored(self) -> None:
         """Record the current parameters as those of the fit; a model file holds no others."""
@@ -348,20 +389,3 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
 def _identity(value: Any) -> Any:
     """A value to compare parameters by: of an object its class and parameters."""
     return (type(value).__name__, repr(value.get_params())) if hasattr(value, "get_params") else value
-
-
-def explained(near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
-    """The fields of an ``Explanation`` that both kinds take over as they are."""
-    return {
-        "rows": near.rows,
-        "size": near.size,
-        "proximity": near.proximity,
-        "coefficient": answers["alpha"],
-        "member": answers["member"],
-        "share": answers["share"],
-        "hull_residual": answers["hull_residual"],
-        "objective": answers["objective"],
-        "settled": answers["labels"],
-        "steps": answers["steps"],
-        "history": answers["history"],
-    }

@@ -16,11 +16,12 @@ from ._utils.parameters import SHARE
 from ._utils.ties import most_probable
 from ._utils.validation import check_classes, check_groups, check_new_classes, check_rows, check_weights
 from .approximation import Approximation
-from .base import DSNAEstimator, OutOfBag, Training, explained
+from .base import DSNAEstimator, OutOfBag, Training
 from .forest import CostSensitiveForestClassifier
 from .forest.targets import class_targets
-from .inspection.explanation import Explanation, class_sums
+from .inspection.explanation import class_sums
 from .neighbors.index import Fold
+from .neighbors.neighborhoods import Neighborhoods
 from .prediction.calibration import Calibration, class_mass, prior_corrected
 
 _NONZERO = 1e-3
@@ -269,28 +270,11 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         best = most_probable(self.predict_proba(X))
         return np.asarray(self.classes_[best])
 
-    def explain(self, X: Any, train: Any = None, id: Any = None) -> Explanation:
-        """Which training rows made each prediction, and how.
+    def _evidence(self, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
+        """Probabilities shared among the rows of each class.
 
-        The weights of the rows of a class add up to the probability of the class, in proportion to their positive
-        coefficients (or, where a class has none, to their proximities).
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n, n_features)
-        train : data frame or array, optional
-            The rows given to ``fit``, in their order, to show the neighbours' own values; further columns are welcome.
-            Rows of ``add_samples`` may follow.
-        id : name of a column of ``train``, or array with one identifier for each training row, optional
-            What the training rows are called.
-
-        Returns
-        -------
-        Explanation
-            Of a model in a pipeline, ``dsna.inspection.explain`` gives it in the words of the pipeline's input.
+        A row's share is in proportion to its positive coefficient or, where a class has none, to its proximity.
         """
-        check_is_fitted(self)
-        near, answers = self._answer(check_rows(self, X, reset=False))
         code = self._code
         n_classes = len(self.classes_)
         proba = self._probabilities(self._calibration, self._mass(answers["alpha"], near.rows), near.vote)
@@ -304,17 +288,9 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         part = np.where(totals > 0, proba / np.where(totals > 0, totals, 1.0), 0.0)
         weight = base * np.take_along_axis(part, of_row, axis=1)
         label = self.classes_[of_row]
-        why = Explanation(
-            kind="classification",
-            weight=weight,
-            label=label,
-            classes=self.classes_,
-            rest=proba - class_sums(weight, label, self.classes_),
-            decision="proba",
-            grid=None,
-            **explained(near, answers),
-        )
-        return self._in_words_of(why, X, train, id)
+        rest = proba - class_sums(weight, label, self.classes_)
+        task = {"kind": "classification", "decision": "proba", "classes": self.classes_}
+        return {**task, "weight": weight, "label": label, "rest": rest}
 
     def add_samples(self, X: Any, y: Any) -> DSNAClassifier:
         """Add rows to the leaves without refitting; their classes may be new.

@@ -15,12 +15,11 @@ from ._utils.errors import DSNAError
 from ._utils.parameters import SHARE
 from ._utils.validation import check_groups, check_rows, check_share, check_targets, check_weights
 from .approximation import Approximation
-from .base import DSNAEstimator, OutOfBag, Training, explained
+from .base import DSNAEstimator, OutOfBag, Training
 from .forest import CostSensitiveForestRegressor
 from .forest.density import DENSITIES, TargetDensity
 from .forest.scaling import column_spread
 from .forest.targets import regression_targets
-from .inspection.explanation import Explanation
 from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
 from .prediction.intervals import Regions, target_spread
@@ -316,37 +315,11 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         target = self._index.label
         self._grid = np.unique(target, axis=0) if rule.decision == "grid" else target[:1].copy()
 
-    def explain(self, X: Any, train: Any = None, id: Any = None) -> Explanation:
-        """Which training rows made each prediction, and how.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n, n_features)
-        train : data frame or array, optional
-            The rows given to ``fit``, in their order, to show the neighbours' own values; further columns are welcome.
-            Rows of ``add_samples`` may follow.
-        id : name of a column of ``train``, or array with one identifier for each training row, optional
-            What the training rows are called.
-
-        Returns
-        -------
-        Explanation
-            Of a model in a pipeline, ``dsna.inspection.explain`` gives it in the words of the pipeline's input.
-        """
-        check_is_fitted(self)
-        near, answers = self._answer(check_rows(self, X, reset=False))
-        label = self._index.label
-        why = Explanation(
-            kind="regression",
-            weight=self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows]),
-            label=label[near.rows],
-            classes=None,
-            rest=None,
-            decision=self.decision_,
-            grid=self._grid,
-            **explained(near, answers),
-        )
-        return self._in_words_of(why, X, train, id)
+    def _evidence(self, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
+        """Weights and targets of the rows, and the rule that decides by them."""
+        weight = self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows])
+        task = {"kind": "regression", "decision": self.decision_, "grid": self._grid}
+        return {**task, "weight": weight, "label": self._index.label[near.rows]}
 
     def add_samples(self, X: Any, y: Any) -> DSNARegressor:
         """Add rows to the leaves without refitting.
