@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dsna import DSNAError
 from tests.odd_pictures import scene
 
 
@@ -26,7 +27,7 @@ class Quick:
 
     def fit(self, photos):
         if self.parameters["n_patches"] == 101:
-            raise ValueError("101 patches are odd; use 100.")
+            raise DSNAError("101 patches are odd; use 100.")
         self.photos = photos
         return self
 

@@ -11,6 +11,7 @@ pytest.importorskip("PIL")
 from PIL import Image
 
 from dsna._kernels.edges.matching import count_matches
+from dsna._utils.atomic import FileError
 from dsna.vision.datasets import load_bsds500
 from dsna.vision.edges import BoundaryScores, evaluate, human_consistency
 from dsna.vision.edges.scoring import evaluation as module
@@ -147,7 +148,7 @@ def test_resumes(tmp_path, monkeypatch):
     (out / "00002.json").write_text("[]")
     evaluate(SOFT, DRAWN, out=out, max_distance=0.011)
     assert len(counted) == 13
-    with pytest.raises(NotADirectoryError, match="give a folder"):
+    with pytest.raises(FileError, match=r"00000.json: a file stands where a folder is needed\. Remedy: "):
         evaluate(SOFT, DRAWN, out=out / "00000.json")
 
 

@@ -14,6 +14,8 @@ from scipy.io import savemat
 
 import dsna.vision.datasets
 import dsna.vision.edges
+from dsna import DSNAError
+from dsna.vision.datasets import MissingPictures
 from dsna.vision.edges.batch import Detection
 from dsna.vision.edges.planning import EdgesError, plan
 from dsna.vision.photos import read_photo
@@ -24,7 +26,7 @@ from tests.quick_edges import Annotated, Quick, Scores, ask, files, told
 @pytest.fixture
 def shipped(monkeypatch):
     detector = Quick()
-    monkeypatch.setattr(dsna.vision.edges, "pretrained", lambda: detector, raising=False)
+    monkeypatch.setattr(dsna.vision.edges, "pretrained", lambda: detector)
     return detector
 
 
@@ -64,7 +66,7 @@ def test_options_reach_the_detector(shipped, photo, tmp_path, name, scales):
 
 def test_another_model(monkeypatch, photo, tmp_path):
     seen = []
-    monkeypatch.setattr(dsna.vision.edges, "load_detector", lambda path: seen.append(path) or Quick(), raising=False)
+    monkeypatch.setattr(dsna.vision.edges, "load_detector", lambda path: seen.append(path) or Quick())
     model = tmp_path / "mine.dsna"
     said = told(ask("detect", photo, "-o", tmp_path / "e.png", "--model", model), 2)
     assert "mine.dsna" in said
@@ -194,11 +196,11 @@ def collection(monkeypatch):
     def load(*place):
         asked.append(place)
         if not Path(place[0]).is_dir():
-            raise FileNotFoundError(f"{place[0]} is not a folder; give another.")
+            raise MissingPictures(f"{place[0]} is not a folder; give another.")
         return found
 
-    monkeypatch.setattr(dsna.vision.datasets, "load_bsds500", load, raising=False)
-    monkeypatch.setattr(dsna.vision.datasets, "load_boundaries", load, raising=False)
+    monkeypatch.setattr(dsna.vision.datasets, "load_bsds500", load)
+    monkeypatch.setattr(dsna.vision.datasets, "load_boundaries", load)
     return found, asked
 
 
@@ -210,7 +212,7 @@ def trained(monkeypatch):
         made.append(Quick(**parameters))
         return made[-1]
 
-    monkeypatch.setattr(dsna.vision.edges, "EdgeDetector", make, raising=False)
+    monkeypatch.setattr(dsna.vision.edges, "EdgeDetector", make)
     return made
 
 
@@ -254,13 +256,13 @@ def scored(monkeypatch):
 
     def evaluate(predictions, truth, *, n_jobs=None, progress=False, out=None):
         if problems == ["all"]:
-            raise ValueError("No photo could be scored.")
+            raise DSNAError("No photo could be scored.")
         if callable(predictions):
             predictions = [predictions(row) for row in range(len(truth))]
         calls.append((predictions, n_jobs, out))
         return Scores(truth.names, problems)
 
-    monkeypatch.setattr(dsna.vision.edges, "evaluate", evaluate, raising=False)
+    monkeypatch.setattr(dsna.vision.edges, "evaluate", evaluate)
     return calls, problems
 
 

@@ -15,7 +15,7 @@ from tests.quick_edges import Quick, ask, files, told
 @pytest.fixture
 def shipped(monkeypatch):
     detector = Quick()
-    monkeypatch.setattr(dsna.vision.edges, "pretrained", lambda: detector, raising=False)
+    monkeypatch.setattr(dsna.vision.edges, "pretrained", lambda: detector)
     return detector
 
 

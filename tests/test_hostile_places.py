@@ -39,7 +39,7 @@ def tables(tmp_path):
 
 @pytest.fixture
 def photo(tmp_path, monkeypatch):
-    monkeypatch.setattr(dsna.vision.edges, "pretrained", Quick, raising=False)
+    monkeypatch.setattr(dsna.vision.edges, "pretrained", Quick)
     path = tmp_path / "photo.png"
     path.write_bytes(good_pictures()["colour.png"])
     return path

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from .errors import DSNAError
+
 _LONGEST_NAME = 255  # bytes, on the file systems in use
 _OTHER_NAME = "choose another name or folder"
 _REASONS = {
@@ -29,7 +31,7 @@ _REASONS = {
 Trouble = tuple[str, str]  # problem and remedy
 
 
-class FileError(ValueError):
+class FileError(DSNAError):
     """A file or folder that cannot be read or written; the message names it, the problem and the remedy.
 
     Examples

@@ -17,6 +17,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
+from .._utils.errors import DSNAError
+
 HEADER = "header.json"
 ARRAY_KINDS = "biufcmMUS"
 AGAIN = "Copy it again from its source, or save the model again."
@@ -30,7 +32,7 @@ _LAST_CHARACTER = 0x10FFFF
 _REFERRED, _SLACK = 4, 2**20
 
 
-class ModelFileError(ValueError):
+class ModelFileError(DSNAError):
     """A file that ``dsna.load`` does not read: foreign, truncated, damaged, forged or written by a newer dsna."""
 
 

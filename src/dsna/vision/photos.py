@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._utils.atomic import explained, trouble_reading, write_atomically
+from .._utils.errors import DSNAError
 from .._utils.optional import import_extra
 
 # Endings of the files that are looked for in a folder of photos.
@@ -33,7 +34,7 @@ _NO_PICTURES = {
 _AGAIN = "copy it again from its source, or save it again as PNG"
 
 
-class PhotoError(ValueError):
+class PhotoError(DSNAError):
     """A photo that cannot be read, or a map that cannot be written; the message names file, problem and remedy."""
 
 

@@ -5,12 +5,13 @@ from .boundaries import BoundarySet, load_boundaries, load_bsds500
 from .fgnet import load_fgnet
 from .morph import load_morph
 from .nyud import load_nyud
-from .pictures import PictureSet
+from .pictures import MissingPictures, PictureSet
 from .pointing04 import load_pointing04
 from .utkface import load_utkface
 
 __all__ = [
     "BoundarySet",
+    "MissingPictures",
     "PictureSet",
     "Table",
     "TableError",

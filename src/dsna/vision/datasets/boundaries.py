@@ -11,10 +11,11 @@ import numpy as np
 import scipy.io
 from numpy.typing import ArrayLike
 
+from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
-from .pictures import UnusableFile, check_usable, chosen_rows, opened
+from ..photos import PHOTO_ENDINGS, PhotoError, read_photo
+from .pictures import MissingPictures, UnusableFile, check_usable, chosen_rows, opened
 
-PHOTOS = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".ppm")
 _SPLITS = ("train", "val", "test")
 _ORIENTATION = 0x0112  # EXIF tag; from 5 on, width and height change places
 
@@ -125,19 +126,19 @@ def load_boundaries(images: str | Path, truth: str | Path, *, check: str = "head
     >>> from dsna.vision.datasets import load_boundaries
     >>> load_boundaries(tempfile.mkdtemp(), "nowhere")
     Traceback (most recent call last):
-    FileNotFoundError: nowhere is not a folder; give the folder that holds the ground truth.
+    dsna.vision.datasets.pictures.MissingPictures: nowhere is not a folder; give the folder that holds the ground truth.
     """
     photos, drawn = Path(images), Path(truth)
     for folder, what in ((photos, "photos"), (drawn, "ground truth")):
         if not folder.is_dir():
-            raise FileNotFoundError(f"{folder} is not a folder; give the folder that holds the {what}.")
+            raise MissingPictures(f"{folder} is not a folder; give the folder that holds the {what}.")
     if photos.resolve() == drawn.resolve():
-        raise ValueError(f"{photos} cannot hold both photos and ground truth; put them into folders of their own.")
+        raise DSNAError(f"{photos} cannot hold both photos and ground truth; put them into folders of their own.")
     truths = {path.name: files_with(path, (".png",)) for path in drawn.iterdir() if path.is_dir()}
     for ending in (".png", ".mat"):
         truths.update({path.stem: [path] for path in files_with(drawn, (ending,))})
     remedy = f"No photo in {photos} has ground truth in {drawn}: pond.jpg needs pond.mat, pond.png or pond/*.png."
-    return pair(files_with(photos, PHOTOS), truths, check=check, remedy=remedy)
+    return pair(files_with(photos, PHOTO_ENDINGS), truths, check=check, remedy=remedy)
 
 
 def load_bsds500(folder: str | Path, split: str = "train", *, check: str = "header") -> BoundarySet:
@@ -169,7 +170,7 @@ def load_bsds500(folder: str | Path, split: str = "train", *, check: str = "head
     >>> from dsna.vision.datasets import load_bsds500
     >>> load_bsds500("nowhere", "val")
     Traceback (most recent call last):
-    FileNotFoundError: nowhere is not a folder; give the folder that holds images/ and groundTruth/.
+    dsna.vision.datasets.pictures.MissingPictures: nowhere is not a folder; give the folder that holds images/ ...
     """
     check_split(split)
     root = photo_root(folder, ("", "data", "BSDS500/data", "BSR/BSDS500/data"))
@@ -179,20 +180,20 @@ def load_bsds500(folder: str | Path, split: str = "train", *, check: str = "head
         "https://www2.eecs.berkeley.edu/Research/Projects/CS/vision/grouping/resources.html"
     )
     truths = {path.stem: [path] for path in files_with(root / "groundTruth" / split, (".mat",))}
-    return pair(files_with(root / "images" / split, PHOTOS), truths, check=check, remedy=remedy)
+    return pair(files_with(root / "images" / split, PHOTO_ENDINGS), truths, check=check, remedy=remedy)
 
 
 def check_split(split: str) -> None:
     """Refuse a split that no collection has."""
     if split not in _SPLITS:
-        raise ValueError(f"split={split!r} is unknown: use 'train', 'val' or 'test'.")
+        raise DSNAError(f"split={split!r} is unknown: use 'train', 'val' or 'test'.")
 
 
 def photo_root(folder: str | Path, places: Iterable[str]) -> Path:
     """The first of some places below a folder that holds photos."""
     root = Path(folder)
     if not root.is_dir():
-        raise FileNotFoundError(f"{root} is not a folder; give the folder that holds images/ and groundTruth/.")
+        raise MissingPictures(f"{root} is not a folder; give the folder that holds images/ and groundTruth/.")
     return next(
         (root / place for place in places if any((root / place / name).is_dir() for name in ("images", "colorImage"))),
         root,
@@ -216,7 +217,7 @@ def pair(
 ) -> BoundarySet:
     """Put photos and ground truth of the same name together; what cannot be used is named among the problems."""
     if check not in ("header", "full"):
-        raise ValueError(f"check={check!r} is unknown: use 'header', or 'full' to decode every photo.")
+        raise DSNAError(f"check={check!r} is unknown: use 'header', or 'full' to decode every photo.")
     look: Callable[[Path], tuple[int, ...]] = _measured if check == "header" else lambda path: _decoded(path).shape[:2]
     found = BoundarySet([], [], [], [], size)
     left = dict(truths)
@@ -238,7 +239,7 @@ def pair(
     found.problems += [f"{name}: ground truth without a photo" for name in sorted(left)]
     if not found.names:
         wrong = f" Problems: {'; '.join(found.problems[:5])}." if found.problems else ""
-        raise FileNotFoundError(f"{remedy}{wrong}")
+        raise MissingPictures(f"{remedy}{wrong}")
     return found
 
 
@@ -263,8 +264,6 @@ def _measured(path: Path) -> tuple[int, ...]:
 
 
 def _decoded(path: Path) -> np.ndarray:
-    from ..photos import PhotoError, read_photo
-
     try:
         return read_photo(path)
     except PhotoError as error:

@@ -37,7 +37,7 @@ def load_fgnet(folder: str | Path, *, check: str = "header") -> PictureSet:
     >>> from dsna.vision.datasets import load_fgnet
     >>> load_fgnet("nowhere")
     Traceback (most recent call last):
-    FileNotFoundError: nowhere is not a folder; give the folder that holds the pictures.
+    dsna.vision.datasets.pictures.MissingPictures: nowhere is not a folder; give the folder that holds the pictures.
     """
     root = Path(folder)
     points = {path.stem.lower(): path for path in files_of(root, ".pts")}

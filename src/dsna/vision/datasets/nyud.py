@@ -6,7 +6,8 @@ from pathlib import Path
 
 import scipy.io
 
-from .boundaries import PHOTOS, BoundarySet, check_split, files_with, pair, photo_root
+from ..photos import PHOTO_ENDINGS
+from .boundaries import BoundarySet, check_split, files_with, pair, photo_root
 from .pictures import UnusableFile
 
 
@@ -47,7 +48,7 @@ def load_nyud(
     >>> from dsna.vision.datasets import load_nyud
     >>> load_nyud("nowhere", "test")
     Traceback (most recent call last):
-    FileNotFoundError: nowhere is not a folder; give the folder that holds images/ and groundTruth/.
+    dsna.vision.datasets.pictures.MissingPictures: nowhere is not a folder; give the folder that holds images/ ...
     """
     check_split(split)
     root = photo_root(folder, ("", "data", "NYUD/data", "BSR/NYUD/data"))
@@ -58,8 +59,8 @@ def load_nyud(
         drawn = next(
             (root / name for name in ("groundTruth", "benchmarkData/groundTruth") if (root / name).is_dir()), drawn
         )
-        chosen = _nyud_names(root, split, [path.stem for path in files_with(photos, PHOTOS)])
-    files = [path for path in files_with(photos, PHOTOS) if chosen is None or path.stem in chosen]
+        chosen = _nyud_names(root, split, [path.stem for path in files_with(photos, PHOTO_ENDINGS)])
+    files = [path for path in files_with(photos, PHOTO_ENDINGS) if chosen is None or path.stem in chosen]
     truths = {path.stem: [path] for path in files_with(drawn, (".mat",)) if chosen is None or path.stem in chosen}
     remedy = (
         f"No photos with ground truth of the split {split!r} in {root}: images/{split}/*.png and "

@@ -12,14 +12,29 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._utils.atomic import trouble_reading
+from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..features.face import Face
 
 _CHECKS = ("header", "full")
 
 
-class UnusableFile(ValueError):
+class UnusableFile(DSNAError):
     """A file of the collection cannot be used; the message says why."""
+
+
+class MissingPictures(DSNAError, FileNotFoundError):
+    """A folder that is not there, or that holds none of the files looked for; the message says what is expected.
+
+    Examples
+    --------
+    >>> from dsna.vision.datasets import MissingPictures, load_utkface
+    >>> try:
+    ...     load_utkface("nowhere")
+    ... except MissingPictures as error:
+    ...     print(error)
+    nowhere is not a folder; give the folder that holds the pictures.
+    """
 
 
 @dataclass
@@ -104,7 +119,7 @@ class PictureSet:
         """Picture and landmarks of a row."""
         points = self.points[row]
         if points is None:
-            raise ValueError(
+            raise DSNAError(
                 f"{self.paths[row].name} has no landmarks: put a .pts file beside it, or use "
                 "dsna.vision.features.HOG, which needs none."
             )
@@ -117,12 +132,13 @@ class PictureSet:
     def crop(self, row: int, margin: float = 1.3) -> np.ndarray:
         """The head box of a picture, ``margin`` times as wide and high; beyond the picture its edge goes on."""
         if self.boxes is None:
-            raise ValueError("These pictures come without head boxes; use image(row), or faces if they have landmarks.")
+            raise DSNAError("These pictures come without head boxes; use image(row), or faces if they have landmarks.")
         image = self.image(row)
         x, y, width, height = self.boxes[row]
         columns = np.arange(round(x - margin * width / 2), round(x + margin * width / 2))
         rows = np.arange(round(y - margin * height / 2), round(y + margin * height / 2))
-        return image[np.clip(rows, 0, len(image) - 1)][:, np.clip(columns, 0, image.shape[1] - 1)]
+        cropped: np.ndarray = image[np.clip(rows, 0, len(image) - 1)][:, np.clip(columns, 0, image.shape[1] - 1)]
+        return cropped
 
     def crops(self, margin: float = 1.3) -> Iterator[np.ndarray]:
         """:meth:`crop` of each picture in turn, as :class:`dsna.vision.features.HOG` takes them."""
@@ -147,7 +163,7 @@ def collect(
     problems : what is known to be wrong before.
     """
     if check not in _CHECKS:
-        raise ValueError(f"check={check!r} is unknown: use 'header', or 'full' to decode every picture.")
+        raise DSNAError(f"check={check!r} is unknown: use 'header', or 'full' to decode every picture.")
     found: list[Record] = []
     trouble = list(problems)
     for path in sorted(files):
@@ -163,7 +179,7 @@ def collect(
             trouble.append(f"{path.name}: {error}")
     if not found:
         wrong = f" Problems: {'; '.join(trouble[:5])}." if trouble else ""
-        raise FileNotFoundError(f"{remedy}{wrong}")
+        raise MissingPictures(f"{remedy}{wrong}")
     boxes = [record.box for record in found]
     return PictureSet(
         [record.path for record in found],
@@ -179,7 +195,7 @@ def files_of(folder: str | Path, *endings: str) -> list[Path]:
     """Files below a folder whose names end so, in small or capital letters, sorted; no folder is an error."""
     root = Path(folder)
     if not root.is_dir():
-        raise FileNotFoundError(f"{root} is not a folder; give the folder that holds the pictures.")
+        raise MissingPictures(f"{root} is not a folder; give the folder that holds the pictures.")
     return sorted(path for path in root.rglob("*") if path.name.lower().endswith(endings))
 
 
@@ -217,4 +233,5 @@ def chosen_rows(n: int, rows: ArrayLike) -> np.ndarray:
     ([2, 0], [])
     """
     wanted = np.asarray(rows)
-    return np.arange(n)[wanted if wanted.size else wanted.astype(np.int64)]
+    chosen: np.ndarray = np.arange(n)[wanted if wanted.size else wanted.astype(np.int64)]
+    return chosen

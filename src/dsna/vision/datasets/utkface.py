@@ -40,7 +40,7 @@ def load_utkface(folder: str | Path, *, check: str = "header") -> PictureSet:
     >>> from dsna.vision.datasets import load_utkface
     >>> load_utkface("nowhere")
     Traceback (most recent call last):
-    FileNotFoundError: nowhere is not a folder; give the folder that holds the pictures.
+    dsna.vision.datasets.pictures.MissingPictures: nowhere is not a folder; give the folder that holds the pictures.
     """
 
     def describe(path: Path) -> Record:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+from sklearn.utils._param_validation import InvalidParameterError
 
 from ..._utils.atomic import (
     FileError,
@@ -24,6 +25,7 @@ from ..._utils.atomic import (
     trouble_reading,
     write_atomically,
 )
+from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..._utils.parallel import one_blas_thread
 from ..photos import PhotoError, read_photo, write_map
@@ -248,9 +250,11 @@ def _explained() -> Iterator[None]:
     """What the library says of wrong input is what a command says."""
     try:
         yield
+    except DSNAError:
+        raise
     except OSError as error:
         raise EdgesError(explained(error)) from error
-    except ValueError as error:
+    except InvalidParameterError as error:
         raise EdgesError(str(error)) from error
 
 
@@ -268,7 +272,10 @@ def _notes() -> Iterator[None]:
 
 def _progress(done: Iterable[Any], total: int) -> Iterable[Any]:
     slow = 0.1 if sys.stderr.isatty() else 15.0
-    return import_extra("tqdm", "cli").tqdm(done, total=total, disable=total < 2, mininterval=slow, unit="photo")
+    bar: Iterable[Any] = import_extra("tqdm", "cli").tqdm(
+        done, total=total, disable=total < 2, mininterval=slow, unit="photo"
+    )
+    return bar
 
 
 def _detect(job: Job, detect: Callable[[Any], Any], invert: bool) -> str | None:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..._utils.atomic import check_outputs
+from ..._utils.errors import DSNAError
 from ..photos import PHOTO_ENDINGS
 
 _MAP_ENDINGS = (".png", ".npy")
 
 
-class EdgesError(ValueError):
+class EdgesError(DSNAError):
     """Input or output that a command cannot work with; the message names problem and remedy."""
 
 

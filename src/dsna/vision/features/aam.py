@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from ..._utils.errors import DSNAError
+from ..._utils.parameters import NON_NEGATIVE, at_least
 from .components import principal_components
 from .face import Face, check_faces
 from .shape import align, mean_shape, mirror_pairs, symmetrised, upright_symmetric
 from .texture import soft_gradients, standard_levels
 from .warp import Frame
-
-_TEXTURES = ("grey", "gradient", "both")
 
 
 class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -74,6 +75,18 @@ class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     >>> model.pictures(model.transform(faces[8:])).shape == model.warp(faces[8:]).shape
     True
     """
+
+    _parameter_constraints: dict[str, Any] = {
+        "n_components": [at_least(1), Interval(RealNotInt, 0, 1, closed="neither")],
+        "radius": [Interval(Real, 1, None, closed="left")],
+        "texture": [StrOptions({"grey", "gradient", "both"})],
+        "softness": [NON_NEGATIVE],
+        "grey_weight": [NON_NEGATIVE],
+        "shape_weight": [NON_NEGATIVE],
+        "shape_energy": [Interval(Real, 0, 1, closed="right")],
+        "texture_energy": [Interval(Real, 0, 1, closed="right")],
+        "symmetric": ["boolean"],
+    }
 
     def __init__(
         self,
@@ -211,10 +224,10 @@ class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _learn(self, X: Iterable[Face]) -> np.ndarray:
         """Set everything that is learned; returns the parameters of the faces."""
-        self._check_parameters()
+        self._validate_params()
         faces = check_faces(X)
         if len(faces) < 2:
-            raise ValueError("One face was given; fit needs at least two different ones to learn how faces vary.")
+            raise DSNAError("One face was given; fit needs at least two different ones to learn how faces vary.")
         faces = self._shrunk(faces)
         self.n_landmarks_ = len(faces[0].points)
         self._mean = mean_shape(np.array([face.points for face in faces]))
@@ -230,23 +243,6 @@ class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         scores = self._join(shape_rows, texture_rows)
         self._learn_drawing(scores, shape_rows, levels)
         return scores
-
-    def _check_parameters(self) -> None:
-        if self.texture not in _TEXTURES:
-            raise ValueError(f"texture={self.texture!r} is unknown: use one of {', '.join(map(repr, _TEXTURES))}.")
-        wanted: Any = self.n_components
-        count = isinstance(wanted, Integral) and int(wanted) >= 1
-        if not (count or (isinstance(wanted, float) and 0 < wanted < 1)):
-            raise ValueError(
-                f"n_components={wanted!r} must be a whole number of at least 1, or a share between 0 and 1."
-            )
-        for name in ("shape_energy", "texture_energy"):
-            if not 0 < getattr(self, name) <= 1:
-                raise ValueError(f"{name}={getattr(self, name)!r} must lie in (0, 1].")
-        for name, least in (("radius", 1.0), ("softness", 0.0), ("grey_weight", 0.0), ("shape_weight", 0.0)):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not least <= float(value) < np.inf:
-                raise ValueError(f"{name}={value!r} must be a finite number of at least {least:g}.")
 
     def _shrunk(self, faces: list[Face]) -> list[Face]:
         return [face.shrunk(self.radius) for face in faces]
@@ -269,7 +265,8 @@ class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Mean of a texture and its mirror image, on the pixels kept; horizontal gradients change their sign."""
         if not self.symmetric:
             return texture
-        return (texture[:, self._pixels] + sign * texture[:, self._partners]) / 2
+        folded: np.ndarray = (texture[:, self._pixels] + sign * texture[:, self._partners]) / 2
+        return folded
 
     def _texture_rows(self, levels: np.ndarray, learn: bool = False) -> np.ndarray:
         """Textures side by side, each centred and weighted; scales are learned from training faces."""
@@ -311,7 +308,8 @@ class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _scores(self, shape_rows: np.ndarray, texture_rows: np.ndarray) -> np.ndarray:
         texture = texture_rows @ self._texture_basis - self._texture_offset
-        return texture.astype(np.float64) + (shape_rows @ self._shape_basis - self._shape_offset)
+        joined: np.ndarray = texture.astype(np.float64) + (shape_rows @ self._shape_basis - self._shape_offset)
+        return joined
 
     def _learn_drawing(self, scores: np.ndarray, shape_rows: np.ndarray, levels: np.ndarray) -> None:
         """Least-squares maps from parameters, which are uncorrelated, to grey levels and shape."""
@@ -329,9 +327,9 @@ class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return pictures
 
     def _checked(self, X: Any) -> np.ndarray:
-        scores = check_array(X, dtype=np.float64)
+        scores: np.ndarray = check_array(X, dtype=np.float64)
         if scores.shape[1] != self.n_components_:
-            raise ValueError(f"X has {scores.shape[1]} columns; the model has {self.n_components_} parameters.")
+            raise DSNAError(f"X has {scores.shape[1]} columns; the model has {self.n_components_} parameters.")
         return scores
 
 

@@ -73,7 +73,8 @@ def halved(maps: np.ndarray) -> np.ndarray:
     array([[2.5, 4.5]], dtype=float32)
     """
     rows = maps[..., ::2, :] + maps[..., 1::2, :]
-    return (rows[..., ::2] + rows[..., 1::2]) * np.float32(0.25)
+    means: np.ndarray = (rows[..., ::2] + rows[..., 1::2]) * np.float32(0.25)
+    return means
 
 
 def _gradient(colours: np.ndarray) -> np.ndarray:
@@ -98,7 +99,8 @@ def _difference(maps: np.ndarray, axis: int) -> np.ndarray:
     """Central differences, one-sided at the borders; zero along an axis of one pixel."""
     if maps.shape[axis] == 1:
         return np.zeros_like(maps)
-    return np.gradient(maps, axis=axis)
+    differences: np.ndarray = np.gradient(maps, axis=axis)
+    return differences
 
 
 def edge_channels(photo: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
+from ..._utils.errors import DSNAError
+
 # Variance below this share of the largest is rounding error.
 _NOISE = 1e-6
 
@@ -30,7 +32,8 @@ class Components:
 
     def scores(self, rows: np.ndarray) -> np.ndarray:
         """Coordinates of rows (n, n_columns) along the components."""
-        return (rows - self.mean) @ self.basis
+        scores: np.ndarray = (rows - self.mean) @ self.basis
+        return scores
 
 
 def principal_components(rows: np.ndarray, keep: int | float) -> Components:
@@ -48,7 +51,7 @@ def principal_components(rows: np.ndarray, keep: int | float) -> Components:
     product = (centred @ centred.T if wide else centred.T @ centred).astype(np.float64)
     total = float(np.trace(product))
     if not total > 0:
-        raise ValueError("All training faces look the same, so there is nothing to learn; give at least two different.")
+        raise DSNAError("All training faces look the same, so there is nothing to learn; give at least two different.")
     size = len(product)
     most = size if isinstance(keep, float) else min(keep, size)
     value, vector = eigh(product, subset_by_index=(size - most, size - 1))

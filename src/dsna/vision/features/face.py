@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 
 # Luma of ITU-R BT.601.
@@ -46,12 +47,12 @@ class Face:
         object.__setattr__(self, "image", grey(image))
         place = np.asarray(points, dtype=np.float64)
         if place.ndim != 2 or place.shape[1] != 2 or len(place) < 3:
-            raise ValueError(f"points has shape {place.shape}; x and y of at least 3 landmarks are needed.")
+            raise DSNAError(f"points has shape {place.shape}; x and y of at least 3 landmarks are needed.")
         if not np.isfinite(place).all():
-            raise ValueError("points contains NaN or infinity; leave out faces whose landmarks are not all known.")
+            raise DSNAError("points contains NaN or infinity; leave out faces whose landmarks are not all known.")
         object.__setattr__(self, "points", place)
         if self.radius == 0:
-            raise ValueError("All landmarks of the face are at the same place; check how its points were read.")
+            raise DSNAError("All landmarks of the face are at the same place; check how its points were read.")
 
     def __repr__(self) -> str:
         height, width = self.image.shape
@@ -100,13 +101,13 @@ def grey(image: ArrayLike) -> NDArray[np.float32]:
     if levels.ndim == 3 and levels.shape[2] in (1, 3, 4):
         levels = levels[:, :, 0] if levels.shape[2] == 1 else levels[:, :, :3].astype(np.float32) @ _LUMA
     if levels.ndim != 2 or not levels.size:
-        raise ValueError(
+        raise DSNAError(
             f"An image has shape {np.shape(image)}; (height, width) or (height, width, 3) with at least one pixel "
             "is needed."
         )
     levels = np.ascontiguousarray(levels, dtype=np.float32)
     if not np.isfinite(levels).all():
-        raise ValueError("An image contains NaN or infinity; give finite grey levels.")
+        raise DSNAError("An image contains NaN or infinity; give finite grey levels.")
     return levels
 
 
@@ -118,10 +119,10 @@ def check_faces(faces: Iterable[Face], n_landmarks: int | None = None) -> list[F
             raise TypeError(f"Item {number} is {type(face).__name__}, not a Face; wrap it: Face(image, points).")
         wanted = len(checked[0].points) if n_landmarks is None else n_landmarks
         if len(face.points) != wanted:
-            raise ValueError(
+            raise DSNAError(
                 f"Face {number} has {len(face.points)} landmarks and {wanted} are expected; all faces of a model need "
                 "the same landmarks in the same order."
             )
     if not checked:
-        raise ValueError("No faces were given; at least one is needed.")
+        raise DSNAError("No faces were given; at least one is needed.")
     return checked

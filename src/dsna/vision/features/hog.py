@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 
+from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
+from ..._utils.parameters import at_least
 from .face import grey, resized
 
 
@@ -40,6 +42,13 @@ class HOG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     >>> HOG().fit_transform([small, large]).shape
     (2, 900)
     """
+
+    _parameter_constraints: dict[str, Any] = {
+        "size": "no_validation",  # pairs: see `_length`
+        "orientations": [at_least(1)],
+        "pixels_per_cell": "no_validation",
+        "cells_per_block": "no_validation",
+    }
 
     def __init__(
         self,
@@ -105,17 +114,15 @@ class HOG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _length(self) -> int:
         """Number of columns; refuses parameters that leave no block."""
-        bins: Any = self.orientations
-        if not isinstance(bins, Integral) or int(bins) < 1:
-            raise ValueError(f"orientations={bins!r} must be a whole number of at least 1.")
+        self._validate_params()
         for name in ("size", "pixels_per_cell", "cells_per_block"):
             pair: Any = getattr(self, name)
             if np.shape(pair) != (2,) or not all(isinstance(side, Integral) and int(side) >= 1 for side in pair):
-                raise ValueError(f"{name}={pair!r} must be a pair of whole numbers of at least 1.")
+                raise DSNAError(f"{name}={pair!r} must be a pair of whole numbers of at least 1.")
         block = np.array(self.cells_per_block)
         places = np.array(self.size) // np.array(self.pixels_per_cell) - block + 1
         if places.min() < 1:
-            raise ValueError(
+            raise DSNAError(
                 f"A block of {self.cells_per_block} cells of {self.pixels_per_cell} pixels does not fit into "
                 f"size={self.size!r}; make size larger, or the cells smaller."
             )

@@ -6,6 +6,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from ..._utils.errors import DSNAError
+
 _ROUNDS = 20
 _PAIRINGS = 3
 _SETTLED = 1e-7
@@ -16,7 +18,8 @@ _LOPSIDED = 0.2
 def unit(points: np.ndarray) -> np.ndarray:
     """Shapes (..., n_landmarks, 2) about the origin, their landmarks at a root mean square distance of 1."""
     centred = points - points.mean(axis=-2, keepdims=True)
-    return centred / np.sqrt((centred**2).sum(axis=-1).mean(axis=-1))[..., None, None]
+    scaled: np.ndarray = centred / np.sqrt((centred**2).sum(axis=-1).mean(axis=-1))[..., None, None]
+    return scaled
 
 
 def align(points: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -56,11 +59,11 @@ def mirror_pairs(mean: np.ndarray) -> np.ndarray:
     reflected = mean * [-1.0, 1.0]
     # The head may be tilted: pair, turn the mirror image onto the face, and pair again.
     for _ in range(_PAIRINGS):
-        pairs = linear_sum_assignment(cdist(mean, reflected, "sqeuclidean"))[1]
+        pairs: np.ndarray = linear_sum_assignment(cdist(mean, reflected, "sqeuclidean"))[1]
         reflected[pairs] = align(reflected[pairs], mean)
     off = np.sqrt(((mean - reflected[pairs]) ** 2).sum(axis=1).mean())
     if off > _LOPSIDED or not np.array_equal(pairs[pairs], np.arange(len(pairs))):
-        raise ValueError(
+        raise DSNAError(
             "The landmarks do not pair off between the left and the right of the mean face; use symmetric=False."
         )
     return pairs
@@ -68,7 +71,8 @@ def mirror_pairs(mean: np.ndarray) -> np.ndarray:
 
 def symmetrised(shapes: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Mean of each upright shape (..., n_landmarks, 2) and its mirror image in the line x = 0."""
-    return (shapes + shapes[..., pairs, :] * [-1.0, 1.0]) / 2
+    means: np.ndarray = (shapes + shapes[..., pairs, :] * [-1.0, 1.0]) / 2
+    return means
 
 
 def upright_symmetric(mean: np.ndarray, pairs: np.ndarray) -> np.ndarray:

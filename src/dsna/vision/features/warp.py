@@ -10,6 +10,7 @@ from scipy.ndimage import distance_transform_edt
 from scipy.sparse import csr_matrix
 from scipy.spatial import Delaunay, QhullError
 
+from ..._utils.errors import DSNAError
 from .face import Face
 
 _EDGE = 1e-9
@@ -18,9 +19,10 @@ _EDGE = 1e-9
 def triangulate(points: np.ndarray) -> np.ndarray:
     """Delaunay triangles, (n_triangles, 3) numbers of landmarks."""
     try:
-        return Delaunay(points).simplices.astype(np.int64)
+        triangles: np.ndarray = Delaunay(points).simplices.astype(np.int64)
+        return triangles
     except QhullError as error:
-        raise ValueError(
+        raise DSNAError(
             "The landmarks span no area (all lie on one line), so there are no triangles to warp; "
             "check how the points were read."
         ) from error
@@ -73,7 +75,8 @@ def sample(image: np.ndarray, places: np.ndarray) -> np.ndarray:
     above, below = top * width, bottom * width
     upper = levels[above + left] * (1 - fx) + levels[above + right] * fx
     lower = levels[below + left] * (1 - fx) + levels[below + right] * fx
-    return upper * (1 - fy) + lower * fy
+    levels_there: np.ndarray = upper * (1 - fy) + lower * fy
+    return levels_there
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ class Frame:
         triangles = triangulate(points)
         mask, weights = locate(points, triangles, (height, width))
         if not mask.any():
-            raise ValueError(f"radius={radius} leaves no pixel inside the mean shape; make it larger.")
+            raise DSNAError(f"radius={radius} leaves no pixel inside the mean shape; make it larger.")
         if symmetric:
             both = mask & mask[:, ::-1]
             weights, mask = weights[both[mask]], both
@@ -127,7 +130,8 @@ class Frame:
     def mirrored(self) -> np.ndarray:
         """For each pixel of a symmetric frame the number of its mirror image."""
         number = np.cumsum(self.mask).reshape(self.mask.shape) - 1
-        return number[:, ::-1][self.mask]
+        partners: np.ndarray = number[:, ::-1][self.mask]
+        return partners
 
     def reshaped(self, picture: np.ndarray, points: np.ndarray, background: float) -> Face:
         """A picture (height, width) of this frame brought to landmarks ``points`` about the origin."""

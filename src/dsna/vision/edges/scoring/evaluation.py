@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,9 +13,11 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
+from ...._utils.atomic import make_folder, write_atomically
+from ...._utils.errors import DSNAError
 from ...._utils.optional import import_extra
 from ...datasets.boundaries import BoundarySet
-from ...datasets.pictures import UnusableFile, opened
+from ...datasets.pictures import MissingPictures, UnusableFile, opened
 from .scores import BoundaryScores
 
 _COUNTING = 1  # goes up when the same maps would be counted otherwise, so that filed counts are not taken for new ones
@@ -81,9 +82,11 @@ def evaluate(
     """
     levels = _levels(thresholds)
     if not 0 < max_distance < 1:
-        raise ValueError(f"max_distance={max_distance!r} must be a share of the diagonal, between 0 and 1.")
+        raise DSNAError(f"max_distance={max_distance!r} must be a share of the diagonal, between 0 and 1.")
     names, drawn = _truth(truth)
-    folder = None if out is None else _made(Path(out))
+    folder = None if out is None else Path(out)
+    if folder is not None:
+        make_folder(folder)
     count = partial(_counted, levels=levels, max_distance=float(max_distance), thin=bool(thin), folder=folder)
     jobs = (
         delayed(count)(name, predicted, boundaries)
@@ -147,7 +150,7 @@ def _scores(
         else:
             found.append((name, result))
     if not found:
-        raise ValueError(f"No photo could be scored. {'; '.join(problems[:5])}")
+        raise DSNAError(f"No photo could be scored. {'; '.join(problems[:5])}")
     return BoundaryScores([name for name, _ in found], levels, np.stack([counts for _, counts in found]), problems)
 
 
@@ -155,11 +158,11 @@ def _levels(thresholds: Any) -> np.ndarray:
     if np.ndim(thresholds) == 0:
         n = int(thresholds)
         if n < 1 or n != thresholds:
-            raise ValueError(f"thresholds={thresholds!r} must be a whole number, at least 1, or an array.")
+            raise DSNAError(f"thresholds={thresholds!r} must be a whole number, at least 1, or an array.")
         return np.arange(1, n + 1) / (n + 1)
     levels = np.array(thresholds, dtype=np.float64)
     if levels.ndim != 1 or not levels.size or not np.all(np.diff(levels) > 0) or not 0 <= levels[0] <= levels[-1] <= 1:
-        raise ValueError("thresholds must be a rising row of numbers from 0 to 1, or their number.")
+        raise DSNAError("thresholds must be a rising row of numbers from 0 to 1, or their number.")
     return levels
 
 
@@ -168,7 +171,7 @@ def _truth(truth: Truth) -> tuple[list[str], Iterable[_Drawn]]:
     if isinstance(truth, BoundarySet):
         return truth.names, (partial(truth.boundaries, row) for row in range(len(truth)))
     if not len(truth):
-        raise ValueError("truth is empty; a list of boundaries for each photo is needed.")
+        raise DSNAError("truth is empty; a list of boundaries for each photo is needed.")
     return [f"{row:05d}" for row in range(len(truth))], (partial(list, drawn) for drawn in truth)
 
 
@@ -177,7 +180,7 @@ def _maps(predictions: Predictions, names: list[str]) -> Iterator[Callable[[], A
     if isinstance(predictions, str | Path):
         folder = Path(predictions)
         if not folder.is_dir():
-            raise FileNotFoundError(f"{folder} is not a folder; give one that holds a PNG file for each photo.")
+            raise MissingPictures(f"{folder} is not a folder; give one that holds a PNG file for each photo.")
         yield from (partial(_read_map, folder / f"{name}.png") for name in names)
     elif callable(predictions):
         yield from (partial(predictions, row) for row in range(len(names)))
@@ -186,10 +189,10 @@ def _maps(predictions: Predictions, names: list[str]) -> Iterator[Callable[[], A
         for given in predictions:
             n += 1
             if n > len(names):
-                raise ValueError(f"There are more predictions than photos ({len(names)}); one for each is needed.")
+                raise DSNAError(f"There are more predictions than photos ({len(names)}); one for each is needed.")
             yield partial(np.asarray, given)
         if n < len(names):
-            raise ValueError(f"There are {n} predictions for {len(names)} photos; one for each is needed.")
+            raise DSNAError(f"There are {n} predictions for {len(names)} photos; one for each is needed.")
 
 
 def _read_map(path: Path) -> np.ndarray:
@@ -269,9 +272,7 @@ def _counted(
     filed = _filed(path, key, len(levels))
     if filed is None:
         filed = _count(values, truths, levels, max_distance, thin)
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        part.write_text(json.dumps({"key": key, "counts": filed.tolist()}), encoding="utf-8")
-        os.replace(part, path)
+        write_atomically(path, json.dumps({"key": key, "counts": filed.tolist()}).encode())
     return filed
 
 
@@ -297,12 +298,5 @@ def _agreement(name: str, drawn: _Drawn, levels: np.ndarray, max_distance: float
     each = [
         _count(truths[a].astype(np.float64), truths[others[a]], levels, max_distance, False) for a in range(len(truths))
     ]
-    return np.sum(each, axis=0)
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise NotADirectoryError(f"out={str(folder)!r} is a file; give a folder.") from None
-    return folder
+    total: np.ndarray = np.sum(each, axis=0)
+    return total

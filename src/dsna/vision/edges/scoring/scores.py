@@ -76,7 +76,8 @@ class BoundaryScores:
     @property
     def f(self) -> np.ndarray:
         """Harmonic mean of precision and recall, at each threshold."""
-        return _f(self.recall, self.precision)
+        f: np.ndarray = _f(self.recall, self.precision)
+        return f
 
     @cached_property
     def _best(self) -> tuple[float, float, float, float]:
