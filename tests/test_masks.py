@@ -19,15 +19,15 @@ def test_round_trip(seed, n):
     rng = np.random.default_rng(seed)
     some = np.concatenate([blobs(rng, k) for k in (1, 2, 3, 4)])
     masks = some[rng.integers(0, 4, n)]
-    book, page = MaskTable.of(masks)
-    np.testing.assert_array_equal(book.masks[page], masks)
-    assert len(book.packed) == len(np.unique(masks, axis=0))
-    assert book.packed.shape[1:] == (64,)
-    assert book.packed.dtype == np.uint8
-    assert page.dtype == np.int32
-    np.testing.assert_array_equal(book.has_edge[page], masks.max(axis=1) > 0)
-    again = MaskTable(book.packed)
-    np.testing.assert_array_equal(again.masks, book.masks)
+    table, index = MaskTable.of(masks)
+    np.testing.assert_array_equal(table.masks[index], masks)
+    assert len(table.packed) == len(np.unique(masks, axis=0))
+    assert table.packed.shape[1:] == (64,)
+    assert table.packed.dtype == np.uint8
+    assert index.dtype == np.int32
+    np.testing.assert_array_equal(table.has_edge[index], masks.max(axis=1) > 0)
+    again = MaskTable(table.packed)
+    np.testing.assert_array_equal(again.masks, table.masks)
 
 
 @given(SEEDS, st.integers(5, 40))
@@ -35,8 +35,8 @@ def test_round_trip(seed, n):
 def test_many_segments_are_merged(seed, n_segments):
     mask = blobs(np.random.default_rng(seed), n_segments)
     n_found = mask.max() + 1
-    book, page = MaskTable.of(mask)
-    merged = book.masks[page[0]]
+    table, index = MaskTable.of(mask)
+    merged = table.masks[index[0]]
     assert merged.max() + 1 == min(n_found, 4)
     assert refines(mask[0], merged)
     assert merged[0] == 0  # numbered as they appear
@@ -51,14 +51,14 @@ def test_the_smallest_goes_to_what_it_touches_most():
     grid[8:, 8:] = 3
     grid[4:6, 7:9] = 4  # half on 0, half on 1; then one more pixel on 0
     grid[3, 7] = 4
-    book, page = MaskTable.of(grid.reshape(1, 256))
+    table, index = MaskTable.of(grid.reshape(1, 256))
     expected = np.where(grid == 4, 0, grid)
-    np.testing.assert_array_equal(book.masks[page[0]].reshape(16, 16), expected)
+    np.testing.assert_array_equal(table.masks[index[0]].reshape(16, 16), expected)
 
 
 def test_noise_of_two_hundred_segments():
     masks = np.arange(256, dtype=np.uint8).reshape(1, 256)
-    book, page = MaskTable.of(np.repeat(masks, 2, axis=0))
-    assert page.tolist() == [0, 0]
-    assert book.masks.max() == 3
-    assert refines(masks[0], book.masks[0])
+    table, index = MaskTable.of(np.repeat(masks, 2, axis=0))
+    assert index.tolist() == [0, 0]
+    assert table.masks.max() == 3
+    assert refines(masks[0], table.masks[0])

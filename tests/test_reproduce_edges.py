@@ -13,6 +13,7 @@ pytest.importorskip("typer")
 pytest.importorskip("PIL")
 pytest.importorskip("skimage")
 
+from dsna import Approximation
 from dsna.studies.edges.classes import edge_classes
 from dsna.studies.edges.collections import find_collections
 from dsna.studies.edges.comparison import compare
@@ -228,7 +229,7 @@ def test_settings_that_matter_change_names_and_others_do_not(data):
     assert full.of_seed(1).model != full.model
     before = {name: (run.name, run.model) for name, run in runs.items()}
     for run in runs.values():
-        run.detector.set_params(gamma=7.0, n_jobs=3, verbose=True)
+        run.detector.set_params(approximation=Approximation(gamma=7.0), n_jobs=3, verbose=True)
         run.__dict__.pop("settings")
     assert full.model == before["CS-SE+DSNA"][1]
     assert full.name != before["CS-SE+DSNA"][0]

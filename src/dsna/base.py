@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._utils.errors import DSNAError
-from ._utils.parameters import JOBS, SHARE, at_least
+from ._utils.parameters import JOBS, SHARE, at_least, check_nested
 from ._utils.sampling import stratified_sample
 from ._utils.validation import check_rows
 from .approximation import Approximation
@@ -120,11 +120,8 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         self
         """
         self._refuse_class_weight(params)
-        for name in params:
-            part, _, nested = name.partition("__")
-            if nested and part in ("forest", "approximation") and params.get(part, getattr(self, part)) is None:
-                made = "Approximation()" if part == "approximation" else f"{self._forest_class().__name__}()"
-                raise DSNAError(f"{name} cannot be set while {part} is None, the default: pass {part}={made} first.")
+        made = {"forest": f"{self._forest_class().__name__}()", "approximation": "Approximation()"}
+        check_nested(self, params, made)
         return super().set_params(**params)
 
     @classmethod

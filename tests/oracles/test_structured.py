@@ -227,7 +227,7 @@ def test_costs_move_the_cut_toward_the_rare():
 
 
 @pytest.fixture(scope="module")
-def album():
+def photos():
     found = [scene((40, 50), seed) for seed in range(3)]
     rng = np.random.default_rng(0)
     noisy = [np.clip(photo + rng.normal(0, 6, photo.shape), 0, 255).astype(np.uint8) for photo, _ in found]
@@ -237,31 +237,31 @@ def album():
     )
 
 
-def test_draws_are_even(album):
+def test_draws_are_even(photos):
     rng = np.random.default_rng(0)
-    patches = album.draw(30, rng)
+    patches = photos.draw(30, rng)
     assert [(p, part.stop - part.start) for p, part in patches.of_photos()] == [(0, 10), (1, 10), (2, 10)]
-    assert len(album.draw(2, rng)) == 2  # fewer than there are drawings
+    assert len(photos.draw(2, rng)) == 2  # fewer than there are drawings
     for centre, mask, photo in zip(patches.centres, patches.masks, patches.photo, strict=True):
         y, x = centre
-        window = album.segmentations[photo][0][y - 8 : y + 8, x - 8 : x + 8].ravel()
+        window = photos.segmentations[photo][0][y - 8 : y + 8, x - 8 : x + 8].ravel()
         assert len(np.unique(mask)) == len(np.unique(window)) == len(np.unique(np.column_stack([mask, window]), axis=0))
 
 
 @pytest.mark.parametrize("linear", [0, 1])
-def test_routing_photos_reaches_the_leaf_that_holds_the_patch(album, linear):
+def test_routing_photos_reaches_the_leaf_that_holds_the_patch(photos, linear):
     rng = np.random.default_rng(3)
-    low, step = _ranges(album, rng)
-    patches = album.draw(2000, rng)
+    low, step = _ranges(photos, rng)
+    patches = photos.draw(2000, rng)
     which = np.arange(0, N_FEATURES, 5)
-    X = album.bins(patches, which, low, step)
+    X = photos.bins(patches, which, low, step)
     tree = grown(X, patches.masks, 1, n_tried=30, linear=linear, cost=1.0)
     check_tree(tree, X, 3)
     # grow_forest draws the same patches anew, and photos are looked up on the fly.
     how = growth(n_tried=30, linear=linear, cost=1.0)
     known = np.array([[1, 1, 1], [0, 1, 1], [1, 0, 0]], bool)
-    forest = grow_forest(album, 3, 2000, how, 5, known)
-    again = grow_forest(album, 3, 2000, how, 5, known, n_jobs=2)
+    forest = grow_forest(photos, 3, 2000, how, 5, known)
+    again = grow_forest(photos, 3, 2000, how, 5, known, n_jobs=2)
     np.testing.assert_array_equal(forest.child, again.child)
     np.testing.assert_array_equal(forest.threshold, again.threshold)
     assert forest.n_trees == 3
@@ -269,22 +269,22 @@ def test_routing_photos_reaches_the_leaf_that_holds_the_patch(album, linear):
     seeds = np.random.SeedSequence(5).spawn(4)
     for t in range(3):
         generator = np.random.default_rng(seeds[t])
-        drawn = album.draw(2000, generator, np.flatnonzero(known[t]).tolist())
+        drawn = photos.draw(2000, generator, np.flatnonzero(known[t]).tolist())
         assert set(drawn.photo) == set(np.flatnonzero(known[t]))  # others stay unknown to this tree
         mine = np.sort(generator.choice(N_FEATURES, N_FEATURES // 4, replace=False))
-        bins = album.bins(drawn, mine, forest.low, forest.step)
+        bins = photos.bins(drawn, mine, forest.low, forest.step)
         alone = grow_structured(bins, drawn.masks, how, np.uint64(generator.integers(2**63)))
         expected = np.empty(len(drawn), int)
-        expected[alone[5]] = np.repeat(np.arange(len(alone[6]) - 1), np.diff(alone[6]))
+        expected[alone.leaf_rows] = np.repeat(np.arange(len(alone.leaf_ptr) - 1), np.diff(alone.leaf_ptr))
         before = (forest.child[: forest.root[t]] < 0).sum()
         for p, part in drawn.of_photos():
-            channels = album.channels[p]
+            channels = photos.channels[p]
             places = channels.places(drawn.centres[part])
             reached = forest.route(channels, places, np.full((len(places), 1), t))
             np.testing.assert_array_equal(reached[:, 0], before + expected[part])
-        masks = forest.book.masks[forest.leaf_mask[before : before + len(alone[7])]]
-        few = drawn.masks[alone[7]].max(axis=1) < 4
-        np.testing.assert_array_equal(masks[few], drawn.masks[alone[7]][few])
+        masks = forest.mask_table.masks[forest.leaf_mask[before : before + len(alone.representative)]]
+        few = drawn.masks[alone.representative].max(axis=1) < 4
+        np.testing.assert_array_equal(masks[few], drawn.masks[alone.representative][few])
 
 
 @pytest.mark.parametrize("n_trees, n_photos", [(8, 4), (8, 11), (4, 200)])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
+
+from .errors import DSNAError
 
 # Of numbers that are multiplied by each other and by squares of distances.
 _SMALLEST, _LARGEST = 1e-100, 1e100
@@ -26,3 +29,18 @@ def at_least(least: int, most: int | None = None) -> Interval:
 def is_number(value: Any) -> bool:
     """Whether a value is a number; True and False are not."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool | np.bool_)
+
+
+def check_nested(owner: Any, params: Mapping[str, Any], parts: Mapping[str, str]) -> None:
+    """Refuse nested names, such as ``approximation__lam``, of parts that are None.
+
+    Parameters
+    ----------
+    owner : estimator whose ``set_params`` is called.
+    params : what it is given.
+    parts : names of the parts that may be None, and what makes the default one.
+    """
+    for name in params:
+        part, _, nested = name.partition("__")
+        if nested and part in parts and params.get(part, getattr(owner, part)) is None:
+            raise DSNAError(f"{name} cannot be set while {part} is None, the default: pass {part}={parts[part]} first.")

@@ -14,6 +14,7 @@ from ..forest.held_out import N_FOLDS
 from ..forest.learned_metric import metric_map
 from ..forest.scaling import Scaling
 from ..forest.trees import Trees
+from .distance_kernel import distance_kernel
 from .neighborhoods import KnownRows, Neighborhoods, Queries, leaf_neighbors, nearest_neighbors
 
 _LEAF_ROWS = 32
@@ -174,11 +175,8 @@ class NeighborIndex(Checked):
             inside = np.arange(near.rows.shape[1]) < near.size[part, None]
             met = part.start + np.flatnonzero(np.any(inside & (self.fold[near.rows[part]] == _NEW), axis=1))
             rows, proximity = near.rows[met], near.proximity[met]
-            inside = inside[met - part.start]
             away = np.sqrt(np.sum((self.Z[rows] - Q[met, None]) ** 2, axis=2))
-            usual = ordered_sum(away * inside)[:, None] / near.size[met, None]
-            closeness = np.exp(-away / np.where(usual > 0, _FADE * usual, 1.0))
-            faded = proximity * np.maximum(closeness, _FAINTEST)
+            faded = proximity * np.maximum(distance_kernel(away, near.size[met], _FADE), _FAINTEST)
             faded *= (ordered_sum(proximity) / ordered_sum(faded))[:, None]
             label = self.label[rows]
             values = label if label.shape[2] == n_values else (label == np.arange(n_values)).astype(np.float64)

@@ -1,11 +1,24 @@
 """Detection: patches sent down structured trees, and masks cast as votes into an edge map."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..jit import kernel
 from .patches import AREA, SIDE, feature, outline
 
 MAX_SEGMENTS = 16  # a mask of more is not sharpened
+
+
+class Nodes(NamedTuple):
+    """Nodes of all trees, one after another, laid out as in ``structured``."""
+
+    root: np.ndarray  # (n_trees,) first node of each tree
+    child: np.ndarray
+    ptr: np.ndarray
+    features: np.ndarray
+    weights: np.ndarray
+    threshold: np.ndarray
 
 
 @kernel
@@ -18,7 +31,7 @@ def route_patches(channels, places, trees, first, second, low, step, nodes, leav
     places : (n,) where patches start in it.
     trees : (n, T) trees to ask for each patch.
     first, second, low, step : how features are looked up.
-    nodes : (root, child, ptr, features, weights, threshold) of all trees, one after another.
+    nodes : Nodes
     leaves : (n, T) filled.
     """
     root, child, ptr, features, weights, threshold = nodes

@@ -31,6 +31,19 @@ class Growth(NamedTuple):
     C: float
 
 
+class GrownTree(NamedTuple):
+    """A tree and the patches in its leaves."""
+
+    child: np.ndarray  # (n_nodes,)
+    ptr: np.ndarray  # (n_nodes + 1,)
+    features: np.ndarray  # (n_entries,)
+    weights: np.ndarray  # (n_entries,)
+    threshold: np.ndarray  # (n_nodes,)
+    leaf_rows: np.ndarray  # (N,) patches, leaf by leaf
+    leaf_ptr: np.ndarray  # (n_leaves + 1,) where each leaf's patches start
+    representative: np.ndarray  # (n_leaves,) the patch whose mask stands for the leaf
+
+
 @kernel
 def _same_segment(masks, row, pairs, z):
     for j in range(PAIRS):
@@ -115,8 +128,7 @@ def grow_structured(X, masks, growth, seed):
 
     Returns
     -------
-    (child, ptr, features, weights, threshold) as told above; (rows, leaf_ptr): the patches of each leaf;
-    representative patch of each leaf.
+    GrownTree
     """
     D, N = X.shape
     state = np.empty(1, np.uint64)
@@ -265,7 +277,7 @@ def grow_structured(X, masks, growth, seed):
         size = leaf_end[leaf] - leaf_start[leaf]
         leaf_rows[leaf_ptr[leaf] : leaf_ptr[leaf] + size] = rows[leaf_start[leaf] : leaf_end[leaf]]
         leaf_ptr[leaf + 1] = leaf_ptr[leaf] + size
-    return (
+    return GrownTree(
         child[:n_nodes].copy(),
         ptr[: n_nodes + 1].copy(),
         features[:used].copy(),

@@ -88,13 +88,13 @@ def approximated(detector: EdgeDetector, photo: np.ndarray, truth: np.ndarray, c
     used = np.flatnonzero(weights[0])
     used = used[np.argsort(-np.abs(weights[0, used]), kind="stable")]
     rows, coefficients = rows[0, used], weights[0, used]
-    outlines = _grids(pool.book.masks[pool.mask[rows]])
+    outlines = _grids(pool.mask_table.masks[pool.mask[rows]])
     padded = np.pad(photo, [(HALF, HALF)] * 2 + [(0, 0)], mode="symmetric")
     y, x, half = *centre, MASK_SIDE // 2
     return Approximated(
         patch=padded[y : y + 2 * HALF, x : x + 2 * HALF],
         truth=truth[y - half : y + half, x - half : x + half],
-        leaves=_grids(forest.book.masks[forest.leaf_mask[leaves[0]]]).mean(axis=0),
+        leaves=_grids(forest.mask_table.masks[forest.leaf_mask[leaves[0]]]).mean(axis=0),
         made=np.tensordot(coefficients, outlines, 1),
         masks=outlines,
         coefficients=coefficients,

@@ -106,7 +106,9 @@ _UNUSED = _ANSWERING - {"sharpening"}  # by the leaves' own masks
 
 
 def _checksum(content: Any) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
+    return hashlib.sha256(
+        json.dumps(content, sort_keys=True, default=lambda part: part.get_params()).encode()
+    ).hexdigest()[:8]
 
 
 def planned(

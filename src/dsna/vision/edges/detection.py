@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from .pool import PatchPool, Voting
 
 METHODS = ("se", "kernel", "hull", "dsna")
 TILE, _MARGIN = 1024, 64
+_KEPT = 4  # tiles whose channels are kept for the second pass over a photo: 85 MB each
 _BAND = 16  # rows of positions in one task
 _APART = 4  # pixels between positions that ask their neighbours
 _GAIN = STRIDE**2 / MASK_SIDE**2  # every pixel is in the masks of so many positions
@@ -35,7 +37,6 @@ def soft_map(
     voting: Voting,
     n_jobs: int | None = None,
     tile: int = TILE,
-    trees: Sequence[int] = (),
 ) -> np.ndarray:
     """Edge map of a photo at its own scale, not thinned.
 
@@ -49,19 +50,134 @@ def soft_map(
     n_jobs : int or None
     tile : int, default=1024
         Pixels of a side that are worked on at once: what bounds memory.
-    trees : sequence of int, default=()
-        Trees that every position asks; if there are none, half of the trees in turn.
 
     Returns
     -------
     array of shape (H, W), float32
     """
-    edges = _voted(photo, LeafVotes(forest, tuple(trees)), voting.sharpening, n_jobs, tile)
-    if voting.method != "se" and pool is not None:
-        context = Context(smooth(edges, 1))
-        found = _voted(photo, NeighborVotes(forest, pool, voting, context), voting.sharpening, n_jobs, tile)
-        edges = (1 - voting.blend) * edges + voting.blend * found
+    tiles: Sequence[Tile] = Tiles(photo, tile)
+    if voting.method == "se" or pool is None:
+        return _finished(_voted(tiles, photo.shape[:2], LeafVotes(forest), voting.sharpening, n_jobs))
+    if len(tiles) <= _KEPT:
+        tiles = list(tiles)
+    edges = _voted(tiles, photo.shape[:2], LeafVotes(forest), voting.sharpening, n_jobs)
+    votes = NeighborVotes(forest, pool, voting, Context(smooth(edges, 1)))
+    found = _voted(tiles, photo.shape[:2], votes, voting.sharpening, n_jobs)
+    return _finished((1 - voting.blend) * edges + voting.blend * found)
+
+
+def leaf_map(
+    photo: np.ndarray, channels: Channels, forest: StructuredForest, trees: Sequence[int], sharpening: int
+) -> np.ndarray:
+    """Edge map by the masks of the leaves, of a photo whose channels are known.
+
+    Parameters
+    ----------
+    photo : array of shape (H, W, 3), uint8
+    channels : Channels
+        Of the whole photo.
+    forest : StructuredForest
+    trees : sequence of int
+        Trees that every position asks; if there are none, half of the trees in turn.
+    sharpening : int
+        As :class:`Voting` has it.
+
+    Returns
+    -------
+    array of shape (H, W), float32
+    """
+    whole = Tile.cut(photo, (0, 0), max(photo.shape), channels)
+    return _finished(_voted([whole], photo.shape[:2], LeafVotes(forest, tuple(trees)), sharpening, 1))
+
+
+def _finished(edges: np.ndarray) -> np.ndarray:
     return smooth(np.maximum(edges, np.float32(0)), 1)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A part of a photo that is worked on at once, cut out with a margin.
+
+    Parameters
+    ----------
+    window : (slice, slice)
+        Rows and columns of the photo that are cut out.
+    channels : Channels
+    colours : array of shape (h, w, 3), float32
+        Smoothed, from 0 to 1: what outlines are sharpened by.
+    ys, xs : arrays
+        Rows and columns of the photo whose crossings are this tile's positions.
+    """
+
+    window: tuple[slice, slice]
+    channels: Channels
+    colours: np.ndarray
+    ys: np.ndarray
+    xs: np.ndarray
+
+    @classmethod
+    def cut(cls, photo: np.ndarray, start: tuple[int, int], side: int, channels: Channels | None = None) -> Tile:
+        """The tile of positions from ``start`` on; its channels are computed where they are not given."""
+        (top, left), (height, width) = start, photo.shape[:2]
+        window = (
+            slice(max(0, top - _MARGIN), min(height, top + side + _MARGIN)),
+            slice(max(0, left - _MARGIN), min(width, left + side + _MARGIN)),
+        )
+        crop = photo[window]
+        colours = smooth(np.moveaxis(crop, -1, 0).astype(np.float32) / np.float32(255), 1)
+        return cls(
+            window=window,
+            channels=Channels(crop) if channels is None else channels,
+            colours=np.ascontiguousarray(np.moveaxis(colours, 0, -1)),
+            ys=np.arange(top, min(top + side, height), STRIDE),
+            xs=np.arange(left, min(left + side, width), STRIDE),
+        )
+
+    @property
+    def corner(self) -> np.ndarray:
+        """Where the part that is cut out begins in the photo, y and x."""
+        return np.array([one.start for one in self.window])
+
+    def bands(self) -> Iterator[np.ndarray]:
+        """Positions (n, 2) of some rows after another."""
+        for first in range(0, len(self.ys), _BAND):
+            yield np.stack(np.meshgrid(self.ys[first : first + _BAND], self.xs, indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+class Tiles(Sequence[Tile]):
+    """The tiles of a photo, each computed whenever it is asked for; ``list`` keeps them."""
+
+    def __init__(self, photo: np.ndarray, side: int) -> None:
+        self._photo = photo
+        self._side = side
+        self._starts = [(y, x) for y in range(0, len(photo), side) for x in range(0, photo.shape[1], side)]
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @overload
+    def __getitem__(self, number: int) -> Tile: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[Tile]: ...
+
+    def __getitem__(self, number: int | slice) -> Tile | list[Tile]:
+        if isinstance(number, slice):
+            return [Tile.cut(self._photo, start, self._side) for start in self._starts[number]]
+        return Tile.cut(self._photo, self._starts[number], self._side)
+
+
+class Ballots(NamedTuple):
+    """What positions vote for."""
+
+    voters: np.ndarray  # (n,) which of the positions
+    choices: np.ndarray  # (n, k) numbers of masks
+    weights: np.ndarray  # (n, k)
+    masks: np.ndarray  # (m, 256)
+
+
+#: From channels, places in them and positions in the photo to votes.
+_Votes = Callable[[Channels, np.ndarray, np.ndarray], Ballots]
 
 
 @dataclass(frozen=True)
@@ -71,19 +187,17 @@ class LeafVotes:
     forest: StructuredForest
     trees: tuple[int, ...] = ()
 
-    def __call__(
-        self, channels: Channels, places: np.ndarray, positions: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Voters among the positions, pages that they vote for, weights, and the masks on the pages."""
+    def __call__(self, channels: Channels, places: np.ndarray, positions: np.ndarray) -> Ballots:
+        """Votes of patches that start at ``places`` in the channels, around ``positions`` in the photo."""
         if self.trees:
             asked = np.tile(self.trees, (len(places), 1))
         else:
             half = (self.forest.n_trees + 1) // 2
             turn = positions.sum(axis=1) // STRIDE % 2
             asked = (turn[:, None] * half + np.arange(half)) % self.forest.n_trees
-        pages = self.forest.leaf_mask[self.forest.route(channels, places, asked)]
-        weights = np.full(pages.shape, 1 / pages.shape[1])
-        return np.arange(len(places)), pages, weights, self.forest.book.masks
+        choices = self.forest.leaf_mask[self.forest.route(channels, places, asked)]
+        weights = np.full(choices.shape, 1 / choices.shape[1])
+        return Ballots(np.arange(len(places)), choices, weights, self.forest.mask_table.masks)
 
 
 @dataclass(frozen=True)
@@ -95,74 +209,49 @@ class NeighborVotes:
     voting: Voting
     context: Context
 
-    def __call__(
-        self, channels: Channels, places: np.ndarray, positions: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Voters among the positions, pages that they vote for, weights, and the masks on the pages."""
+    def __call__(self, channels: Channels, places: np.ndarray, positions: np.ndarray) -> Ballots:
+        """Votes of patches that start at ``places`` in the channels, around ``positions`` in the photo."""
+        masks = self.pool.mask_table.masks
         sparse = np.flatnonzero((positions % _APART == 0).all(axis=1))
         asked = np.tile(np.arange(self.forest.n_trees), (len(sparse), 1))
         leaves = self.forest.route(channels, places[sparse], asked)
-        seen = self.forest.book.has_edge[self.forest.leaf_mask[leaves]].any(axis=1)
+        seen = self.forest.mask_table.has_edge[self.forest.leaf_mask[leaves]].any(axis=1)
         voters, leaves = sparse[seen], leaves[seen]
         if not len(voters):
-            return voters, np.empty((0, 1), dtype=np.int32), np.empty((0, 1)), self.pool.book.masks
+            return Ballots(voters, np.empty((0, 1), dtype=np.int32), np.empty((0, 1)), masks)
         features = describe(channels, places[voters], self.context, positions[voters])
         rows, weights = self.pool.weigh(features, leaves, self.voting)
-        return voters, self.pool.mask[rows], weights * (_APART / STRIDE) ** 2, self.pool.book.masks
+        return Ballots(voters, self.pool.mask[rows], weights * (_APART / STRIDE) ** 2, masks)
 
 
-def _voted(photo: np.ndarray, votes: Callable[..., tuple], passes: int, n_jobs: int | None, tile: int) -> np.ndarray:
+def _voted(tiles: Sequence[Tile], shape: tuple[int, ...], votes: _Votes, passes: int, n_jobs: int | None) -> np.ndarray:
     """Sum of the outlines that the positions of a photo vote for; tiles and bands leave no trace in it."""
-    height, width = photo.shape[:2]
-    edges = np.zeros((height, width))
-    for top in range(0, height, tile):
-        for left in range(0, width, tile):
-            rows = slice(max(0, top - _MARGIN), min(height, top + tile + _MARGIN))
-            columns = slice(max(0, left - _MARGIN), min(width, left + tile + _MARGIN))
-            tasks = _bands(photo[rows, columns], (top, left), (rows.start, columns.start), (height, width), tile)
-            for where, cast in in_parallel(_vote, [(*task, votes, passes) for task in tasks], n_jobs):
-                edges[rows, columns][where] += cast
+    edges = np.zeros(shape)
+    for tile in tiles:
+        tasks = [(tile, positions, votes, passes) for positions in tile.bands()]
+        for rows, cast in in_parallel(_vote, tasks, n_jobs):
+            edges[tile.window][rows] += cast
     return edges.astype(np.float32)
 
 
-def _bands(
-    crop: np.ndarray, start: tuple[int, int], corner: tuple[int, int], shape: tuple[int, int], tile: int
-) -> Iterator[tuple[Channels, np.ndarray, np.ndarray, np.ndarray]]:
-    """Tasks of a tile from ``start`` on, cut from a photo at ``corner``: channels, colours, corner, positions."""
-    channels = Channels(crop)
-    colours = smooth(np.moveaxis(crop, -1, 0).astype(np.float32) / np.float32(255), 1)
-    colours = np.ascontiguousarray(np.moveaxis(colours, 0, -1))
-    ys, xs = (np.arange(a, min(a + tile, most), STRIDE) for a, most in zip(start, shape, strict=True))
-    for first in range(0, len(ys), _BAND):
-        grid = np.stack(np.meshgrid(ys[first : first + _BAND], xs, indexing="ij"), axis=-1).reshape(-1, 2)
-        yield channels, colours, np.array(corner), grid
-
-
-def _vote(
-    channels: Channels,
-    colours: np.ndarray,
-    corner: np.ndarray,
-    positions: np.ndarray,
-    votes: Callable[..., tuple],
-    passes: int,
-) -> tuple[slice, np.ndarray]:
-    """Votes of a band of positions: which rows of the crop they fall on, and the map there."""
+def _vote(tile: Tile, positions: np.ndarray, votes: _Votes, passes: int) -> tuple[slice, np.ndarray]:
+    """Votes of a band of positions: which rows of the tile they fall on, and the map there."""
     from ..._kernels.edges.detection import cast_votes
 
-    inside = positions - corner
-    voters, pages, weights, masks = votes(channels, channels.places(inside), positions)
+    inside = positions - tile.corner
+    voters, choices, weights, masks = votes(tile.channels, tile.channels.places(inside), positions)
     reach = MASK_SIDE // 2
-    where = slice(max(0, inside[0, 0] - reach), min(len(colours), inside[-1, 0] + reach))
-    edges = np.zeros((where.stop - where.start, colours.shape[1]))
+    rows = slice(max(0, inside[0, 0] - reach), min(len(tile.colours), inside[-1, 0] + reach))
+    edges = np.zeros((rows.stop - rows.start, tile.colours.shape[1]))
     cast = weights != 0
     cast_votes(
-        writable(colours[where]),
-        inside[voters] - reach - np.array([where.start, 0]),
-        pages[cast].astype(np.int64),
+        writable(tile.colours[rows]),
+        inside[voters] - reach - np.array([rows.start, 0]),
+        choices[cast].astype(np.int64),
         np.round(weights[cast] * (_GAIN / _VOTE)) * _VOTE,
         np.concatenate([[0], np.cumsum(cast.sum(axis=1))]),
         writable(masks),
         passes,
         edges,
     )
-    return where, edges
+    return rows, edges

@@ -5,24 +5,25 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..._utils.parallel import in_parallel, one_blas_thread
-from ..._utils.parameters import JOBS, NON_NEGATIVE, POSITIVE, SHARE, at_least, is_number
+from ..._utils.parameters import JOBS, NON_NEGATIVE, POSITIVE, SHARE, at_least, check_nested, is_number
+from ...approximation import Approximation
 from ..photos import as_photo
-from .detection import METHODS, TILE, soft_map
-from .forest import grow_forest, photos_known
-from .pool import Voting, fill_pool
+from .detection import METHODS, leaf_map, soft_map
+from .forest import StructuredForest, grow_forest, photos_known
+from .pool import Voting, default_approximation, fill_pool
 from .sampling import AnnotatedPhotos
 from .suppression import suppress as thinned
 
@@ -67,10 +68,9 @@ class EdgeDetector(BaseEstimator):
         Dimensions in which patches are compared.
     max_neighbors : int, default=100
         Patches by which a query is approximated at most.
-    n_clusters : int, default=1
-        Clusters of neighbours with alike outlines.
-    lam, gamma, bandwidth, ridge, tol : float
-        As in :class:`dsna.DSNARegressor`.
+    approximation : dsna.Approximation or None, default=None
+        How a patch is approximated by its neighbours, whose outlines are the targets. None: the settings of
+        :func:`dsna.vision.edges.default_approximation`, ``Approximation(lam=0.01, gamma=0.03, ridge=1.0, max_iter=0)``.
     blend : float, default=1.0
         Share of the neighbours in the votes; the leaves' own masks have the rest.
     sharpening : int, default=2
@@ -109,7 +109,7 @@ class EdgeDetector(BaseEstimator):
     ((96, 96), True)
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[str, Any] = {
         "n_estimators": [at_least(1)],
         "n_patches": [at_least(2)],
         "splits": [StrOptions({"gini", "svm"})],
@@ -121,12 +121,7 @@ class EdgeDetector(BaseEstimator):
         "leaf_pool": [at_least(1)],
         "n_dims": [at_least(1)],
         "max_neighbors": [at_least(1)],
-        "n_clusters": [at_least(1)],
-        "lam": [NON_NEGATIVE],
-        "gamma": [NON_NEGATIVE],
-        "bandwidth": [POSITIVE],
-        "ridge": [NON_NEGATIVE],
-        "tol": [POSITIVE],
+        "approximation": [Approximation, None],
         "blend": [SHARE],
         "sharpening": [at_least(0, _MOST_PASSES)],
         "random_state": ["random_state"],
@@ -147,12 +142,7 @@ class EdgeDetector(BaseEstimator):
         leaf_pool: int = 32,
         n_dims: int = 32,
         max_neighbors: int = 100,
-        n_clusters: int = 1,
-        lam: float = 0.01,
-        gamma: float = 0.03,
-        bandwidth: float = 0.3,
-        ridge: float = 1.0,
-        tol: float = 1e-3,
+        approximation: Approximation | None = None,
         blend: float = 1.0,
         sharpening: int = 2,
         random_state: Any = None,
@@ -170,12 +160,7 @@ class EdgeDetector(BaseEstimator):
         self.leaf_pool = leaf_pool
         self.n_dims = n_dims
         self.max_neighbors = max_neighbors
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.gamma = gamma
-        self.bandwidth = bandwidth
-        self.ridge = ridge
-        self.tol = tol
+        self.approximation = approximation
         self.blend = blend
         self.sharpening = sharpening
         self.random_state = random_state
@@ -196,37 +181,41 @@ class EdgeDetector(BaseEstimator):
         -------
         self
         """
-        self._validate_params()
+        from ..._kernels.edges.structured import Growth
+
+        self.check_parameters()
         if not hasattr(photos, "segmentations"):
             raise TypeError(
                 "fit takes photos with boundaries, as load_bsds500 or load_boundaries reads them, "
                 f"not a {type(photos).__name__}."
             )
         if not len(photos):
-            raise ValueError("There are no photos to learn from; give some that have ground truth.")
+            raise DSNAError("There are no photos to learn from; give some that have ground truth.")
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=2)
         self._say(f"channels of {len(photos)} photos")
-        album = AnnotatedPhotos.of(photos, self.n_jobs)
-        growth = (
-            self.max_features,
-            self.min_samples_leaf,
-            _MAX_DEPTH,
-            int(self.splits == "svm"),
-            float(self.cost),
-            float(self.C),
+        annotated = AnnotatedPhotos.of(photos, self.n_jobs)
+        growth = Growth(
+            n_tried=int(self.max_features),
+            min_leaf=int(self.min_samples_leaf),
+            max_depth=_MAX_DEPTH,
+            linear=int(self.splits == "svm"),
+            cost=float(self.cost),
+            C=float(self.C),
         )
         self._say(f"{self.n_estimators} trees of {self.n_patches} patches")
         known = photos_known(self.n_estimators, len(photos), all_of_them=not self.n_pool)
-        self.forest_ = grow_forest(album, self.n_estimators, self.n_patches, growth, int(seeds[0]), known, self.n_jobs)
-        self.pool_ = None
+        forest = grow_forest(annotated, self.n_estimators, self.n_patches, growth, int(seeds[0]), known, self.n_jobs)
+        pool = None
         if self.n_pool:
             self._say("maps of the photos by trees that do not know them")
-            maps = self._honest_maps(album, known)
+            maps = self._honest_maps(annotated, forest, known)
             self._say(f"{self.n_pool} patches into the leaves")
             draws = np.random.default_rng(int(seeds[1]))
             with one_blas_thread():
-                self.pool_ = fill_pool(album, self.forest_, maps, self.n_pool, self.n_dims, self.leaf_pool, draws)
+                pool = fill_pool(annotated, forest, maps, self.n_pool, self.n_dims, self.leaf_pool, draws)
+        self.forest_ = forest
+        self.pool_ = pool
         return self
 
     def detect(
@@ -252,16 +241,16 @@ class EdgeDetector(BaseEstimator):
             From 0 to 1.
         """
         check_is_fitted(self, "forest_")
-        self._validate_params()
+        self.check_parameters()
         if method not in METHODS:
-            raise ValueError(f"method={method!r} is unknown: use one of {', '.join(METHODS)}.")
+            raise DSNAError(f"method={method!r} is unknown: use one of {', '.join(METHODS)}.")
         if method != "se" and self.pool_ is None:
-            raise ValueError(
+            raise DSNAError(
                 f'This detector remembers no patches; use method="se", or train one with n_pool > 0 for {method!r}.'
             )
         sizes = list(np.atleast_1d(scales))
         if not sizes or not all(is_number(size) and 0 < size < np.inf for size in sizes):
-            raise ValueError(f"scales={scales!r} must be positive numbers, such as (0.5, 1, 2).")
+            raise DSNAError(f"scales={scales!r} must be positive numbers, such as (0.5, 1, 2).")
         colours = as_photo(photo)
         voting = self.voting(method)
         edges = np.zeros(colours.shape[:2], dtype=np.float32)
@@ -275,17 +264,47 @@ class EdgeDetector(BaseEstimator):
 
     def voting(self, method: str) -> Voting:
         """How masks are voted for by one of the methods."""
-        return Voting(method, **{one.name: getattr(self, one.name) for one in fields(Voting) if one.name != "method"})
+        approximation = default_approximation() if self.approximation is None else clone(self.approximation)
+        return Voting(
+            method=method,
+            approximation=approximation,
+            blend=self.blend,
+            max_neighbors=self.max_neighbors,
+            sharpening=self.sharpening,
+        )
 
-    def _honest_maps(self, album: AnnotatedPhotos, known: np.ndarray) -> list[np.ndarray]:
+    def check_parameters(self) -> None:
+        """Refuse parameter values that are out of range, those of the approximation included."""
+        self._validate_params()
+        if self.approximation is not None:
+            self.approximation.check()
+
+    def set_params(self, **params: Any) -> EdgeDetector:
+        """Set parameters of this detector and of its approximation.
+
+        Those that only ``detect`` looks at (``approximation``, ``blend``, ``max_neighbors``, ``sharpening``) take full
+        effect on a fitted detector, too; the others wait for the next ``fit``.
+
+        Parameters
+        ----------
+        **params : dict
+            ``blend=...``, ``approximation__lam=...`` and so on; nested names need an ``approximation``.
+
+        Returns
+        -------
+        self
+        """
+        check_nested(self, params, {"approximation": "default_approximation()"})
+        super().set_params(**params)
+        return self
+
+    def _honest_maps(self, photos: AnnotatedPhotos, forest: StructuredForest, known: np.ndarray) -> list[np.ndarray]:
         """Maps of the training photos, each by the trees that have not seen it, or by all where there are none."""
-        voting = self.voting("se")
-        strangers = [np.flatnonzero(~known[:, photo]).tolist() for photo in range(len(album.photos))]
         tasks = [
-            (photo, self.forest_, None, voting, 1, TILE, trees)
-            for photo, trees in zip(album.photos, strangers, strict=True)
+            (photo, channels, forest, np.flatnonzero(~seen).tolist(), self.sharpening)
+            for photo, channels, seen in zip(photos.photos, photos.channels, known.T, strict=True)
         ]
-        return in_parallel(soft_map, tasks, self.n_jobs)
+        return in_parallel(leaf_map, tasks, self.n_jobs)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the detector to a file of arrays and plain values, as :func:`dsna.save` does."""
@@ -304,7 +323,7 @@ def _resized(values: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
         return values
     resize = import_extra("skimage.transform", "vision").resize
     smaller = shape[0] < values.shape[0] or shape[1] < values.shape[1]
-    new = resize(values.astype(np.float32), (*shape, *values.shape[2:]), order=1, anti_aliasing=smaller)
+    new: np.ndarray = resize(values.astype(np.float32), (*shape, *values.shape[2:]), order=1, anti_aliasing=smaller)
     return np.rint(new).astype(np.uint8) if values.dtype == np.uint8 else new.astype(np.float32)
 
 
@@ -339,4 +358,4 @@ def pretrained() -> EdgeDetector:
     >>> int(edges[32].argmax()) in (31, 32)
     True
     """
-    return load_detector(_SHIPPED).set_params(n_jobs=None, verbose=False)
+    return load_detector(_SHIPPED)

@@ -135,7 +135,8 @@ class Context:
 def _merged(values: np.ndarray, apart: int) -> np.ndarray:
     """Means of 2 x 2 values that lie ``apart``, from each one to the right and down."""
     rows = values + np.roll(values, -apart, axis=0)
-    return (rows + np.roll(rows, -apart, axis=1)) * np.float32(0.25)
+    means: np.ndarray = (rows + np.roll(rows, -apart, axis=1)) * np.float32(0.25)
+    return means
 
 
 def blurred_outlines(masks: np.ndarray) -> np.ndarray:
@@ -206,17 +207,17 @@ class PatchEmbedding(Checked):
     @classmethod
     def fitted(
         cls,
-        lessons: Iterable[tuple[np.ndarray, np.ndarray]],
+        batches: Iterable[tuple[np.ndarray, np.ndarray]],
         n_dims: int,
         mirrored: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> PatchEmbedding:
         """The map that predicts outlines (n, m) from features (n, d) best with so many dimensions.
 
-        Lessons are (features, outlines) of some patches after another, of which only sums are kept.  ``mirrored`` says
+        Batches are (features, outlines) of some patches after another, of which only sums are kept.  ``mirrored`` says
         which feature and which pixel stands for each in a mirrored patch: every patch then counts as its mirror image,
         too.
         """
-        mean, middle, square, cross = _moments(lessons)
+        mean, middle, square, cross = _moments(batches)
         if mirrored is not None:
             feature, pixel = mirrored
             apart, aside = (mean - mean[feature]) / 2, (middle - middle[pixel]) / 2
@@ -233,15 +234,16 @@ class PatchEmbedding(Checked):
 
     def __call__(self, features: np.ndarray) -> np.ndarray:
         """Embed features (n, d) as float64 (n, n_dims), as the kernels want them."""
-        return rowwise_product(features, self.weights) - self.offset
+        embedded: np.ndarray = rowwise_product(features, self.weights) - self.offset
+        return embedded
 
 
 def _moments(
-    lessons: Iterable[tuple[np.ndarray, np.ndarray]],
+    batches: Iterable[tuple[np.ndarray, np.ndarray]],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Means of features and outlines, covariances of features, and of features with outlines; float64."""
     n = 0
-    for features, outlines in lessons:
+    for features, outlines in batches:
         if not n:
             origin, start = features.mean(axis=0), outlines.mean(axis=0)  # products of deviations lose few digits
             sums, totals = np.zeros(features.shape[1]), np.zeros(outlines.shape[1])

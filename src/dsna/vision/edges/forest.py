@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from ..._utils.parallel import in_parallel, writable
 from .masks import MaskTable
 from .patches import N_FEATURES, Channels, feature_places
 from .sampling import AnnotatedPhotos
+
+if TYPE_CHECKING:  # numba is imported where a forest grows
+    from ..._kernels.edges.structured import Growth
 
 _QUARTER, _BLOCKS = 4, 4
 _RANGE_PATCHES, _OUTSIDE = 4000, 0.005
@@ -26,12 +29,12 @@ class StructuredForest(Checked):
     root : array of shape (n_trees,), int64
         First node of each tree.
     child, ptr, features, weights, threshold : arrays
-        Nodes, as told in ``dsna._kernels.edges.structured``.
+        Nodes, laid out as in ``dsna._kernels.edges.structured``.
     low, step : arrays of shape (N_FEATURES,), float32
         How features become bytes.
-    book : MaskTable
+    mask_table : MaskTable
     leaf_mask : array of shape (n_leaves,), int32
-        Page of each leaf's mask in the book.
+        Index of each leaf's mask in the table.
     """
 
     root: np.ndarray
@@ -42,7 +45,7 @@ class StructuredForest(Checked):
     threshold: np.ndarray
     low: np.ndarray
     step: np.ndarray
-    book: MaskTable
+    mask_table: MaskTable
     leaf_mask: np.ndarray
 
     FIELDS = {
@@ -54,8 +57,8 @@ class StructuredForest(Checked):
         "threshold": Array("float32", "nodes"),
         "low": Array("float32", str(N_FEATURES)),
         "step": Array("float32", str(N_FEATURES), low=POSITIVE),
-        "book": Part("MaskTable", "pages"),
-        "leaf_mask": Array("int32", "leaves", below="pages"),
+        "mask_table": Part("MaskTable", "masks"),
+        "leaf_mask": Array("int32", "leaves", below="masks"),
     }
     NOT_EMPTY = ("trees", "leaves")
 
@@ -92,11 +95,18 @@ class StructuredForest(Checked):
         -------
         leaves : array of shape (n, n_asked), int32
         """
-        from ..._kernels.edges.detection import route_patches
+        from ..._kernels.edges.detection import Nodes, route_patches
 
         first, second = feature_places(channels.shape)
         leaves = np.empty(trees.shape, dtype=np.int32)
-        nodes = (self.root, self.child, self.ptr, self.features, self.weights, self.threshold)
+        nodes = Nodes(
+            root=writable(self.root),
+            child=writable(self.child),
+            ptr=writable(self.ptr),
+            features=writable(self.features),
+            weights=writable(self.weights),
+            threshold=writable(self.threshold),
+        )
         route_patches(
             writable(channels.flat),
             writable(places),
@@ -105,17 +115,17 @@ class StructuredForest(Checked):
             second,
             writable(self.low),
             writable(self.step),
-            tuple(writable(a) for a in nodes),
+            nodes,
             leaves,
         )
         return leaves
 
 
 def grow_forest(
-    album: AnnotatedPhotos,
+    photos: AnnotatedPhotos,
     n_trees: int,
     n_patches: int,
-    growth: Any,
+    growth: Growth,
     seed: int,
     known: np.ndarray,
     n_jobs: int | None = None,
@@ -124,10 +134,11 @@ def grow_forest(
 
     Parameters
     ----------
-    album : Album
+    photos : AnnotatedPhotos
     n_trees, n_patches : int
         How many trees, of how many patches each.
     growth : Growth
+        Named tuple of ``dsna._kernels.edges.structured``: how a tree grows.
     seed : int
     known : array of shape (n_trees, n_photos), bool
         Photos that each tree may learn from.
@@ -138,13 +149,12 @@ def grow_forest(
     StructuredForest
     """
     seeds = np.random.SeedSequence(seed).spawn(n_trees + 1)
-    low, step = _ranges(album, np.random.default_rng(seeds[-1]))
+    ranges = _ranges(photos, np.random.default_rng(seeds[-1]))
     tasks = [
-        (album, n_patches, growth, one, low, step, np.flatnonzero(photos).tolist())
-        for one, photos in zip(seeds[:-1], known, strict=True)
+        (photos, n_patches, growth, one, ranges, np.flatnonzero(its_photos).tolist())
+        for one, its_photos in zip(seeds[:-1], known, strict=True)
     ]
-    grown = in_parallel(_grow, tasks, n_jobs)
-    return _joined(grown, low, step)
+    return _joined(in_parallel(_grow, tasks, n_jobs), ranges)
 
 
 def photos_known(n_trees: int, n_photos: int, all_of_them: bool = False) -> np.ndarray:
@@ -171,50 +181,81 @@ def photos_known(n_trees: int, n_photos: int, all_of_them: bool = False) -> np.n
     if all_of_them or n_photos < _BLOCKS:
         return np.ones((n_trees, n_photos), dtype=bool)
     block, tree = np.arange(n_photos) % _BLOCKS, np.arange(n_trees)[:, None]
-    return (block != tree % _BLOCKS) & (block != (tree + 1) % _BLOCKS)
+    knows: np.ndarray = (block != tree % _BLOCKS) & (block != (tree + 1) % _BLOCKS)
+    return knows
 
 
-def _ranges(album: AnnotatedPhotos, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest value and width of a byte's step for each feature."""
-    values = album.features(album.draw(_RANGE_PATCHES, rng), np.arange(N_FEATURES))
+class _Ranges(NamedTuple):
+    """How features become bytes."""
+
+    low: np.ndarray  # (N_FEATURES,) the value of byte 0
+    step: np.ndarray  # (N_FEATURES,) from one byte to the next
+
+
+class _Grown(NamedTuple):
+    """One tree; nodes are laid out as in ``dsna._kernels.edges.structured``."""
+
+    child: np.ndarray
+    ptr: np.ndarray
+    features: np.ndarray
+    weights: np.ndarray
+    threshold: np.ndarray
+    masks: np.ndarray  # (n_leaves, 256)
+
+
+def _ranges(photos: AnnotatedPhotos, rng: np.random.Generator) -> _Ranges:
+    """Ranges that hold nearly all values of some patches."""
+    values = photos.features(photos.draw(_RANGE_PATCHES, rng), np.arange(N_FEATURES))
     low, high = np.quantile(values, [_OUTSIDE, 1 - _OUTSIDE], axis=0)
-    return low.astype(np.float32), (np.maximum(high - low, 1e-6) / 256).astype(np.float32)
+    return _Ranges(low.astype(np.float32), (np.maximum(high - low, 1e-6) / 256).astype(np.float32))
 
 
 def _grow(
-    album: AnnotatedPhotos, n_patches: int, growth: Any, seed: Any, low: np.ndarray, step: np.ndarray, photos: list[int]
-) -> tuple:
-    from ..._kernels.edges.structured import Growth, grow_structured
+    photos: AnnotatedPhotos,
+    n_patches: int,
+    growth: Growth,
+    seed: np.random.SeedSequence,
+    ranges: _Ranges,
+    known: list[int],
+) -> _Grown:
+    """Grow one tree on patches of the photos that it may know."""
+    from ..._kernels.edges.structured import grow_structured
 
     rng = np.random.default_rng(seed)
-    patches = album.draw(n_patches, rng, photos)
+    patches = photos.draw(n_patches, rng, known)
     which = np.sort(rng.choice(N_FEATURES, N_FEATURES // _QUARTER, replace=False))
-    bins = album.bins(patches, which, low, step)
-    child, ptr, features, weights, threshold, _, _, representative = grow_structured(
-        bins, patches.masks, Growth(*growth), np.uint64(rng.integers(2**63))
+    bins = photos.bins(patches, which, *ranges)
+    tree = grow_structured(bins, patches.masks, growth, np.uint64(rng.integers(2**63)))
+    return _Grown(
+        child=tree.child,
+        ptr=tree.ptr,
+        features=which[tree.features],
+        weights=tree.weights,
+        threshold=tree.threshold,
+        masks=patches.masks[tree.representative],
     )
-    return child, ptr, which[features], weights, threshold, patches.masks[representative]
 
 
-def _joined(grown: list[tuple], low: np.ndarray, step: np.ndarray) -> StructuredForest:
-    children, ptrs, features, weights, thresholds, masks = zip(*grown, strict=True)
-    nodes = np.cumsum([0, *map(len, children)])
-    leaves = np.cumsum([0, *map(len, masks)])
-    entries = np.cumsum([0, *map(len, features)])
+def _joined(trees: list[_Grown], ranges: _Ranges) -> StructuredForest:
+    """Trees one after another; nodes, leaves and entries are numbered through all of them."""
+    nodes = np.cumsum([0, *(len(tree.child) for tree in trees)])
+    leaves = np.cumsum([0, *(len(tree.masks) for tree in trees)])
+    entries = np.cumsum([0, *(len(tree.features) for tree in trees)])
     child = [
-        np.where(one < 0, one - leaf, one + node) for one, node, leaf in zip(children, nodes, leaves, strict=False)
+        np.where(tree.child < 0, tree.child - leaf, tree.child + node)
+        for tree, node, leaf in zip(trees, nodes, leaves, strict=False)
     ]
-    ptr = [one[:-1] + entry for one, entry in zip(ptrs, entries, strict=False)]
-    book, leaf_mask = MaskTable.of(np.concatenate(masks))
+    ptr = [tree.ptr[:-1] + entry for tree, entry in zip(trees, entries, strict=False)]
+    mask_table, leaf_mask = MaskTable.of(np.concatenate([tree.masks for tree in trees]))
     return StructuredForest(
         root=nodes[:-1].astype(np.int64),
         child=np.concatenate(child).astype(np.int32),
         ptr=np.concatenate([*ptr, entries[-1:]]).astype(np.int32),
-        features=np.concatenate(features).astype(np.int16),
-        weights=np.concatenate(weights),
-        threshold=np.concatenate(thresholds),
-        low=low,
-        step=step,
-        book=book,
+        features=np.concatenate([tree.features for tree in trees]).astype(np.int16),
+        weights=np.concatenate([tree.weights for tree in trees]),
+        threshold=np.concatenate([tree.threshold for tree in trees]),
+        low=ranges.low,
+        step=ranges.step,
+        mask_table=mask_table,
         leaf_mask=leaf_mask,
     )

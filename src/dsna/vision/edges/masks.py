@@ -27,38 +27,41 @@ class MaskTable(Checked):
     >>> import numpy as np
     >>> masks = np.zeros((3, 256), dtype=np.uint8)
     >>> masks[1, 128:] = 1
-    >>> book, page = MaskTable.of(masks)
-    >>> page.tolist(), book.packed.shape, bool((book.masks[page] == masks).all())
+    >>> table, index = MaskTable.of(masks)
+    >>> index.tolist(), table.packed.shape, bool((table.masks[index] == masks).all())
     ([0, 1, 0], (2, 64), True)
     """
 
     packed: np.ndarray
 
-    FIELDS = {"packed": Array("uint8", "pages, 64")}
-    NOT_EMPTY = ("pages",)
+    FIELDS = {"packed": Array("uint8", "masks, 64")}
+    NOT_EMPTY = ("masks",)
 
     def __post_init__(self) -> None:
         self.check()
 
     @classmethod
     def of(cls, masks: np.ndarray) -> tuple[MaskTable, np.ndarray]:
-        """A book of masks (n, 256), and the page of each."""
+        """A table of the different ones among masks (n, 256), and the index of each in it."""
         few = masks.copy()
         for i in np.flatnonzero(masks.max(axis=1) >= _SEGMENTS):
             few[i] = _largest(masks[i])
         packed = np.bitwise_or.reduce(few.reshape(len(few), -1, len(_BITS)) << _BITS, axis=2)
-        different, page = np.unique(packed, axis=0, return_inverse=True)
-        return cls(different), page.ravel().astype(np.int32)
+        different, index = np.unique(packed, axis=0, return_inverse=True)
+        return cls(different), index.ravel().astype(np.int32)
 
     @cached_property
     def masks(self) -> np.ndarray:
         """The masks, (n, 256) uint8."""
-        return ((self.packed[:, :, None] >> _BITS) & np.uint8(3)).reshape(len(self.packed), -1)
+        pixels = (self.packed[:, :, None] >> _BITS) & np.uint8(3)
+        masks: np.ndarray = pixels.reshape(len(self.packed), -1)
+        return masks
 
     @cached_property
     def has_edge(self) -> np.ndarray:
         """Which masks have more than one segment, (n,) bool."""
-        return (self.masks != self.masks[:, :1]).any(axis=1)
+        several: np.ndarray = (self.masks != self.masks[:, :1]).any(axis=1)
+        return several
 
 
 def _largest(mask: np.ndarray) -> np.ndarray:

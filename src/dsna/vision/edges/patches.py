@@ -88,7 +88,8 @@ class Channels:
 
     def places(self, centres: np.ndarray) -> np.ndarray:
         """Where the patches around pixels (y, x), both even, start."""
-        return (centres[:, 0] // STRIDE) * self.shape[1] + centres[:, 1] // STRIDE
+        starts: np.ndarray = (centres[:, 0] // STRIDE) * self.shape[1] + centres[:, 1] // STRIDE
+        return starts
 
 
 def near_boundary(boundary: np.ndarray) -> np.ndarray:

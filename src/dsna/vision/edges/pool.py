@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ..._utils.invariants import POSITIVE, Array, Checked, Part, require
 from ..._utils.parallel import writable
 from ...approximation import Approximation
+from ...neighbors.distance_kernel import distance_kernel
 from ...neighbors.neighborhoods import Neighborhoods
 from ...neighbors.solve import solve
 from .embedding import N_DESCRIBED, Context, PatchEmbedding, blurred_outlines, describe, mirror_image
@@ -22,9 +24,21 @@ from .sampling import AnnotatedPhotos, Patches
 
 _N_AXES = 8
 _SMALL = 0.005  # weights below are as good as none
-_LESSONS = 4  # patches that the embedding learns from, for each one in the pool
+_TAUGHT = 4  # patches that the embedding learns from, for each one in the pool
 _LARGEST_UNIT, _LONGEST_AXIS = 1e20, 1.001
 _UNIT = 127  # an embedded patch is kept as bytes, one scale for each dimension
+
+
+def default_approximation() -> Approximation:
+    """Fresh settings, those that ``EdgeDetector(approximation=None)`` stands for.
+
+    Examples
+    --------
+    >>> from dsna.vision.edges.pool import default_approximation
+    >>> default_approximation()
+    Approximation(gamma=0.03, lam=0.01, max_iter=0, ridge=1.0)
+    """
+    return Approximation(lam=0.01, gamma=0.03, ridge=1.0, max_iter=0)
 
 
 @dataclass(frozen=True)
@@ -34,25 +48,19 @@ class Voting:
     Parameters
     ----------
     method : {"se", "kernel", "hull", "dsna"}
+    approximation : Approximation
+        Settings of the sparse approximation; "kernel" looks at its ``bandwidth`` only.
     blend : float
         Share of the neighbours' votes; the leaves have the rest.
     max_neighbors : int
-    lam, gamma, bandwidth, ridge, tol : float
-        As in :class:`dsna.DSNARegressor`.
-    n_clusters : int
     sharpening : int
         Passes in which boundaries move to where colours change.
     """
 
     method: str = "dsna"
+    approximation: Approximation = field(default_factory=default_approximation)
     blend: float = 1.0
     max_neighbors: int = 100
-    lam: float = 0.01
-    gamma: float = 0.03
-    bandwidth: float = 0.3
-    ridge: float = 1.0
-    tol: float = 1e-3
-    n_clusters: int = 1
     sharpening: int = 2
 
 
@@ -66,9 +74,9 @@ class PatchPool(Checked):
     codes : array of shape (n, n_dims), int8
         Embedded patches, in units of ``unit``.
     unit : array of shape (n_dims,), float64
-    book : MaskTable
+    mask_table : MaskTable
     mask : array of shape (n,), int32
-        Page of each patch's mask in the book.
+        Index of each patch's mask in the table.
     axes : array of shape (256, 8), float32
         Leading principal components of the blurred outlines: what clusters are told apart by.
     leaf_ptr, leaf_rows : arrays
@@ -78,7 +86,7 @@ class PatchPool(Checked):
     embedding: PatchEmbedding
     codes: np.ndarray
     unit: np.ndarray
-    book: MaskTable
+    mask_table: MaskTable
     mask: np.ndarray
     axes: np.ndarray
     leaf_ptr: np.ndarray
@@ -88,8 +96,8 @@ class PatchPool(Checked):
         "embedding": Part("PatchEmbedding", "dimensions"),
         "codes": Array("int8", "patches, dimensions"),
         "unit": Array("float64", "dimensions", POSITIVE, _LARGEST_UNIT),
-        "book": Part("MaskTable", "pages"),
-        "mask": Array("int32", "patches", below="pages"),
+        "mask_table": Part("MaskTable", "masks"),
+        "mask": Array("int32", "patches", below="masks"),
         "axes": Array("float32", f"{MASK_SIDE**2}, {_N_AXES}", -_LONGEST_AXIS, _LONGEST_AXIS),
         "leaf_ptr": Array("int64", "leaves+1", into="held"),
         "leaf_rows": Array("int32", "held", below="patches"),
@@ -112,12 +120,14 @@ class PatchPool(Checked):
     @cached_property
     def rows(self) -> np.ndarray:
         """Embedded patches (n, n_dims), float64."""
-        return self.codes * self.unit
+        embedded: np.ndarray = self.codes * self.unit
+        return embedded
 
     @cached_property
     def labels(self) -> np.ndarray:
         """What the patches' outlines are along the axes (n, 8), float64."""
-        return (blurred_outlines(self.book.masks) @ self.axes)[self.mask].astype(np.float64)
+        along: np.ndarray = (blurred_outlines(self.mask_table.masks) @ self.axes)[self.mask].astype(np.float64)
+        return along
 
     def weigh(self, features: np.ndarray, leaves: np.ndarray, voting: Voting) -> tuple[np.ndarray, np.ndarray]:
         """Neighbours of queries, and what they weigh.
@@ -138,7 +148,7 @@ class PatchPool(Checked):
         queries = self.embedding(features)
         near = self._gather(leaves, queries, min(voting.max_neighbors, len(self)))
         if voting.method == "kernel":
-            weights = self._kernel(queries, near, voting.bandwidth)
+            weights = self._kernel(queries, near, voting.approximation.bandwidth)
         else:
             weights = solve(queries, self.rows, self.labels, np.ones(1), near, _setting(voting), 1)["alpha"]
         weights[np.abs(weights) < _SMALL] = 0
@@ -172,23 +182,21 @@ class PatchPool(Checked):
     def _kernel(self, queries: np.ndarray, near: Neighborhoods, bandwidth: float) -> np.ndarray:
         """The prior of the sparse approximation, as weights: proximity, less with distance."""
         away = np.sqrt(((self.rows[near.rows] - queries[:, None]) ** 2).sum(axis=-1))
-        inside = np.arange(near.rows.shape[1]) < near.size[:, None]
-        mean = (away * inside).sum(axis=1) / np.maximum(near.size, 1)
-        weights = near.proximity * np.exp(-away / (bandwidth * mean[:, None] + 1e-12))
-        return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+        weights = near.proximity * distance_kernel(away, near.size, bandwidth)
+        shares: np.ndarray = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+        return shares
 
 
 def _setting(voting: Voting) -> dict[str, Any]:
     """Settings of the kernel: sparse approximation, or an affine hull of all neighbours."""
-    names = ("n_clusters", "lam", "gamma", "bandwidth", "ridge", "tol")
-    approximation = Approximation(**{name: getattr(voting, name) for name in names}, max_iter=0)
+    approximation = voting.approximation
     if voting.method == "hull":
-        approximation.set_params(n_clusters=1, lam=0.0, gamma=0.0, proximity_weights=False)
+        approximation = clone(approximation).set_params(n_clusters=1, lam=0.0, gamma=0.0, proximity_weights=False)
     return approximation.kernel_settings(0)
 
 
 def fill_pool(
-    album: AnnotatedPhotos,
+    photos: AnnotatedPhotos,
     forest: StructuredForest,
     maps: Sequence[np.ndarray],
     n_patches: int,
@@ -200,7 +208,7 @@ def fill_pool(
 
     Parameters
     ----------
-    album : Album
+    photos : AnnotatedPhotos
     forest : StructuredForest
     maps : sequence of arrays
         Of each photo the edge map by trees that do not know it.
@@ -216,23 +224,23 @@ def fill_pool(
     -------
     PatchPool
     """
-    drawn = album.draw(_LESSONS * n_patches, rng)
+    drawn = photos.draw(_TAUGHT * n_patches, rng)
     kept = np.zeros(len(drawn), dtype=bool)
     kept[rng.choice(len(drawn), min(n_patches, len(drawn)), replace=False)] = True
     features: list[np.ndarray] = []
-    embedding = PatchEmbedding.fitted(_batches(album, drawn, maps, kept, features), n_dims, mirror_image())
+    embedding = PatchEmbedding.fitted(_batches(photos, drawn, maps, kept, features), n_dims, mirror_image())
     rows = embedding(np.concatenate(features))
     unit = np.maximum(np.abs(rows).max(axis=0), 1e-12) / _UNIT
     patches = drawn[kept]
-    leaf_ptr, leaf_rows = _leaf_lists(_leaves(album, patches, forest), len(forest.leaf_mask), most)
+    leaf_ptr, leaf_rows = _leaf_lists(_leaves(photos, patches, forest), len(forest.leaf_mask), most)
     used, leaf_rows = np.unique(leaf_rows, return_inverse=True)
-    book, mask = MaskTable.of(patches.masks[used])
+    mask_table, mask = MaskTable.of(patches.masks[used])
     _, axes = np.linalg.eigh(np.cov(blurred_outlines(patches.masks).T))
     return PatchPool(
         embedding=embedding,
         codes=np.rint(rows[used] / unit).astype(np.int8),
         unit=unit,
-        book=book,
+        mask_table=mask_table,
         mask=mask,
         axes=np.ascontiguousarray(axes[:, ::-1][:, :_N_AXES], dtype=np.float32),
         leaf_ptr=leaf_ptr,
@@ -241,21 +249,21 @@ def fill_pool(
 
 
 def _batches(
-    album: AnnotatedPhotos, patches: Patches, maps: Sequence[np.ndarray], kept: np.ndarray, features: list[np.ndarray]
+    photos: AnnotatedPhotos, patches: Patches, maps: Sequence[np.ndarray], kept: np.ndarray, features: list[np.ndarray]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Description and outlines of the patches of one photo after another; of those to be kept, put into a list."""
     for photo, rows in patches.of_photos():
-        channels, centres = album.channels[photo], patches.centres[rows]
+        channels, centres = photos.channels[photo], patches.centres[rows]
         described = describe(channels, channels.places(centres), Context(maps[photo]), centres)
         features.append(described[kept[rows]])
         yield described, blurred_outlines(patches.masks[rows])
 
 
-def _leaves(album: AnnotatedPhotos, patches: Patches, forest: StructuredForest) -> np.ndarray:
+def _leaves(photos: AnnotatedPhotos, patches: Patches, forest: StructuredForest) -> np.ndarray:
     """Leaves (n, n_trees) that patches reach."""
     leaves = np.empty((len(patches), forest.n_trees), dtype=np.int32)
     for photo, rows in patches.of_photos():
-        channels = album.channels[photo]
+        channels = photos.channels[photo]
         asked = np.tile(np.arange(forest.n_trees), (rows.stop - rows.start, 1))
         leaves[rows] = forest.route(channels, channels.places(patches.centres[rows]), asked)
     return leaves

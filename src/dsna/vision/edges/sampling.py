@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.ndimage import distance_transform_edt, label
 
+from ..._utils.errors import DSNAError
 from ..._utils.parallel import in_parallel, writable
 from .patches import Channels, draw_centres, feature_places, near_boundary
 
@@ -76,7 +77,7 @@ class Drawings:
                 centres.append(some)
                 masks.append(masks_at(segmentation, some))
         if sum(map(len, photo)) < 2:
-            raise ValueError(
+            raise DSNAError(
                 f"Too few patches can be drawn from {len(chosen)} photos: a detector learns from photos of at "
                 "least 16 x 16 pixels, better several hundred, with ground truth. Give such photos, or ask for more "
                 "patches (n_patches, n_pool)."
@@ -153,7 +154,8 @@ def _segments(boundary: np.ndarray) -> np.ndarray:
     if not segments.any():
         return np.zeros(boundary.shape, dtype=np.int64)
     y, x = distance_transform_edt(segments == 0, return_distances=False, return_indices=True)
-    return segments[y, x]
+    filled: np.ndarray = segments[y, x]
+    return filled
 
 
 def boundary_of(segmentation: np.ndarray) -> np.ndarray:
