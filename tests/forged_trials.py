@@ -40,7 +40,7 @@ def originals() -> dict[str, bytes]:
     import dsna
     from dsna.vision.datasets import load_bsds500
     from dsna.vision.edges import EdgeDetector
-    from tests.boundary_folders import write_bsds
+    from tests.vision.boundary_folders import write_bsds
 
     few = {"n_estimators": 5, "random_state": 0}
     both, rounded = np.c_[LABEL, X[:, 1]], np.round(LABEL)

@@ -19,7 +19,13 @@ import numpy as np
 from tests.small_models import build
 
 ROOT = Path(__file__).parent.parent
-TESTS = ("tests/oracles", "tests/test_batches.py", "tests/test_ties.py", "tests/test_edge_detector.py")
+TESTS = (
+    "tests/oracles",
+    "tests/kernels",
+    "tests/test_batches.py",
+    "tests/test_ties.py",
+    "tests/vision/edges/test_detector.py",
+)
 QUICK_TESTS = ("tests/oracles/test_query.py", "tests/oracles/test_hull.py", "tests/test_ties.py")
 # Targets in standard deviations, probabilities and edge maps as they are; rounding moves them by 1e-14.
 FARTHEST = 1e-9
@@ -50,7 +56,7 @@ def answers() -> dict[str, np.ndarray]:
     import dsna
     from dsna.vision.datasets import load_bsds500
     from dsna.vision.edges import EdgeDetector, pretrained
-    from tests.boundary_folders import shapes, write_shapes
+    from tests.vision.boundary_folders import shapes, write_shapes
 
     few = {"n_estimators": 30, "random_state": 0}
     said = {}

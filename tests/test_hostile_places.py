@@ -20,12 +20,12 @@ from dsna._utils.atomic import FileError, check_outputs, check_readable, whole_f
 from dsna.cli.commands import app
 from dsna.cli.errors import told
 from dsna.studies.results_file import Layout, Ledger, ResultsError, load_ledger
-from tests.boundary_folders import write_bsds
-from tests.face_folders import write_fgnet
-from tests.head_folders import write_pointing04
 from tests.hostile_tables import csv
-from tests.odd_pictures import good_pictures
-from tests.quick_edges import Quick
+from tests.vision.boundary_folders import write_bsds
+from tests.vision.edges.quick import Quick
+from tests.vision.face_folders import write_fgnet
+from tests.vision.head_folders import write_pointing04
+from tests.vision.odd_pictures import good_pictures
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="devices and pipes are named otherwise elsewhere")
 

@@ -52,7 +52,7 @@ dsna.DSNAClassifier(RandomForestClassifier(5, random_state=0)).fit(plain, classe
 
 from dsna.vision.datasets import load_bsds500
 from dsna.vision.edges import EdgeDetector, load_detector
-from tests.boundary_folders import scene, write_bsds
+from tests.vision.boundary_folders import scene, write_bsds
 
 with tempfile.TemporaryDirectory() as folder:
     write_bsds(Path(folder), "train", 2)

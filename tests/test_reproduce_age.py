@@ -27,8 +27,8 @@ from dsna.studies.shared_fits import Family, with_trees
 from dsna.studies.splits import Split, person_folds
 from dsna.vision.datasets import load_fgnet
 from dsna.vision.features import AAM
-from tests.face_folders import write_fgnet, write_utkface
 from tests.small_models import build
+from tests.vision.face_folders import write_fgnet, write_utkface
 
 
 @pytest.fixture(scope="module")

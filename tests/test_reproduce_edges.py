@@ -22,7 +22,7 @@ from dsna.studies.edges.rare import rare_patches
 from dsna.studies.edges.runs import planned
 from dsna.studies.edges.store import Store
 from dsna.vision.edges import BoundaryScores, EdgeDetector
-from tests.boundary_folders import write_bsds, write_gupta
+from tests.vision.boundary_folders import write_bsds, write_gupta
 
 FIGURES = ("pr.png", "power_law.png", "pictures.png", "rare.png", "neighbours.png")
 

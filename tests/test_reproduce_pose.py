@@ -22,7 +22,7 @@ from dsna.studies.pose.scores import pose_table
 from dsna.studies.results_file import load_ledger
 from dsna.studies.shared_fits import FULL
 from dsna.studies.splits import Split
-from tests.head_folders import write_pointing04
+from tests.vision.head_folders import write_pointing04
 
 pytest.importorskip("typer")
 pytest.importorskip("PIL")

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dsna.vision.edges.masks import MaskTable
-from tests.oracles.test_structured import SEEDS, blobs
+from tests.kernels.edges.test_structured import SEEDS, blobs
 
 
 def refines(fine, coarse):

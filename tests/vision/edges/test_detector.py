@@ -23,8 +23,8 @@ from dsna.vision.edges.detection import METHODS, leaf_map, soft_map
 from dsna.vision.edges.patches import Channels
 from dsna.vision.edges.pool import Voting
 from dsna.vision.photos import PhotoError, read_photo
-from tests.boundary_folders import between, shapes, write_photo, write_shapes
-from tests.quick_edges import ask, told
+from tests.vision.boundary_folders import between, shapes, write_photo, write_shapes
+from tests.vision.edges.quick import ask, told
 
 FEW = {"n_estimators": 2, "n_patches": 150, "n_pool": 150}
 PHOTO = shapes(100)[0]

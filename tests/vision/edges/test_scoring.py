@@ -15,7 +15,7 @@ from dsna._utils.atomic import FileError
 from dsna.vision.datasets import load_bsds500
 from dsna.vision.edges import BoundaryScores, evaluate, human_consistency
 from dsna.vision.edges.scoring import evaluation as module
-from tests.boundary_folders import between, scene, write_bsds
+from tests.vision.boundary_folders import between, scene, write_bsds
 
 SHAPE = (60, 80)
 DRAWN = [[between(scene(SHAPE, seed)[1]) > 0] for seed in range(4)]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
 from dsna._kernels.edges import cuts, sparse_splits
-from tests.oracles.test_structured import SEEDS
+from tests.kernels.edges.test_structured import SEEDS
 
 
 def gini(groups, weight):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image
 
-from tests.synthetic_faces import draw
+from tests.vision.synthetic_faces import draw
 
 
 def write_fgnet(folder, persons=4, pictures=7, seed=0):

@@ -21,7 +21,7 @@ from dsna.vision.features import AAM, Face
 from dsna.vision.features.components import principal_components
 from dsna.vision.features.shape import align, mean_shape, mirror_pairs, unit, upright_symmetric
 from dsna.vision.features.warp import Frame, locate, sample, triangulate
-from tests.synthetic_faces import LANDMARKS, draw, drawn
+from tests.vision.synthetic_faces import LANDMARKS, draw, drawn
 
 FACES, LABELS = drawn(60)
 RADIUS = 20

@@ -9,7 +9,7 @@ import zlib
 import numpy as np
 from PIL import Image
 
-from tests.odd_pictures import bad_pictures, encoded, good_pictures, png_header, scene
+from tests.vision.odd_pictures import bad_pictures, encoded, good_pictures, png_header, scene
 
 _COLOURS = Image.fromarray(scene())
 _NOISE = Image.fromarray(np.random.default_rng(0).integers(0, 255, (64, 64, 3), dtype=np.uint8))

@@ -8,8 +8,8 @@ pytest.importorskip("PIL")
 from PIL import Image
 
 import dsna.vision.edges
-from tests.hostile_pictures import HOSTILE_PICTURES
-from tests.quick_edges import Quick, ask, files, told
+from tests.vision.edges.quick import Quick, ask, files, told
+from tests.vision.hostile_pictures import HOSTILE_PICTURES
 
 
 @pytest.fixture

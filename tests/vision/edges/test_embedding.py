@@ -14,8 +14,8 @@ from dsna.vision.edges.embedding import (
     pooled_features,
 )
 from dsna.vision.edges.patches import CELLS, Channels
-from tests.oracles.test_structured import blobs, slow_outline
-from tests.test_channels import slow_smooth
+from tests.kernels.edges.test_structured import blobs, slow_outline
+from tests.vision.features.test_channels import slow_smooth
 
 RNG = np.random.default_rng(0)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from dsna import DSNAError
-from tests.odd_pictures import scene
+from tests.vision.odd_pictures import scene
 
 
 class Quick:

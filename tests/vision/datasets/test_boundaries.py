@@ -12,7 +12,7 @@ from PIL import Image
 
 from dsna.vision.datasets import load_boundaries, load_bsds500, load_nyud
 from dsna.vision.datasets.pictures import UnusableFile
-from tests.boundary_folders import between, scene, write_bsds, write_gupta, write_mat, write_photo
+from tests.vision.boundary_folders import between, scene, write_bsds, write_gupta, write_mat, write_photo
 
 
 def test_bsds500(tmp_path):

@@ -12,7 +12,7 @@ from PIL import Image
 
 from dsna.vision import datasets
 from dsna.vision.features import AAM, HOG, Face
-from tests.synthetic_faces import LANDMARKS, drawn
+from tests.vision.synthetic_faces import LANDMARKS, drawn
 
 
 def picture(path, colour=False, size=(20, 30)):

@@ -15,7 +15,7 @@ pytest.importorskip("PIL")
 from PIL import Image
 
 from dsna.vision.photos import PhotoError, as_photo, read_photo, write_map
-from tests.odd_pictures import animated, bad_pictures, encoded, good_pictures, scene
+from tests.vision.odd_pictures import animated, bad_pictures, encoded, good_pictures, scene
 
 
 def put(folder, name, content):

@@ -19,8 +19,8 @@ from dsna.vision.datasets import MissingPictures
 from dsna.vision.edges.batch import Detection
 from dsna.vision.edges.planning import EdgesError, plan
 from dsna.vision.photos import read_photo
-from tests.odd_pictures import bad_pictures, good_pictures, scene
-from tests.quick_edges import Annotated, Quick, Scores, ask, files, told
+from tests.vision.edges.quick import Annotated, Quick, Scores, ask, files, told
+from tests.vision.odd_pictures import bad_pictures, good_pictures, scene
 
 
 @pytest.fixture

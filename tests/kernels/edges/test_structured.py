@@ -12,7 +12,7 @@ from dsna._kernels.edges.structured import Growth, grow_structured
 from dsna.vision.edges.forest import _ranges, grow_forest, photos_known
 from dsna.vision.edges.patches import N_FEATURES, Channels
 from dsna.vision.edges.sampling import AnnotatedPhotos
-from tests.boundary_folders import scene
+from tests.vision.boundary_folders import scene
 
 SEEDS = st.integers(0, 2**32 - 1)
 
