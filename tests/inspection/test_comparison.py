@@ -206,3 +206,15 @@ def test_columns_of_odd_tables():
     assert Columns.read(["a text", "another"]).values[0].tolist() == ["a text", "another"]
     twice = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
     assert [column.tolist() for column in Columns.read(twice).values] == [[1, 3], [2, 4]]
+
+
+def test_several_outputs_and_empty_neighbourhoods():
+    X = np.random.RandomState(2).randn(60, 2)
+    model = small(DSNARegressor).fit(X, X)
+    why = model.explain(X[:2], train=X)
+    shown = why.compare(1, largest=1)
+    assert shown.index.tolist() == ["target_0", "target_1", "weight", "x0", "x1"]
+    assert shown.iloc[:2, 0].tolist() == why.predict()[1].tolist()
+    why.size[:], why.weight[:], why.coefficient[:] = 0, 0.0, 0.0
+    assert why.compare().columns.tolist() == ["query 0", "differs"]
+    assert why.report().splitlines()[1] == "0 of 0 training rows, with 0% of the weight"

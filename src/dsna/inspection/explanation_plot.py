@@ -112,13 +112,13 @@ def _draw_targets(one: Explanation, ax: Any, colours: Any, used: np.ndarray, out
     if one.steps[0] > 1:
         way = one.settled[0, : one.steps[0], output]
         how = {"alpha": np.linspace(0.3, 1.0, len(way)), "transform": ax.get_xaxis_transform()}
-        ax.scatter(way, 0.02 + 0 * way, c="0.25", marker="^", label="feedback steps (darker: later)", **how)
+        ax.scatter(way, 0.02 + 0 * way, c="0.25", marker="^", label="feedback step", **how)
     name = "target" if one.label.shape[2] == 1 else f"target {output}"
     ax.set(xlabel=f"{name} of the training row", ylabel="weight")
     ax.set_title(f"Weights of all {len(used)} rows along the {name}", fontsize="medium")
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + 0.2 * (high - low))  # room for the legend
-    handles = ax.legend(fontsize="small", loc="upper center", ncols=2, **_LEGEND).legend_handles
+    handles = ax.legend(fontsize="small", loc="upper center", ncols=2, columnspacing=1.0, **_LEGEND).legend_handles
     handles[0].set_facecolor("0.6")
 
 
