@@ -254,12 +254,10 @@ def scored(monkeypatch):
     """What evaluate was given; what it found wrong."""
     calls, problems = [], []
 
-    def evaluate(predictions, truth, *, n_jobs=None, progress=False, out=None):
+    def evaluate(predictions, truth, *, n_jobs=None, out=None):
         if problems == ["all"]:
             raise DSNAError("No photo could be scored.")
-        if callable(predictions):
-            predictions = [predictions(row) for row in range(len(truth))]
-        calls.append((predictions, n_jobs, out))
+        calls.append(([predictions(row) for row in range(len(truth))], n_jobs, out))
         return Scores(truth.names, problems)
 
     monkeypatch.setattr(dsna.vision.edges, "evaluate", evaluate)
@@ -270,15 +268,21 @@ def scored(monkeypatch):
 def maps(tmp_path):
     folder = tmp_path / "maps"
     folder.mkdir()
-    (folder / "pond.png").write_bytes(good_pictures()["grey.jpg"])
+    for name in ("pond", "tree"):
+        (folder / f"{name}.png").write_bytes(good_pictures()["grey.jpg"])
     return folder
 
 
 def test_scores_of_a_folder(collection, scored, maps, tmp_path):
     run = ask("evaluate", maps, "--data", tmp_path, "--split", "test", "--out", tmp_path / "scores", "--jobs", 2)
-    assert told(run, 0) == ""
+    said = told(run, 0)
+    assert "2/2" in said  # both photos, and no problem
+    assert "left out" not in said
     assert "ODS 0.710   OIS 0.720   AP 0.730   R50 0.740" in run.stdout
-    assert scored[0] == [(maps, 2, tmp_path / "scores" / "counts")]
+    ((read, jobs, filed),) = scored[0]
+    assert (jobs, filed) == (2, tmp_path / "scores" / "counts")
+    for found, name in zip(read, ("pond", "tree"), strict=True):
+        np.testing.assert_array_equal(found, np.asarray(Image.open(maps / f"{name}.png").convert("L")) / 255)
     assert collection[1] == [(tmp_path, "test")]
     assert files(tmp_path / "scores") == ["photos.csv", "pr.png", "scores.csv"]
     (overall,) = csv.DictReader((tmp_path / "scores" / "scores.csv").open())

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+import numpy as np
 from sklearn.utils._param_validation import InvalidParameterError
 
 from ..._utils.atomic import (
@@ -28,8 +29,10 @@ from ..._utils.atomic import (
 from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..._utils.parallel import one_blas_thread
+from ..datasets.boundaries import BoundarySet
 from ..photos import PhotoError, read_photo, write_map
 from .planning import EdgesError, Job, plan
+from .scoring.evaluation import read_map
 
 SHIPPED = "shipped"
 #: Sizes at which photos are looked at, in shares of their own, by what they are called.
@@ -66,7 +69,7 @@ class Detection:
     suppress: bool = True
     n_jobs: int = 1
 
-    def prepared(self, n_photos: int) -> Callable[[Any], Any]:
+    def prepared(self, n_photos: int) -> Callable[[np.ndarray], np.ndarray]:
         """A function from photos to maps; threads share the photos if there are several, else the photo."""
         from . import load_detector, pretrained
 
@@ -123,7 +126,7 @@ def detect_photos(
         work = (joblib.delayed(_detect)(job, detect, invert) for job in jobs)
         with _notes(), one_blas_thread():
             done = joblib.Parallel(min(how.n_jobs, len(jobs)), prefer="threads", return_as="generator")(work)
-            for failure in _progress(done, len(jobs)):
+            for failure in _bar(len(jobs), done):
                 if failure:
                     problems.append(failure)
                     _tell(f"failed: {failure}")
@@ -227,15 +230,15 @@ def score(
         import_extra("matplotlib", "report")
         check_results_folder(out, *_SCORE_FILES)
     photos = _annotated(data, truth, split)
-    predictions: Any = maps
-    if isinstance(maps, Detection):
-        detect = maps.prepared(len(photos))
-        predictions = lambda row: detect(photos.image(row))  # noqa: E731
-    elif not any((maps / f"{name}.png").is_file() for name in photos.names):
-        raise EdgesError(f"{maps} holds no map of these photos: {photos.names[0]}.png and so on are expected.")
+    map_of = _map_source(maps, photos)
     filed = None if out is None else out / "counts"
-    with _explained(), one_blas_thread():
-        scores = evaluate(predictions, photos, n_jobs=n_jobs, progress=len(photos) > 1, out=filed)
+    with _explained(), one_blas_thread(), _bar(len(photos)) as begun:
+
+        def counted(row: int) -> np.ndarray:
+            begun.update()
+            return map_of(row)
+
+        scores = evaluate(counted, photos, n_jobs=n_jobs, out=filed)
     for problem in scores.problems:
         _tell(f"left out: {problem}")
     say(str(scores))
@@ -270,12 +273,20 @@ def _notes() -> Iterator[None]:
         yield
 
 
-def _progress(done: Iterable[Any], total: int) -> Iterable[Any]:
+def _bar(total: int, photos: Iterable[Any] | None = None) -> Any:
+    """A progress bar over photos; a single one needs none."""
     slow = 0.1 if sys.stderr.isatty() else 15.0
-    bar: Iterable[Any] = import_extra("tqdm", "cli").tqdm(
-        done, total=total, disable=total < 2, mininterval=slow, unit="photo"
-    )
-    return bar
+    return import_extra("tqdm", "cli").tqdm(photos, total=total, disable=total < 2, mininterval=slow, unit="photo")
+
+
+def _map_source(maps: Path | Detection, photos: BoundarySet) -> Callable[[int], np.ndarray]:
+    """From the number of a photo to its map, read from a folder or detected."""
+    if isinstance(maps, Detection):
+        detect = maps.prepared(len(photos))
+        return lambda row: detect(photos.image(row))
+    if not any((maps / f"{name}.png").is_file() for name in photos.names):
+        raise EdgesError(f"{maps} holds no map of these photos: {photos.names[0]}.png and so on are expected.")
+    return lambda row: read_map(maps / f"{photos.names[row]}.png")
 
 
 def _detect(job: Job, detect: Callable[[Any], Any], invert: bool) -> str | None:
@@ -295,7 +306,7 @@ def _detect(job: Job, detect: Callable[[Any], Any], invert: bool) -> str | None:
     return None
 
 
-def _annotated(data: Path, truth: Path | None, split: str) -> Any:
+def _annotated(data: Path, truth: Path | None, split: str) -> BoundarySet:
     """Photos with ground truth; those that cannot be used are told."""
     from ..datasets import load_boundaries, load_bsds500
 

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from ...._utils.atomic import make_folder, write_atomically
 from ...._utils.errors import DSNAError
-from ...._utils.optional import import_extra
 from ...datasets.boundaries import BoundarySet
 from ...datasets.pictures import MissingPictures, UnusableFile, opened
 from .scores import BoundaryScores
@@ -36,7 +35,6 @@ def evaluate(
     max_distance: float = 0.0075,
     thin: bool = True,
     n_jobs: int | None = None,
-    progress: bool = False,
     out: str | Path | None = None,
 ) -> BoundaryScores:
     """Score predicted boundaries against ground truth.
@@ -61,8 +59,6 @@ def evaluate(
         Whether to thin the predicted maps; the ground truth is taken as it is.
     n_jobs : int or None, default=None
         Photos scored at the same time, in threads; None means 1, -1 one for each processor.
-    progress : bool, default=False
-        Whether to show a progress bar.
     out : path or None, default=None
         Folder in which the counts of each photo are filed as they come. A second call takes from there what it finds
         for the same photo, map, ground truth and settings.
@@ -92,12 +88,10 @@ def evaluate(
         delayed(count)(name, predicted, boundaries)
         for name, predicted, boundaries in zip(names, _maps(predictions, names), drawn, strict=True)
     )
-    return _scores(names, levels, jobs, n_jobs, progress)
+    return _scores(names, levels, jobs, n_jobs)
 
 
-def human_consistency(
-    truth: Truth, *, max_distance: float = 0.0075, n_jobs: int | None = None, progress: bool = False
-) -> BoundaryScores:
+def human_consistency(truth: Truth, *, max_distance: float = 0.0075, n_jobs: int | None = None) -> BoundaryScores:
     """Score each annotator against the others of the same photo: how far people agree.
 
     Parameters
@@ -108,8 +102,6 @@ def human_consistency(
         How far apart partners may be, in diagonals of the photo.
     n_jobs : int or None, default=None
         Photos scored at the same time, in threads; None means 1, -1 one for each processor.
-    progress : bool, default=False
-        Whether to show a progress bar.
 
     Returns
     -------
@@ -132,16 +124,12 @@ def human_consistency(
         delayed(_agreement)(name, boundaries, levels, float(max_distance))
         for name, boundaries in zip(names, drawn, strict=True)
     )
-    return _scores(names, levels, jobs, n_jobs, progress)
+    return _scores(names, levels, jobs, n_jobs)
 
 
-def _scores(
-    names: list[str], levels: np.ndarray, jobs: Iterable[Any], n_jobs: int | None, progress: bool
-) -> BoundaryScores:
+def _scores(names: list[str], levels: np.ndarray, jobs: Iterable[Any], n_jobs: int | None) -> BoundaryScores:
     """Do the jobs, one for each name; those that give a text instead of counts are problems."""
     results = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(jobs)
-    if progress:
-        results = import_extra("tqdm", "cli").tqdm(results, total=len(names), unit="photo")
     found: list[tuple[str, np.ndarray]] = []
     problems = []
     for name, result in zip(names, results, strict=True):
@@ -181,7 +169,7 @@ def _maps(predictions: Predictions, names: list[str]) -> Iterator[Callable[[], A
         folder = Path(predictions)
         if not folder.is_dir():
             raise MissingPictures(f"{folder} is not a folder; give one that holds a PNG file for each photo.")
-        yield from (partial(_read_map, folder / f"{name}.png") for name in names)
+        yield from (partial(read_map, folder / f"{name}.png") for name in names)
     elif callable(predictions):
         yield from (partial(predictions, row) for row in range(len(names)))
     else:
@@ -195,7 +183,8 @@ def _maps(predictions: Predictions, names: list[str]) -> Iterator[Callable[[], A
             raise DSNAError(f"There are {n} predictions for {len(names)} photos; one for each is needed.")
 
 
-def _read_map(path: Path) -> np.ndarray:
+def read_map(path: Path) -> np.ndarray:
+    """Values from 0 to 1 of a map in a grey picture of any depth; one that is missing or damaged is an UnusableFile."""
     if not path.is_file():
         raise UnusableFile(f"{path.name} is missing")
     with opened(path, f"{path.name} is damaged; write it anew") as picture:
