@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABCMeta, abstractmethod
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._utils.errors import DSNAError
 from ._utils.parameters import JOBS, SHARE, at_least, check_nested
+from ._utils.progress import tracked
 from ._utils.sampling import stratified_sample
 from ._utils.validation import check_rows
 from .approximation import Approximation
@@ -174,6 +176,10 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         if trees is None:
             raise AttributeError("A model on nearest neighbours has no splits and so no feature importances.")
         return trees.feature_importances
+
+    def _tracked(self, folds: list[Fold]) -> Iterator[Fold]:
+        """The folds, with progress where it is asked for."""
+        return tracked(folds, len(folds), "folds out of bag" * bool(self.verbose))
 
     @abstractmethod
     def _forest_class(self) -> type:

@@ -142,7 +142,8 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         y : array of shape (n,)
             Classes of any type.
         sample_weight : array of shape (n,), optional
-            A row of weight two counts as two rows.
+            A row of weight two counts as two rows, in distribution: trees draw rows and features at random, so the
+            model is not the very one that the row given twice makes.
         groups : array of shape (n,), optional
             Rows of one group (a person, a day) are held out together wherever rows are held out.
 
@@ -210,7 +211,10 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
             return
         code, weight = self._code[asked.rows], asked.weight
         mass = np.concatenate(
-            [self._mass(self._solve_fold(f, self.approximation_)["alpha"], f.known[f.near.rows]) for f in asked.folds]
+            [
+                self._mass(self._solve_fold(f, self.approximation_)["alpha"], f.known[f.near.rows])
+                for f in self._tracked(asked.folds)
+            ]
         )
         vote = np.concatenate([f.near.vote for f in asked.folds])
         fold = self._index.fold[asked.rows]

@@ -146,7 +146,8 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         X : array of shape (n, n_features)
         y : array of shape (n,) or (n, n_outputs)
         sample_weight : array of shape (n,), optional
-            A row of weight two counts as two rows.
+            A row of weight two counts as two rows, in distribution: trees draw rows and features at random, so the
+            model is not the very one that the row given twice makes.
         groups : array of shape (n,), optional
             Rows of one group (a person, a day) are held out together wherever rows are held out.
 
@@ -217,7 +218,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         prediction = np.empty((0, self.n_outputs_))
         truth = target[asked.rows]
         if asked.folds:
-            folds = [self._answered(fold) for fold in asked.folds]
+            folds = [self._answered(fold) for fold in self._tracked(asked.folds)]
             grid = np.unique(target, axis=0)
             judge = Judge(truth, asked.weight, self._rarity[asked.rows], column_spread(target), grid)
             chosen, prediction = choose_rule(folds, judge, self.blend, self.balance, decisions, sum_to_one)

@@ -5,13 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsna._kernels.approximation.query import Answers, Approximation, approximate
+from dsna._kernels.approximation.query import Settings
+from dsna.neighbors.neighborhoods import Neighborhoods
+from dsna.neighbors.solve import answer
 
 from .slow_algorithm import SlowAnswer
 
 modest = settings(max_examples=25)
 
-PLAIN = Approximation(
+PLAIN = Settings(
     n_classes=0,
     n_clusters=1,
     overlap=0.3,
@@ -50,23 +52,10 @@ class Task:
         self.proximity = -np.sort(-rng.uniform(0.02, 1.0, (n, most)), axis=1)
 
     def answers(self, how):
-        n, most = self.rows.shape
-        steps = how.max_iter + 1
-        K = how.n_clusters
-        answers = Answers(
-            alpha=np.zeros((n, most)),
-            member=np.zeros((n, most, K), dtype=bool),
-            share=np.zeros((n, K)),
-            hull_residual=np.zeros((n, K)),
-            objective=np.zeros((n, K)),
-            labels=np.zeros((n, steps, self.label.shape[1])),
-            history=np.zeros((n, steps)),
-            steps=np.zeros(n, dtype=np.int64),
-            residual=np.zeros(n),
-        )
         near = (self.rows, self.proximity, self.size)
-        approximate(self.Q, self.Z, self.label, self.class_scale, *near, how, answers)
-        return answers
+        return answer(
+            self.Q, self.Z, self.label, self.class_scale, Neighborhoods(*near, np.empty((len(self.Q), 0))), how
+        )
 
     def slow(self, i, how):
         m = self.size[i]

@@ -10,12 +10,15 @@ And ties: BLAS, LAPACK and the C library round differently on different machines
 """
 
 import hashlib
-import sys
+from functools import wraps
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import numba
 import numpy as np
-from numba.core import event
+from numba.core.caching import FunctionCache
+
+from .notices import NOTICES
 
 
 def _sources():
@@ -28,39 +31,70 @@ def _sources():
 
 _SOURCES = _sources()
 TIE = 1e-9
+_PROBE_SIZE = 2**20
 
 
 def kernel(function):
-    """Compile ``function`` on first use; fall back to no disk cache where none can be written."""
+    """Compile ``function`` on first use, and keep what was compiled on disk where that can be done."""
+    compiled = numba.njit(function, nogil=True, error_model="numpy")
+    if compiled is function:  # NUMBA_DISABLE_JIT
+        NOTICES.interpreted()
+        return _interpreted(function)
     try:
-        compiled = numba.njit(function, cache=True, nogil=True, error_model="numpy")
-    except RuntimeError:
-        return numba.njit(function, cache=False, nogil=True, error_model="numpy")
-    # numba looks at the function's own file only; a kernel compiled with an older version of another one must go too.
-    cache_file = getattr(compiled._cache, "_cache_file", None)
-    if cache_file is not None and hasattr(cache_file, "_source_stamp"):
-        cache_file._source_stamp = _SOURCES
+        compiled._cache = KernelCache(function)
+    except (RuntimeError, OSError) as error:
+        NOTICES.no_cache(error)
     return compiled
 
 
-class _Announcer(event.Listener):
-    """Says once per process, on stderr, that kernels are being compiled."""
+def _interpreted(function):
+    """A kernel as plain Python, in which numbers overflow as quietly as in compiled code."""
 
-    def __init__(self):
-        self.said = False
+    @wraps(function)
+    def quiet(*arguments):
+        with np.errstate(all="ignore"):
+            return function(*arguments)
 
-    def on_start(self, started):
-        dispatcher = started.data["dispatcher"]
-        if self.said or not dispatcher.py_func.__module__.startswith("dsna."):
-            return
-        self.said = True
-        print("dsna: compiling numerical kernels once; later runs load them from the cache", file=sys.stderr)
-
-    def on_end(self, ended):
-        """Nothing to say when a compilation is over."""
+    return quiet
 
 
-event.register("numba:compile", _Announcer())
+class KernelCache(FunctionCache):
+    """Compiled kernels on disk: files that cannot be read are replaced; where none can be written there is no cache."""
+
+    def __init__(self, function):
+        super().__init__(function)
+        # numba looks at the function's own file only; what was compiled with an older version of another must go too.
+        self._cache_file._source_stamp = _SOURCES
+
+    def probe(self):
+        """Write and remove a file as large as that of a kernel, before anything is promised."""
+        self._try(self._write_and_remove)
+
+    def _write_and_remove(self):
+        self._impl.locator.ensure_cache_path()
+        with TemporaryFile(dir=self.cache_path) as file:
+            file.write(bytes(_PROBE_SIZE))
+            file.flush()
+
+    def load_overload(self, sig, target_context):
+        """What was compiled for a signature, or None."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:
+            # A file that is truncated or otherwise damaged raises whatever pickle and LLVM happen to raise.
+            self._try(self.flush)
+            return None
+
+    def save_overload(self, sig, data):
+        """Write what was compiled for a signature."""
+        self._try(lambda: super(KernelCache, self).save_overload(sig, data))
+
+    def _try(self, write):
+        try:
+            write()
+        except Exception as error:
+            self.disable()
+            NOTICES.no_cache(error, self.cache_path)
 
 
 @kernel

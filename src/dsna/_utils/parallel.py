@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import cache
 from typing import Any
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
+
+from .progress import tracked
 
 _CHUNK = 1024
 
@@ -20,15 +22,26 @@ def writable(array: np.ndarray) -> np.ndarray:
 
 
 def in_parallel(
-    function: Callable[..., Any], tasks: list[tuple[Any, ...]], n_jobs: int | None, verbose: int = 0
+    function: Callable[..., Any], tasks: list[tuple[Any, ...]], n_jobs: int | None, unit: str = ""
 ) -> list[Any]:
-    """``[function(*task) for task in tasks]`` on joblib's current backend, threads unless another is set."""
+    """``[function(*task) for task in tasks]`` on joblib's current backend, threads unless another is set.
+
+    ``unit`` is what a task does, in the plural, where progress is to be shown.
+    """
     with one_blas_thread():
         if len(tasks) == 1:
             # No pool for a single task: ray and loky would start processes for it.
             return [function(*tasks[0])]
-        pool = Parallel(n_jobs=n_jobs, prefer="threads", verbose=max(0, verbose - 1))
-        return list(pool(delayed(_limited)(function, *task) for task in tasks))
+        calls = (delayed(_limited)(function, *task) for task in tasks)
+        return list(tracked(_pool(n_jobs, bool(unit))(calls), len(tasks), unit))
+
+
+def _pool(n_jobs: int | None, one_by_one: bool) -> Parallel:
+    """A pool of joblib; results come one by one where that is asked for and the backend can."""
+    if one_by_one:
+        with suppress(ValueError):
+            return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    return Parallel(n_jobs=n_jobs, prefer="threads")
 
 
 @cache

@@ -12,6 +12,7 @@ import typer
 from .edges import LARGEST_SEED, Scales, edges
 from .errors import exit_on_user_error, say
 from .main import REMEDY, VISION_REMEDY
+from .warmup import warmup
 
 _RESUMED = "What is finished is in {}; the same command goes on from there."
 
@@ -23,6 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 reproduce = typer.Typer(help="The experiments of the paper, on data of your own.", no_args_is_help=True)
+app.command()(warmup)
 app.add_typer(reproduce, name="reproduce")
 app.add_typer(edges, name="edges")
 

@@ -152,7 +152,8 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         y : array of shape (n,)
             Classes of any type.
         sample_weight : array of shape (n,), optional
-            A row of weight two counts as two rows.
+            A row of weight two counts as two rows, in distribution: trees draw rows and features at random, so the
+            model is not the very one that the row given twice makes.
         groups : array of shape (n,), optional
             Rows of one group (a person, a day) are held out together wherever rows are held out.
 

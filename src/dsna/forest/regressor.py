@@ -157,7 +157,8 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
         X : array of shape (n, n_features)
         y : array of shape (n,) or (n, n_outputs)
         sample_weight : array of shape (n,), optional
-            A row of weight two counts as two rows.
+            A row of weight two counts as two rows, in distribution: trees draw rows and features at random, so the
+            model is not the very one that the row given twice makes.
         groups : array of shape (n,), optional
             Rows of one group (a person, a day) are held out together wherever rows are held out.
 

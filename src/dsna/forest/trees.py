@@ -56,9 +56,9 @@ def grow_trees(
     verbose: int = 0,
 ) -> list[GrownTree]:
     """Grow one tree per job in parallel; each comes as the arrays that ``Trees.join`` takes."""
-    per_task = max(1, -(-len(jobs) // (4 * effective_n_jobs(n_jobs))))
+    per_task = 1 if verbose else max(1, -(-len(jobs) // (4 * effective_n_jobs(n_jobs))))
     tasks = [(table, growth, sizes, jobs[part]) for part in chunks(len(jobs), per_task)]
-    return [tree for task in in_parallel(_grow_some, tasks, n_jobs, verbose) for tree in task]
+    return [tree for task in in_parallel(_grow_some, tasks, n_jobs, "trees" * bool(verbose)) for tree in task]
 
 
 def in_input_units(grown: list[GrownTree], space: np.ndarray) -> list[GrownTree]:

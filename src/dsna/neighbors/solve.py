@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._utils.parallel import chunks, in_parallel, writable
 from .neighborhoods import Neighborhoods
+
+if TYPE_CHECKING:
+    from .._kernels.approximation.query import Answers, Settings
 
 _CHUNK = 256
 FIELDS = ("alpha", "member", "share", "hull_residual", "objective", "labels", "history", "steps", "residual")
@@ -35,23 +38,44 @@ def solve(
 
 
 def _solve_some(Q: np.ndarray, Z: np.ndarray, *rest: Any) -> tuple[np.ndarray, ...]:
-    from .._kernels.approximation.query import Answers, Settings, approximate
+    from .._kernels.approximation.query import Settings
 
     label, class_scale, rows, proximity, size = (writable(a) for a in rest[:5])
     how = Settings(**rest[5])
+    # More clusters than rows cannot be filled.
+    how = how._replace(n_clusters=min(how.n_clusters, rows.shape[1]))
+    near = Neighborhoods(rows, proximity, size, np.empty((len(rows), 0)))
+    return tuple(answer(writable(Q), writable(Z), label, class_scale, near, how))
+
+
+def answer(
+    Q: np.ndarray, Z: np.ndarray, label: np.ndarray, class_scale: np.ndarray, near: Neighborhoods, how: Settings
+) -> Answers:
+    """Run Algorithm 1 on the arrays that ``dsna._kernels.approximation.query.approximate`` describes."""
+    from .._kernels.approximation.query import Answers, approximate
+
+    rows, proximity, size = near.rows, near.proximity, near.size
     n, width = rows.shape
-    how = how._replace(n_clusters=min(how.n_clusters, width))
-    steps = how.max_iter + 1
+    K, steps = how.n_clusters, how.max_iter + 1
     answers = Answers(
         alpha=np.zeros((n, width)),
-        member=np.zeros((n, width, how.n_clusters), dtype=np.bool_),
-        share=np.zeros((n, how.n_clusters)),
-        hull_residual=np.zeros((n, how.n_clusters)),
-        objective=np.zeros((n, how.n_clusters)),
+        member=np.zeros((n, width, K), dtype=np.bool_),
+        share=np.zeros((n, K)),
+        hull_residual=np.zeros((n, K)),
+        objective=np.zeros((n, K)),
         labels=np.zeros((n, steps, label.shape[1])),
         history=np.zeros((n, steps)),
         steps=np.zeros(n, dtype=np.int64),
         residual=np.zeros(n),
     )
-    approximate(writable(Q), writable(Z), label, class_scale, rows, proximity, size, how, answers)
-    return tuple(answers)
+    found = np.ones(n, dtype=np.int64)
+    if K > 1 or how.energy > 0.0:
+        from .._kernels.approximation.groups import group_neighbors
+
+        point = np.empty((n, K, Q.shape[1]))
+        group_neighbors(Q, Z, label, rows, size, how, found, point, answers.member, answers.hull_residual)
+    else:
+        point = Q[:, None]
+        answers.member[:, :, 0] = np.arange(width) < size[:, None]
+    approximate(Q, Z, label, class_scale, rows, proximity, size, how, found, point, answers)
+    return answers

@@ -260,8 +260,8 @@ def test_routing_photos_reaches_the_leaf_that_holds_the_patch(photos, linear):
     # grow_forest draws the same patches anew, and photos are looked up on the fly.
     how = growth(n_tried=30, linear=linear, cost=1.0)
     known = np.array([[1, 1, 1], [0, 1, 1], [1, 0, 0]], bool)
-    forest = grow_forest(photos, 3, 2000, how, 5, known)
-    again = grow_forest(photos, 3, 2000, how, 5, known, n_jobs=2)
+    forest = grow_forest(photos, 2000, how, 5, known)
+    again = grow_forest(photos, 2000, how, 5, known, n_jobs=2)
     np.testing.assert_array_equal(forest.child, again.child)
     np.testing.assert_array_equal(forest.threshold, again.threshold)
     assert forest.n_trees == 3

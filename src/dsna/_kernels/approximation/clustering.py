@@ -104,8 +104,10 @@ def label_means(Z, label, m, is_class, k, tau, slack, first, max_iter, member):
     chosen = first
     found = 0
     for c in range(k):
-        centre[c] = Z[chosen]
-        centre_label[c] = label[chosen]
+        for a in range(d):
+            centre[c, a] = Z[chosen, a]
+        for a in range(q):
+            centre_label[c, a] = label[chosen, a]
         found += 1
         farthest = 0.0
         for i in range(m):
@@ -127,7 +129,8 @@ def label_means(Z, label, m, is_class, k, tau, slack, first, max_iter, member):
             n = np.int64(0)
             for i in range(m):
                 if member[i, c]:
-                    inside[n] = label[i]
+                    for a in range(q):
+                        inside[n, a] = label[i, a]
                     n += 1
             if n == 0:
                 continue

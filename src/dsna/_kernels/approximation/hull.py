@@ -18,11 +18,12 @@ def hull_point(L, m, energy, q, point):
     for i in range(m):
         for a in range(d):
             mean[a] += L[i, a] / m
-    offset = q - mean
-    point[:] = mean
+    offset = np.empty(d)
     # What rounding leaves of rows that are all the same is no direction.
     noise = 0.0
     for a in range(d):
+        offset[a] = q[a] - mean[a]
+        point[a] = mean[a]
         noise += 1e-26 * m * mean[a] ** 2
     if m > 1:
         centred = np.empty((m, d))
@@ -47,9 +48,11 @@ def hull_point(L, m, energy, q, point):
                 for i in range(m):
                     for a in range(d):
                         direction[a] += centred[i, a] * vectors[i, j]
-                direction /= np.sqrt(values[j])
+                for a in range(d):
+                    direction[a] /= np.sqrt(values[j])
             else:
-                direction[:] = vectors[:, j]
+                for a in range(d):
+                    direction[a] = vectors[a, j]
             along = 0.0
             for a in range(d):
                 along += direction[a] * offset[a]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..jit import TIE, kernel
+from ..sorting import kth_smallest, order_of
 
 
 @kernel
@@ -22,9 +23,15 @@ def _swap(rank, slots, j, k):
 @kernel
 def _nearest_first(away, row):
     """Order of rows by distance; of equal distances, the first row comes first."""
-    by_row = np.argsort(row)
-    order = by_row[np.argsort(away[by_row], kind="mergesort")]
-    for k in range(1, order.shape[0]):
+    n = row.shape[0]
+    by_row = order_of(row)
+    sorted_away = np.empty(n)
+    for k in range(n):
+        sorted_away[k] = away[by_row[k]]
+    order = order_of(sorted_away)
+    for k in range(n):
+        order[k] = by_row[order[k]]
+    for k in range(1, n):
         j = k
         while j > 0 and row[order[j]] < row[order[j - 1]] and away[order[j]] <= away[order[j - 1]] * (1.0 + TIE):
             order[j], order[j - 1] = order[j - 1], order[j]
@@ -35,9 +42,9 @@ def _nearest_first(away, row):
 @kernel
 def _keep_best(rank, slots, n, most, keys, Z, q):
     """Bring the ``most`` entries of lowest rank to the front; those that tie with the last go by distance from q."""
-    bound = np.partition(rank[:n], most - 1)[most - 1]
+    bound = kth_smallest(rank[:n].copy(), n, most - 1)
     slack = TIE * abs(bound)
-    kept = 0
+    kept = np.int64(0)
     for k in range(n):
         if rank[k] < bound - slack:
             _swap(rank, slots, kept, k)
@@ -49,10 +56,10 @@ def _keep_best(rank, slots, n, most, keys, Z, q):
             tied += 1
     if tied > most:
         away = np.empty(tied - kept)
-        row = np.empty(tied - kept, np.int64)
+        row = np.empty(tied - kept)
         for k in range(tied - kept):
             row[k] = keys[slots[kept + k]]
-            away[k] = _squared_distance(Z, row[k], q)
+            away[k] = _squared_distance(Z, keys[slots[kept + k]], q)
         order = _nearest_first(away, row)
         tied_slots = slots[kept:tied].copy()
         tied_rank = rank[kept:tied].copy()
@@ -96,7 +103,7 @@ def gather(leaves, block, left_out, leaf_ptr, leaf_rows, row_block, row_weight, 
     rank = np.empty(visits)
     for i in range(n):
         used = 0
-        n_found = 0
+        n_found = np.int64(0)
         for t in range(n_trees):
             if block[i] >= 0 and not left_out[t, block[i]]:
                 continue
@@ -124,7 +131,7 @@ def gather(leaves, block, left_out, leaf_ptr, leaf_rows, row_block, row_weight, 
                 rank[k] *= rarity[keys[slots[k]]]
             _keep_best(rank, slots, n_found, M, keys, Z, Q[i])
         size[i] = min(n_found, M)
-        order = np.argsort(rank[: size[i]])
+        order = order_of(rank[: size[i]])
         for k in range(size[i]):
             rows[i, k] = keys[slots[order[k]]]
             proximity[i, k] = sums[slots[order[k]]] / used

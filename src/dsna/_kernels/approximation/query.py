@@ -1,16 +1,16 @@
-"""Algorithm 1 for a batch of queries: clusters, hulls, sparse coefficients, label feedback."""
+"""Algorithm 1 for a batch of queries: sparse coefficients of each cluster, and label feedback."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from ..jit import TIE, first_smallest, kernel
-from .clustering import label_factor, label_means, majority, widest_gap
-from .hull import hull_point
+from ..sorting import kth_smallest
+from .clustering import label_factor, majority, widest_gap
+from .groups import seen_from
 from .sparse import sparse_approximation
 
 MAX_STEPS = 20_000
-CLUSTER_STEPS = 10
 SETTLED = 1e-4  # a label has settled if it moves less than this share of the widest gap,
 ROUNDING = 1e-13  # or than labels of this size are rounded by
 
@@ -53,7 +53,7 @@ class Answers(NamedTuple):
 @kernel
 def _prior(away, factor, proximity, m, how, scale, inside, b):
     """Prior weights (eq. 4) over the rows of one cluster: fills ``b`` with sum one."""
-    n = 0
+    n = np.int64(0)
     reach = np.empty(m)
     for i in range(m):
         if inside[i]:
@@ -61,7 +61,7 @@ def _prior(away, factor, proximity, m, how, scale, inside, b):
             n += 1
     bound = np.inf
     if how.radius < 1.0:
-        bound = np.sort(reach[:n])[min(int(how.radius * n), n - 1)] * (1.0 + TIE)
+        bound = kth_smallest(reach, n, min(int(how.radius * n), n - 1)) * (1.0 + TIE)
     total = 0.0
     nearest = -1
     for i in range(m):
@@ -86,7 +86,7 @@ def _prior(away, factor, proximity, m, how, scale, inside, b):
 def _solve_cluster(L, point, b, inside, proximity, most, m, squared, how, alpha):
     """Sparse coefficients of one cluster; fills ``alpha[:m]``. Returns (objective, optimality residual)."""
     d = L.shape[1]
-    n = 0
+    n = np.int64(0)
     place = np.empty(m, np.int64)
     for i in range(m):
         if inside[i]:
@@ -128,10 +128,13 @@ def _solve_cluster(L, point, b, inside, proximity, most, m, squared, how, alpha)
 def _label_of(alpha, label, m, how, class_scale, out):
     """Label that coefficients stand for: mean, or the class of largest positive mass after scaling."""
     if how.n_classes > 0:
-        mass = np.zeros(how.n_classes)
+        lack = np.zeros(how.n_classes)
+        total = 0.0
         for i in range(m):
-            mass[int(label[i, 0])] += max(alpha[i], 0.0) * class_scale[int(label[i, 0])]
-        out[0] = first_smallest(-mass, TIE * mass.sum())
+            mass = max(alpha[i], 0.0) * class_scale[int(label[i, 0])]
+            lack[int(label[i, 0])] -= mass
+            total += mass
+        out[0] = first_smallest(lack, TIE * total)
         return
     for a in range(label.shape[1]):
         out[a] = 0.0
@@ -140,8 +143,8 @@ def _label_of(alpha, label, m, how, class_scale, out):
 
 
 @kernel
-def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
-    """Run Algorithm 1 for each query.
+def approximate(Q, Z, label, class_scale, rows, proximity, size, how, found, point, answers):
+    """Run Algorithm 1 for each query, given its clusters.
 
     Parameters
     ----------
@@ -149,11 +152,12 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
     label : (N, q) labels, or class numbers in one column.
     class_scale : (n_classes,) factor of each class when the label is read off the coefficients.
     rows, proximity, size : the neighbourhoods, as ``gather`` leaves them.
-    how, answers : ``Settings`` and ``Answers``; the latter is filled.
+    how : ``Settings``.
+    found, point : number of clusters and their points, as ``group_neighbors`` leaves them.
+    answers : ``Answers``; ``member`` and ``hull_residual`` are given, the others are filled.
     """
     D = Z.shape[1]
     q = label.shape[1]
-    K = how.n_clusters
     is_class = how.n_classes > 0
     for i in range(Q.shape[0]):
         m = size[i]
@@ -161,71 +165,26 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
             continue
         L = np.empty((m, D))
         y = np.empty((m, q))
-        # Labels of coefficients that sum to one count from the first row's: what all have in common does not round.
         anchor = np.zeros(q)
+        away = np.empty(m)
+        squared, scale = seen_from(Q[i], Z, label, rows[i], m, how, L, y, anchor, away)
         largest = 0.0
         if not is_class:
             for a in range(q):
                 largest = max(largest, abs(label[rows[i, 0], a]))
-                if how.sum_to_one == 1:
-                    anchor[a] = label[rows[i, 0], a]
-        away = np.empty(m)
-        near = proximity[i, :m].copy()
+        near = proximity[i]
         most = 0.0
-        squared = 0.0
-        scale = 0.0
         for k in range(m):
-            r = rows[i, k]
-            L[k] = Z[r]
-            for a in range(q):
-                y[k, a] = label[r, a] - anchor[a]
-            total = 0.0
-            for a in range(D):
-                total += (Z[r, a] - Q[i, a]) ** 2
-            away[k] = np.sqrt(total)
-            squared += total / m
-            scale += away[k] / m
             most = max(most, near[k])
-        if squared <= 1e-300:
-            squared = 1.0
-            scale = 1.0
+        n_found = found[i]
         member = answers.member[i]
-        found = 1
-        if K > 1:
-            found = label_means(
-                L,
-                y,
-                m,
-                is_class,
-                K,
-                how.tau,
-                how.overlap * scale,
-                first_smallest(away, TIE * scale),
-                CLUSTER_STEPS,
-                member,
-            )
-        else:
-            member[:m, 0] = True
-        points = np.empty((found, D))
-        fits = np.empty(found)
-        inside = np.empty((m, D))
-        for c in range(found):
-            points[c] = Q[i]
-            fits[c] = 0.0
-            if how.energy > 0.0:
-                n = np.int64(0)
-                for k in range(m):
-                    if member[k, c]:
-                        inside[n] = L[k]
-                        n += 1
-                fits[c] = hull_point(inside, n, how.energy, Q[i], points[c])
-                answers.hull_residual[i, c] = fits[c]
+        fits = answers.hull_residual[i]
         # Full hulls of large clusters fit exactly.
-        chosen = first_smallest(fits, TIE * scale)
+        chosen = first_smallest(fits[:n_found], TIE * scale)
         factor = np.ones(m)
         b = np.empty(m)
-        alpha = np.zeros((found, m))
-        objective = np.empty(found)
+        alpha = np.zeros((n_found, m))
+        objective = np.empty(n_found)
         settled = answers.labels[i]
         widest = widest_gap(y, m)
         settles = SETTLED * widest + ROUNDING * largest
@@ -235,12 +194,12 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
             ones = np.ones(m)
             for k in range(m):
                 if member[k, chosen]:
-                    first[n] = y[k]
+                    for a in range(q):
+                        first[n, a] = y[k, a]
                     n += 1
             if is_class:
                 settled[0, 0] = majority(first, ones, n)
             else:
-                settled[0] = 0.0
                 for k in range(n):
                     for a in range(q):
                         settled[0, a] += first[k, a] / n
@@ -250,26 +209,26 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, answers):
                 for k in range(m):
                     factor[k] = label_factor(y, k, settled[step], is_class, how.tau, widest)
             worst = 0.0
-            for c in range(found):
+            for c in range(n_found):
                 inner = member[:m, c]
                 _prior(away, factor, near, m, how, scale, inner, b)
-                objective[c], residual = _solve_cluster(L, points[c], b, inner, near, most, m, squared, how, alpha[c])
+                objective[c], residual = _solve_cluster(L, point[i, c], b, inner, near, most, m, squared, how, alpha[c])
                 objective[c] += 0.5 * fits[c] ** 2 / squared
                 worst = max(worst, residual)
             best = first_smallest(objective, TIE)
-            for c in range(found):
+            for c in range(n_found):
                 answers.objective[i, c] = objective[c]
                 answers.share[i, c] = 1.0 if c == best else 0.0
-            if how.best == 0 and found > 1:
+            if how.best == 0 and n_found > 1:
                 total = 0.0
-                for c in range(found):
+                for c in range(n_found):
                     answers.share[i, c] = np.exp(-(objective[c] - objective[best]) / how.temperature)
                     total += answers.share[i, c]
-                for c in range(found):
+                for c in range(n_found):
                     answers.share[i, c] /= total
             for k in range(m):
                 answers.alpha[i, k] = 0.0
-                for c in range(found):
+                for c in range(n_found):
                     answers.alpha[i, k] += answers.share[i, c] * alpha[c, k]
             answers.residual[i] = worst
             answers.history[i, step] = objective[best]

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..forest.splits import cholesky_solve
 from ..jit import TIE, kernel
+from ..sorting import order_of
 
 PATIENCE = 5
 EQUAL = 1e-12  # slopes that differ by less are equal; of these, the first row moves
@@ -123,7 +124,7 @@ def _newton_step(G, m, lam, gamma, b, a):
             when[2 * k + 1] = (b[i] - a[i]) / move[k]
             jump[2 * k + 1] = 2.0 * gamma[i] * abs(move[k])
     length = 1.0
-    for s in np.argsort(when):
+    for s in order_of(when):
         if when[s] >= length:
             break
         descent += jump[s]

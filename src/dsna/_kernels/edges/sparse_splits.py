@@ -8,6 +8,7 @@ import numpy as np
 
 from ..forest.splits import HINGE, newton_split
 from ..jit import kernel
+from ..sorting import order_of
 from .cuts import cut_of_feature, cut_of_scores, judge
 
 KEPT = 6  # features of a linear split
@@ -27,7 +28,7 @@ def best_few(X, rows, start, end, group, weight, tried, counts, chosen):
     cut = np.empty(d, np.int64)
     for k in range(d):
         impurity[k], cut[k] = cut_of_feature(X[tried[k]], rows, start, end, group, weight, np.int64(1), counts)
-    order = np.argsort(impurity, kind="mergesort")
+    order = order_of(impurity)
     for k in range(chosen.shape[0]):
         chosen[k] = tried[order[k]]
     return cut[order[0]]

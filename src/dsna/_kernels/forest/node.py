@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..jit import TIE, kernel, random_below, random_bits
+from ..sorting import order_of
 from .node_targets import group_classes, group_costs, label_costs, main_direction, normalise_costs
 from .splits import EPSILON_INSENSITIVE, HINGE, newton_split, two_means
 
@@ -69,13 +70,12 @@ def _sample(rows, start, end, table, growth, state, picked, mass):
 
 
 @kernel
-def _entropy(weights, total):
-    h = 0.0
-    for c in range(weights.shape[0]):
-        if weights[c] > 0.0:
-            p = weights[c] / total
-            h -= p * np.log(p)
-    return h
+def _share_entropy(weight, total):
+    """What a class of this weight adds to the entropy."""
+    if weight > 0.0:
+        p = weight / total
+        return -p * np.log(p)
+    return 0.0
 
 
 @kernel
@@ -98,8 +98,14 @@ def _gain(total, first, growth):
         return -1.0
     both = total[0] + total[1]
     if growth.n_classes > 0:
-        parent = _entropy(first[0] + first[1], both)
-        return parent - (total[0] * _entropy(first[0], total[0]) + total[1] * _entropy(first[1], total[1])) / both
+        parent = 0.0
+        left = 0.0
+        right = 0.0
+        for c in range(first.shape[1]):
+            parent += _share_entropy(first[0, c] + first[1, c], both)
+            left += _share_entropy(first[0, c], total[0])
+            right += _share_entropy(first[1, c], total[1])
+        return parent - (total[0] * left + total[1] * right) / both
     gain = 0.0
     for a in range(first.shape[1]):
         mean = (first[0, a] + first[1, a]) / both
@@ -127,10 +133,12 @@ def _best_cut(picked, mass, m, prediction, table, growth, least, huge, tie):
     cut = -TIE
     gain = _gain(total, first, growth) if min(below, m - below) >= least else -1.0
     if growth.free_cut == 1 or (huge and gain < 0.0):
-        order = np.argsort(prediction[:m])
+        order = order_of(prediction[:m])
         total[0] = 0.0
         total[1] = 0.0
-        first[:, :] = 0.0
+        for a in range(width):
+            first[0, a] = 0.0
+            first[1, a] = 0.0
         for i in range(m):
             _move(i, np.int64(1), 1.0, picked, mass, table, growth, total, first)
         quantile = 1

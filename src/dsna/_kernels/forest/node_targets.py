@@ -125,9 +125,13 @@ def main_direction(picked, mass, m, table, target):
         # Where outputs vary alike and independently, rounding would choose: earlier ones count as a little wider.
         for a in range(q):
             cov[a, a] *= 1.0 + EARLIER * (q - a)
-        direction[:] = np.linalg.eigh(cov)[1][:, q - 1]
-        if direction[first_smallest(-np.abs(direction), SAME_SIZE)] < 0.0:
-            direction *= -1.0
+        vectors = np.linalg.eigh(cov)[1]
+        size = np.empty(q)
+        for a in range(q):
+            size[a] = -abs(vectors[a, q - 1])
+        sign = -1.0 if vectors[first_smallest(size, SAME_SIZE), q - 1] < 0.0 else 1.0
+        for a in range(q):
+            direction[a] = sign * vectors[a, q - 1]
     variance = 0.0
     for i in range(m):
         t = 0.0

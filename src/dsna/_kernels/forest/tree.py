@@ -15,16 +15,6 @@ ABREAST = 16
 
 
 @kernel
-def _longer(array, needed):
-    """The array itself, or a copy of at least twice its length that has room for ``needed`` entries."""
-    if needed <= array.shape[0]:
-        return array
-    longer = np.empty((max(needed, 2 * array.shape[0]),) + array.shape[1:], array.dtype)
-    longer[: array.shape[0]] = array
-    return longer
-
-
-@kernel
 def _is_pure(rows, start, end, table, growth):
     first = rows[start]
     if growth.n_classes > 0:
@@ -68,15 +58,17 @@ def grow_tree(rows, table, growth, sizes, seed):
         widest = max(widest, sizes[j])
     features = np.empty(widest, np.int64)
     weights = np.empty(widest)
-    child = np.empty((64, 2), np.int32)
-    threshold = np.empty(64)
-    metric_weight = np.empty(64)
-    split_ptr = np.zeros(65, np.int64)
-    split_feature = np.empty(256, np.int32)
-    split_weight = np.empty(256, np.float32)
-    leaf_ptr = np.zeros(64, np.int64)
+    # Leaves of at least min_leaf rows bound the nodes; how many features they take is found out.
+    room = n // growth.min_leaf + 2
+    child = np.empty((room, 2), np.int32)
+    threshold = np.empty(room)
+    metric_weight = np.empty(room)
+    split_ptr = np.zeros(room, np.int64)
+    leaf_ptr = np.zeros(room, np.int64)
+    split_feature = np.empty(room, np.int32)
+    split_weight = np.empty(room, np.float32)
     importance = np.zeros(D)
-    spare = np.empty(n, rows.dtype)
+    spare = np.empty(n, np.int32)
     n_nodes = 0
     n_leaves = 0
     used = 0
@@ -86,7 +78,11 @@ def grow_tree(rows, table, growth, sizes, seed):
     height = 1
     while height > 0:
         height -= 1
-        parent, side, start, end, depth = stack[height]
+        parent = stack[height, 0]
+        side = stack[height, 1]
+        start = stack[height, 2]
+        end = stack[height, 3]
+        depth = stack[height, 4]
         size = 0
         cut = 0.0
         gain = 0.0
@@ -101,7 +97,7 @@ def grow_tree(rows, table, growth, sizes, seed):
             # Left rows from the front, right ones from the back; a leaf keeps the order by label.
             back = end
             for k in range(start, end):
-                if _split_value(table.X[rows[k]], features, weights, 0, size) < cut:
+                if _split_value(table.X[rows[k]], features, weights, np.int64(0), size) < cut:
                     spare[middle] = rows[k]
                     middle += 1
                 else:
@@ -120,21 +116,22 @@ def grow_tree(rows, table, growth, sizes, seed):
             child[parent, side] = number
         if size == 0:
             n_leaves += 1
-            leaf_ptr = _longer(leaf_ptr, n_leaves + 1)
             leaf_ptr[n_leaves] = end
             continue
         n_nodes += 1
-        child = _longer(child, n_nodes)
-        threshold = _longer(threshold, n_nodes)
-        metric_weight = _longer(metric_weight, n_nodes)
-        split_ptr = _longer(split_ptr, n_nodes + 1)
         node_mass = 0.0
         for k in range(start, end):
             node_mass += table.weight[rows[k]]
         threshold[number] = cut
         metric_weight[number] = node_mass * spread
-        split_feature = _longer(split_feature, used + size)
-        split_weight = _longer(split_weight, used + size)
+        if used + size > split_feature.shape[0]:
+            more_features = np.empty(2 * (used + size), np.int32)
+            more_weights = np.empty(2 * (used + size), np.float32)
+            for s in range(used):
+                more_features[s] = split_feature[s]
+                more_weights[s] = split_weight[s]
+            split_feature = more_features
+            split_weight = more_weights
         whole = 0.0
         for s in range(size):
             whole += abs(weights[s])
@@ -145,10 +142,11 @@ def grow_tree(rows, table, growth, sizes, seed):
         used += size
         split_ptr[n_nodes] = used
         for at in range(2):
-            part = stack[height + at]
-            part[0], part[1], part[4] = number, 1 - at, depth + 1
-            part[2] = middle if at == 0 else start
-            part[3] = end if at == 0 else middle
+            stack[height + at, 0] = number
+            stack[height + at, 1] = 1 - at
+            stack[height + at, 2] = middle if at == 0 else start
+            stack[height + at, 3] = end if at == 0 else middle
+            stack[height + at, 4] = depth + 1
         height += 2
     return (
         child[:n_nodes].copy(),

@@ -194,7 +194,7 @@ class EdgeDetector(BaseEstimator):
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=2)
         self._say(f"channels of {len(photos)} photos")
-        annotated = AnnotatedPhotos.of(photos, self.n_jobs)
+        annotated = AnnotatedPhotos.of(photos, self.n_jobs, bool(self.verbose))
         growth = Growth(
             n_tried=int(self.max_features),
             min_leaf=int(self.min_samples_leaf),
@@ -205,7 +205,8 @@ class EdgeDetector(BaseEstimator):
         )
         self._say(f"{self.n_estimators} trees of {self.n_patches} patches")
         known = photos_known(self.n_estimators, len(photos), all_of_them=not self.n_pool)
-        forest = grow_forest(annotated, self.n_estimators, self.n_patches, growth, int(seeds[0]), known, self.n_jobs)
+        shown = "trees" * bool(self.verbose)
+        forest = grow_forest(annotated, self.n_patches, growth, int(seeds[0]), known, self.n_jobs, shown)
         pool = None
         if self.n_pool:
             self._say("maps of the photos by trees that do not know them")
@@ -304,7 +305,7 @@ class EdgeDetector(BaseEstimator):
             (photo, channels, forest, np.flatnonzero(~seen).tolist(), self.sharpening)
             for photo, channels, seen in zip(photos.photos, photos.channels, known.T, strict=True)
         ]
-        return in_parallel(leaf_map, tasks, self.n_jobs)
+        return in_parallel(leaf_map, tasks, self.n_jobs, "photos" * bool(self.verbose))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the detector to a file of arrays and plain values, as :func:`dsna.save` does."""

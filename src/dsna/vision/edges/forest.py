@@ -123,38 +123,40 @@ class StructuredForest(Checked):
 
 def grow_forest(
     photos: AnnotatedPhotos,
-    n_trees: int,
     n_patches: int,
     growth: Growth,
     seed: int,
     known: np.ndarray,
     n_jobs: int | None = None,
+    unit: str = "",
 ) -> StructuredForest:
     """Grow a forest, each tree on its own patches and on a random quarter of the features.
 
     Parameters
     ----------
     photos : AnnotatedPhotos
-    n_trees, n_patches : int
-        How many trees, of how many patches each.
+    n_patches : int
+        How many each tree learns from.
     growth : Growth
         Named tuple of ``dsna._kernels.edges.structured``: how a tree grows.
     seed : int
     known : array of shape (n_trees, n_photos), bool
         Photos that each tree may learn from.
     n_jobs : int or None
+    unit : str, default=""
+        What progress counts; nothing is shown where it is empty.
 
     Returns
     -------
     StructuredForest
     """
-    seeds = np.random.SeedSequence(seed).spawn(n_trees + 1)
+    seeds = np.random.SeedSequence(seed).spawn(len(known) + 1)
     ranges = _ranges(photos, np.random.default_rng(seeds[-1]))
     tasks = [
         (photos, n_patches, growth, one, ranges, np.flatnonzero(its_photos).tolist())
         for one, its_photos in zip(seeds[:-1], known, strict=True)
     ]
-    return _joined(in_parallel(_grow, tasks, n_jobs), ranges)
+    return _joined(in_parallel(_grow, tasks, n_jobs, unit), ranges)
 
 
 def photos_known(n_trees: int, n_photos: int, all_of_them: bool = False) -> np.ndarray:

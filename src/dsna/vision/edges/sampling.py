@@ -97,9 +97,9 @@ class AnnotatedPhotos(Drawings):
         self._places = {one.shape: feature_places(one.shape) for one in channels}
 
     @classmethod
-    def of(cls, photos: BoundarySet, n_jobs: int | None = None) -> AnnotatedPhotos:
+    def of(cls, photos: BoundarySet, n_jobs: int | None = None, verbose: bool = False) -> AnnotatedPhotos:
         """Photos and segmentations read from files; segments are made of boundaries where only those are known."""
-        found = in_parallel(_read, [(photos, row) for row in range(len(photos))], n_jobs)
+        found = in_parallel(_read, [(photos, row) for row in range(len(photos))], n_jobs, "photos" * verbose)
         return cls(*(list(part) for part in zip(*found, strict=True)))
 
     def features(self, patches: Patches, which: np.ndarray) -> np.ndarray:

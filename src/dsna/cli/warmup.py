@@ -1,0 +1,97 @@
+"""``dsna warmup``: compiles the numerical kernels ahead of time, so that no later fit waits for them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .errors import exit_on_user_error, say
+from .main import REMEDY
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def warmup() -> None:
+    """Compile the numerical kernels ahead of time: of tables and, with the extra `vision`, of edges in photos.
+
+    They are kept on disk, and later runs load them from there. Run it once after installation, or while an image of a
+    container is built. Set NUMBA_CACHE_DIR to keep them elsewhere.
+    """
+    with exit_on_user_error("warmup", REMEDY, "What is compiled is kept; the same command goes on from there."):
+        compile_kernels()
+
+
+def compile_kernels() -> None:
+    """Compile what is not in the cache yet, telling what is being done and where the cache is."""
+    from .._kernels.notices import NOTICES
+
+    steps: dict[str, Callable[[], None]] = {"classification": _classify, "regression": _regress}
+    if find_spec("skimage") and find_spec("PIL"):
+        steps["edges"] = _find_edges
+    for number, (name, step) in enumerate(steps.items(), start=1):
+        say(f"{number} of {len(steps)}: {name}")
+        before = NOTICES.compiled
+        step()
+        say(f"  {NOTICES.compiled - before} kernels compiled")
+    say(_place())
+
+
+def _place() -> str:
+    from .._kernels.forest.tree import grow_tree
+    from .._kernels.notices import NOTICES
+
+    if NOTICES.cached:
+        return f"All kernels are in {grow_tree._cache.cache_path}."
+    return "The kernels could not be cached: each run compiles them again."
+
+
+def _table() -> tuple[np.ndarray, np.ndarray]:
+    import numpy as np
+
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    return X, X[:, 0]
+
+
+def _classify() -> None:
+    from .. import Approximation, CostSensitiveForestClassifier, DSNAClassifier
+
+    X, score = _table()
+    approximation = Approximation(n_clusters=2, hull_energy=0.9)
+    model = DSNAClassifier(CostSensitiveForestClassifier(3), approximation, random_state=0)
+    model.fit(X, score > 0.8).predict(X)
+
+
+def _regress() -> None:
+    from .. import Approximation, CostSensitiveForestRegressor, DSNARegressor
+
+    X, score = _table()
+    approximation = Approximation(n_clusters=2, hull_energy=0.9)
+    DSNARegressor(CostSensitiveForestRegressor(3), approximation, random_state=0).fit(X, score).predict(X)
+
+
+def _find_edges() -> None:
+    import numpy as np
+    from PIL import Image
+
+    from ..vision.datasets import load_boundaries
+    from ..vision.edges import EdgeDetector
+
+    photo = np.full((48, 64, 3), 40, dtype=np.uint8)
+    photo[12:36, 20:] = (220, 180, 60)
+    drawn = np.zeros(photo.shape[:2], dtype=np.uint8)
+    drawn[[12, 36], 20:] = 255
+    drawn[12:36, 20] = 255
+    with tempfile.TemporaryDirectory() as folder:
+        for k in range(2):
+            for name, picture in (("photos", np.roll(photo, k, axis=0)), ("drawn", np.roll(drawn, k, axis=0))):
+                path = Path(folder) / name / f"{k}.png"
+                path.parent.mkdir(exist_ok=True)
+                Image.fromarray(picture).save(path)
+        photos = load_boundaries(Path(folder) / "photos", Path(folder) / "drawn")
+        detector = EdgeDetector(n_estimators=2, n_patches=150, n_pool=150, random_state=0).fit(photos)
+        for method in ("se", "dsna"):
+            detector.detect(photo, scales=(0.5, 1.0), method=method)

@@ -1,0 +1,41 @@
+"""``dsna warmup``: every kernel that the tasks need is in the cache afterwards."""
+
+import json
+import os
+import subprocess
+import sys
+
+PROGRAM = """
+import sys
+from dsna.cli import main
+sys.argv = ["dsna", "warmup"]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+import json
+from dsna._kernels.approximation.clustering import label_means
+from dsna._kernels.edges.detection import cast_votes
+from dsna._kernels.approximation.neighbors import gather
+from dsna._kernels.approximation.query import approximate
+from dsna._kernels.edges.structured import grow_structured
+from dsna._kernels.forest.tree import grow_tree, route
+kernels = [label_means, cast_votes, gather, approximate, grow_structured, grow_tree, route]
+print(json.dumps({one.py_func.__name__: len(one.signatures) for one in kernels}))
+"""
+
+
+def test_warmup_compiles_all_tasks_and_names_the_cache():
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    *said, found = done.stdout.splitlines()
+    assert [line for line in said if " of " in line] == [
+        "1 of 3: classification",
+        "2 of 3: regression",
+        "3 of 3: edges",
+    ]
+    place = said[-1].removeprefix("All kernels are in ").removesuffix(".")
+    assert os.path.isdir(place)
+    assert any(name.startswith("tree.grow_tree") and name.endswith(".nbc") for name in os.listdir(place))
+    assert set(json.loads(found).values()) == {1}
