@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 
 import pytest
@@ -12,6 +13,7 @@ from dsna._utils.parallel import in_parallel
 from tests.backends import KINDS, answers, assert_identical
 
 ray = pytest.importorskip("ray")
+pytestmark = pytest.mark.skipif(" " in sys.executable, reason="ray starts no worker from a path with spaces")
 
 
 @pytest.fixture(scope="module")
@@ -19,18 +21,21 @@ def cluster():
     """A local ray of two processors, registered with joblib; shut down afterwards."""
     from ray.util.joblib import register_ray
 
-    ray.init(
-        num_cpus=2,
-        include_dashboard=False,
-        log_to_driver=False,
-        logging_level="ERROR",
-        configure_logging=False,
-        # Workers import what this process can import.
-        runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}},
-    )
-    register_ray()
-    yield
-    ray.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        # A token for this cluster only; ray would else write one into the home folder, which need not be writable.
+        patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        ray.init(
+            num_cpus=2,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level="ERROR",
+            configure_logging=False,
+            # Workers import what this process can import.
+            runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}},
+        )
+        register_ray()
+        yield
+        ray.shutdown()
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
