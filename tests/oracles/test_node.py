@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
@@ -126,6 +126,7 @@ def test_one_class_is_no_pair_of_groups():
 
 @modest
 @given(st.integers(0, 10_000), st.integers(2, 40), st.integers(1, 4))
+@example(31, 31, 3)  # two directions that are nearly as wide
 def test_main_direction_is_the_first_principal_component(seed, n, outputs):
     rng = np.random.default_rng(seed)
     label = rng.normal(size=(n, outputs)) @ rng.normal(size=(outputs, outputs))
@@ -137,7 +138,11 @@ def test_main_direction_is_the_first_principal_component(seed, n, outputs):
     assert spread == pytest.approx(repeated.var(axis=0).sum())
     scores = PCA(1).fit(repeated).transform(label)[:, 0]
     scores /= np.repeat(scores, times).std()
-    np.testing.assert_allclose(target * np.sign(target @ scores), scores, atol=1e-5)
+    # What decides between equally wide directions turns the widest by up to this angle (Davis and Kahan).
+    *_, second, first = 0.0, *np.linalg.eigvalsh(np.atleast_2d(np.cov(repeated.T, bias=True)))
+    angle = 2 * aims.EARLIER * outputs * first / (first - second)
+    farthest = np.linalg.norm(label - repeated.mean(axis=0), axis=1).max() / np.sqrt(first)
+    np.testing.assert_allclose(target * np.sign(target @ scores), scores, atol=1e-9 + angle * farthest)
     if outputs == 1:
         assert np.all((np.diff(label[:, 0]) > 0) == (np.diff(target) > 0))
 

@@ -245,10 +245,7 @@ def wrong_cells(found: Columns, label: str) -> list[str]:
             problems.append(f"missing values in {_short(name)}, {where}: impute them or drop these rows first")
         if pd.api.types.is_numeric_dtype(column):
             infinite = np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan))
-            if infinite.any():
-                problems.append(
-                    f"infinite values in {_short(name)}, {found.cells(name, infinite)}: replace them or drop these rows"
-                )
+            problems += [_infinite(found, name, infinite)] if infinite.any() else []
         elif not missing.all():
             problem = _wrong_text(found, name, column, missing, is_label=name == label)
             problems += [problem] if problem else []
@@ -262,6 +259,10 @@ def _wrong_text(found: Columns, name: str, column: Any, missing: Any, is_label: 
     other = ~number & ~missing
     title = f"{'the label' if is_label else 'column'} {_short(name)}"
     if not other.any():
+        # pandas 2 leaves numbers beyond the largest one as text.
+        infinite = np.isinf(text.where(number, "nan").astype(np.float64).to_numpy())
+        if infinite.any():
+            return _infinite(found, name, infinite)
         return (
             f"{title} holds whole numbers too long to be kept exactly, {found.cells(name, number)}: drop it if it "
             "numbers the rows, or round it"
@@ -282,6 +283,10 @@ def _wrong_text(found: Columns, name: str, column: Any, missing: Any, is_label: 
         remedy = "is it the label? Name another with --target" if is_label else "drop it"
         return f"{title} is text with over {MAX_LEVELS} values ({column.nunique()}): {remedy}"
     return None
+
+
+def _infinite(found: Columns, name: str, which: np.ndarray) -> str:
+    return f"infinite values in {_short(name)}, {found.cells(name, which)}: replace them or drop these rows"
 
 
 def _is_number(cell: str) -> bool:
