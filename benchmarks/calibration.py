@@ -27,8 +27,8 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from dsna.metrics import expected_calibration_error
+from dsna.studies.running import progress
 from dsna.studies.tabular.folds import split
-from dsna.studies.tabular.running import progress
 from dsna.tables import Table, TableError, find_tables
 from dsna.tables.read import TASKS
 
@@ -246,7 +246,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
 
     finished = joblib.Parallel(n_jobs=args.jobs, return_as="generator_unordered")(jobs)
-    rows = list(progress(finished, len(jobs)))
+    rows = list(progress(finished, len(jobs), lambda row: f"{row['method']} on {row['dataset']}"))
     failed = {row["dataset"]: f"{row['method']} on {row['dataset']}: {row['error']}" for row in rows if "error" in row}
     tables = [table for table in tables if table.name not in failed]
     for task in TASKS:

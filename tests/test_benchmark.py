@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dsna import __version__
-from dsna.cli.commands import app
+from dsna.cli.app import app
 from dsna.studies.tabular import methods, running
 from dsna.studies.tabular.results import COLUMNS, KEY, ResultsWriter, load_results
 from tests import small_tables

@@ -17,7 +17,7 @@ import dsna.vision.datasets
 import dsna.vision.edges
 from dsna._utils import atomic as files
 from dsna._utils.atomic import FileError, check_outputs, check_readable, whole_file
-from dsna.cli.commands import app
+from dsna.cli.app import app
 from dsna.cli.errors import told
 from dsna.studies.results_file import Layout, Ledger, ResultsError, load_ledger
 from tests.hostile_tables import csv
@@ -337,7 +337,7 @@ import sys
 import dsna.cli.main
 class Impatient:
     def find_spec(self, name, path=None, target=None):
-        if name == "dsna.cli.commands":
+        if name == "dsna.cli.app":
             raise KeyboardInterrupt
 sys.meta_path.insert(0, Impatient())
 dsna.cli.main.main()

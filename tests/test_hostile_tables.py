@@ -6,7 +6,7 @@ pytest.importorskip("typer")
 
 from typer.testing import CliRunner
 
-from dsna.cli.commands import app
+from dsna.cli.app import app
 from tests.hostile_tables import HOSTILE_TABLES, csv
 
 BAD = {name: said for name, (_, said) in HOSTILE_TABLES.items() if said is not None}

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dsna import Approximation, DSNARegressor, presets
-from dsna.cli.commands import app
+from dsna.cli.app import app
 from dsna.studies import jobs
 from dsna.studies.age import methods
 from dsna.studies.age.approximations import FittedSplit, settling

@@ -30,7 +30,7 @@ FIGURES = ("pr.png", "power_law.png", "pictures.png", "rare.png", "neighbours.pn
 def ask(*options):
     from typer.testing import CliRunner
 
-    from dsna.cli.commands import app
+    from dsna.cli.app import app
 
     return CliRunner().invoke(app, ["reproduce", "edges", *map(str, options)])
 

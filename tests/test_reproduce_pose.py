@@ -32,7 +32,7 @@ pytest.importorskip("skimage")
 def ask(*options):
     from typer.testing import CliRunner
 
-    from dsna.cli.commands import app
+    from dsna.cli.app import app
 
     return CliRunner().invoke(app, ["reproduce", "pose", *map(str, options)])
 

@@ -12,3 +12,14 @@ def import_extra(name: str, extra: str) -> Any:
         return import_module(name)
     except ImportError as error:
         raise ImportError(f"This needs {name.split('.')[0]}: run `pip install dsna[{extra}]`.") from error
+
+
+def install_command(*extras: str) -> str:
+    """The command that installs this package with optional dependencies.
+
+    Examples
+    --------
+    >>> install_command("cli", "report")
+    "pip install 'dsna[cli,report]'"
+    """
+    return f"pip install 'dsna[{','.join(extras)}]'"

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
+from .._utils.optional import install_command
 from .errors import exit_on_user_error, say
-from .main import EDGES_REMEDY
+from .options import LARGEST_SEED, RESUMED, Scales, flag, folder
 
-LARGEST_SEED = 2**32 - 1  # that numpy and scikit-learn take
+_REMEDY = install_command("cli", "report", "vision")
 
 edges = typer.Typer(
     help="""Edges in photos: detect them, train a detector of your own, score maps as BSDS500 does.
@@ -22,20 +23,12 @@ edges = typer.Typer(
 
     - `dsna edges detect photo.jpg -o edges.png` : with the detector that comes with dsna
 
-    - `dsna edges detect holiday --out holiday-edges --scales two --jobs 2` : all photos of a folder, more carefully
+    - `dsna edges detect holiday --out holiday-edges --scales two --jobs 2` : all photos of a folder, at two scales
 
     - `dsna edges train --data BSDS500 -o mine.dsna` , then `dsna edges evaluate --model mine.dsna --data BSDS500`
     """,
     no_args_is_help=True,
 )
-
-
-class Scales(StrEnum):
-    """Sizes at which a photo is looked at."""
-
-    single = "single"
-    two = "two"
-    multi = "multi"
 
 
 class Method(StrEnum):
@@ -60,13 +53,8 @@ class Split(StrEnum):
     test = "test"
 
 
-_Data = Annotated[
-    Path, typer.Option(metavar="DIR", help="BSDS500: images/SPLIT/*.jpg and groundTruth/SPLIT/*.mat. Or your photos.")
-]
-_Truth = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Ground truth of your photos: PNG or BSDS500's MAT files of the same names."),
-]
+_Data = Annotated[Path, folder("BSDS500: images/SPLIT/*.jpg and groundTruth/SPLIT/*.mat. Or your photos.")]
+_Truth = Annotated[Path | None, folder("Ground truth of your photos: PNG or BSDS500's MAT files of the same names.")]
 _Scales = Annotated[
     Scales, typer.Option(help="two: half and full size, better for 40 % more time; multi: also double size, slow.")
 ]
@@ -79,17 +67,15 @@ def detect(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="File for the map of one photo: .png or .npy.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for the maps of several photos, or of a folder.")
-    ] = None,
+    out: Annotated[Path | None, folder("Folder for the maps of several photos, or of a folder.")] = None,
     model: Annotated[str, typer.Option(metavar="FILE", help="Detector made by `dsna edges train`.")] = "shipped",
     scales: _Scales = Scales.single,
     method: _Method = Method.dsna,
-    no_nms: Annotated[bool, typer.Option("--no-nms", help="Soft map: edges are not thinned.")] = False,
-    invert: Annotated[bool, typer.Option("--invert", help="Dark edges on white.")] = False,
+    no_nms: Annotated[bool, flag("--no-nms", "Soft map: edges are not thinned.")] = False,
+    invert: Annotated[bool, flag("--invert", "Dark edges on white.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Threads.")] = 1,
 ) -> None:
-    """Edge maps of photos, as grey PNG files: the lighter, the surer.
+    """Edge maps of photos, as grey PNG files: the brighter a pixel, the stronger the edge.
 
     Photos may be of any size and kind: colour, grey, 16 bits, CMYK, transparent (laid on white), turned by their EXIF
     data; of an animation the first frame is used. The map of one photo goes to the file -o; those of several, or of a
@@ -107,7 +93,7 @@ def detect(
 
     - `dsna edges detect photo.jpg -o soft.npy --no-nms` : numbers from 0 to 1, for numpy
     """
-    with exit_on_user_error("edges detect", EDGES_REMEDY, f"The maps that are finished are in {out or output}."):
+    with exit_on_user_error("edges detect", _REMEDY, f"The maps that are finished are in {out or output}."):
         from ..vision.edges.batch import SCALES, Detection, detect_photos
 
         how = Detection(model, SCALES[scales.value], method.value, not no_nms, jobs)
@@ -144,7 +130,7 @@ def train(
 
     - `dsna edges train --data photos --truth drawings -o mine.dsna` : your own
     """
-    with exit_on_user_error("edges train", EDGES_REMEDY, "Nothing was saved."):
+    with exit_on_user_error("edges train", _REMEDY, "Nothing was saved."):
         from ..vision.edges.batch import train_detector
 
         parameters = {
@@ -175,7 +161,7 @@ def evaluate(
     scales: _Scales = Scales.single,
     method: _Method = Method.dsna,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for scores.csv, photos.csv and pr.png; resumed from.")
+        Path | None, folder("Folder for scores.csv, photos.csv and pr.png; a later run resumes from it.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Photos at a time.")] = 1,
 ) -> None:
@@ -194,10 +180,8 @@ def evaluate(
     """
     if (maps is None) == (model is None):
         raise typer.BadParameter("give either a folder of maps or --model FILE (--model shipped: the one of dsna).")
-    left = (
-        "Nothing was written." if out is None else f"What is finished is in {out}; the same command goes on from there."
-    )
-    with exit_on_user_error("edges evaluate", EDGES_REMEDY, left):
+    stopped = "Nothing was written." if out is None else RESUMED.format(out)
+    with exit_on_user_error("edges evaluate", _REMEDY, stopped):
         from ..vision.edges.batch import SCALES, Detection, score
 
         source = maps if maps is not None else Detection(str(model), SCALES[scales.value], method.value)

@@ -1,18 +1,18 @@
-"""How a command speaks, and how it ends where input, a file, an installed package or patience is missing."""
+"""Messages of the commands; errors that a user can mend become one sentence and an exit code."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NoReturn
 
 import typer
 
 from .._utils.atomic import explained
+from .._utils.errors import DSNAError
 
 
 def say(text: str) -> None:
-    """Print to stdout; names of files that are no text are shown as well as can be.
+    """Print to stdout; undecodable bytes in file names are replaced.
 
     Examples
     --------
@@ -24,7 +24,10 @@ def say(text: str) -> None:
 
 @contextmanager
 def exit_on_user_error(command: str, remedy: str, stopped: str) -> Iterator[None]:
-    """End a command with a message on stderr and an exit code, not with a traceback, where it is not to blame.
+    """End a command with one sentence on stderr, not with a traceback, where its user can mend what is wrong.
+
+    Exit code 2 for a :class:`dsna.DSNAError`, an ``OSError``, a missing package or too little memory; 130 for Ctrl-C.
+    Any other exception is a bug, and passes through.
 
     Parameters
     ----------
@@ -39,9 +42,9 @@ def exit_on_user_error(command: str, remedy: str, stopped: str) -> Iterator[None
     --------
     >>> import contextlib, io, typer
     >>> from dsna.tables import TableError
-    >>> from dsna.cli.errors import told
+    >>> from dsna.cli.errors import exit_on_user_error
     >>> try:
-    ...     with contextlib.redirect_stderr(io.StringIO()) as said, told("benchmark", "pip install it", ""):
+    ...     with contextlib.redirect_stderr(io.StringIO()) as said, exit_on_user_error("benchmark", "", ""):
     ...         raise TableError("the table has no rows")
     ... except typer.Exit as end:
     ...     print(end.exit_code, said.getvalue().strip())
@@ -55,14 +58,15 @@ def exit_on_user_error(command: str, remedy: str, stopped: str) -> Iterator[None
     except BrokenPipeError:  # whoever read the output has left; typer ends quietly
         raise
     except Exception as error:
-        said = _users_trouble(error, remedy)
-        if said is None:
+        message = _message(error, remedy)
+        if message is None:
             raise
-        _stop(command, said)
+        typer.echo(f"dsna {command}: {message}", err=True)
+        raise typer.Exit(2) from None
 
 
-def _users_trouble(error: Exception, remedy: str) -> str | None:
-    """What to tell of an error that a user can cause and mend; None where it is a bug."""
+def _message(error: Exception, remedy: str) -> str | None:
+    """What to say of an error that the user can mend; None of a bug."""
     if isinstance(error, ModuleNotFoundError):
         return f"this needs {error.name}, which is not installed. Remedy: {remedy}"
     if isinstance(error, ImportError):
@@ -71,11 +75,6 @@ def _users_trouble(error: Exception, remedy: str) -> str | None:
         return explained(error)
     if isinstance(error, MemoryError):
         return "not enough memory. Remedy: fewer --jobs, or fewer rows or smaller photos."
-    if isinstance(error, ValueError) and type(error).__module__.startswith("dsna."):
+    if isinstance(error, DSNAError):
         return str(error)
     return None
-
-
-def _stop(command: str, message: str) -> NoReturn:
-    typer.echo(f"dsna {command}: {message}", err=True)
-    raise typer.Exit(2)

@@ -1,4 +1,4 @@
-"""``dsna ...`` on the command line; what it understands is in ``commands.py``."""
+"""Entry point of ``dsna ...``; the commands are in ``app.py`` and the file of their group."""
 
 from __future__ import annotations
 
@@ -7,28 +7,20 @@ import sys
 import threading
 from typing import Any
 
-REMEDY = "pip install 'dsna[cli,bench,report]'"
-VISION_REMEDY = "pip install 'dsna[cli,bench,report,vision]'"
-EDGES_REMEDY = "pip install 'dsna[cli,report,vision]'"
+from .._utils.optional import install_command
 
 
 def main() -> None:
-    """Run the command line, or say what is missing for it.
-
-    Examples
-    --------
-    >>> from dsna.cli.main import REMEDY
-    >>> REMEDY
-    "pip install 'dsna[cli,bench,report]'"
-    """
+    """Run the command line, or say what is missing for it."""
     sys.unraisablehook = _interrupt_again
     try:
-        from .commands import app
+        from .app import app
     except KeyboardInterrupt:
         print("\nStopped before anything was begun.", file=sys.stderr)
         sys.exit(130)
     except ModuleNotFoundError as error:
-        print(f"dsna: the command line needs {error.name}, which is not installed. Remedy: {REMEDY}", file=sys.stderr)
+        remedy = install_command("cli", "bench", "report")
+        print(f"dsna: the command line needs {error.name}, which is not installed. Remedy: {remedy}", file=sys.stderr)
         sys.exit(2)
     app()
 

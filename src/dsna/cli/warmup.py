@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._utils.optional import install_command
 from .errors import exit_on_user_error, say
-from .main import REMEDY
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +21,8 @@ def warmup() -> None:
     They are kept on disk, and later runs load them from there. Run it once after installation, or while an image of a
     container is built. Set NUMBA_CACHE_DIR to keep them elsewhere.
     """
-    with exit_on_user_error("warmup", REMEDY, "What is compiled is kept; the same command goes on from there."):
+    remedy = install_command("cli", "bench", "report")
+    with exit_on_user_error("warmup", remedy, "What is compiled is kept; the same command goes on from there."):
         compile_kernels()
 
 

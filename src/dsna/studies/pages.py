@@ -15,9 +15,13 @@ from .._utils.atomic import write_atomically as write_atomically
 
 #: Said on the page of a quick run.
 QUICK = (
-    " A quick run, to see that all works: few rows, folds and trees, so its figures are far from those of a full run. "
-    "Sweeps and published figures are left out."
+    " A quick run, to see that everything works: few rows, folds and trees, so its scores are far from those of a "
+    "full run. Sweeps and published figures are left out."
 )
+
+
+#: In place of a table.
+UNFINISHED = "No method has finished all folds yet."
 
 
 def markdown(
@@ -91,8 +95,8 @@ def write_plots(folder: Path, plots: Mapping[str, Any]) -> list[str]:
     return [f"![{name.removesuffix('.png').replace('_', ' ')}]({name})" for name in plots]
 
 
-def close_page(path: Path, page: list[str], failures: Sequence[str], say: Callable[[str], None]) -> int:
-    """Write the page of a task, with what failed at its end and on stderr.
+def close_page(path: Path | None, page: list[str], failures: Sequence[str], say: Callable[[str], None]) -> int:
+    """Write the page of a study, if it has one; failures are listed at its end and on stderr.
 
     Returns
     -------
@@ -106,11 +110,12 @@ def close_page(path: Path, page: list[str], failures: Sequence[str], say: Callab
     ...     close_page(Path(folder) / "age.md", ["# Ages"], [], lambda text: None)
     0
     """
-    told = [f"{failure} ({count} times)" for failure, count in Counter(failures).items()]
-    if told:
-        page = [*page, "## Failures", "\n".join(f"- {line}" for line in told)]
-    write_atomically(path, ("\n\n".join(page) + "\n").encode())
-    say(f"Page: {path}")
-    for line in told:
+    lines = [f"{failure} ({count} times)" for failure, count in Counter(failures).items()]
+    if lines:
+        page = [*page, "## Failures", "\n".join(f"- {line}" for line in lines)]
+    if path is not None:
+        write_atomically(path, ("\n\n".join(page) + "\n").encode())
+        say(f"Page: {path}")
+    for line in lines:
         print(f"failed: {line}", file=sys.stderr)
-    return 1 if told else 0
+    return 1 if lines else 0

@@ -1,4 +1,4 @@
-"""A file of results: one line for each piece of work, appended as it is finished, resumed from."""
+"""Results files: one line per result, appended as soon as it is computed; a later run resumes from it."""
 
 from __future__ import annotations
 
@@ -16,31 +16,35 @@ import numpy as np
 import pandas as pd
 
 from .._utils.atomic import check_readable
+from .._utils.errors import DSNAError
+
+#: What a result is stored under: the values of the key columns, in order.
+Key = tuple[Any, ...]
 
 
-class ResultsError(ValueError):
-    """The file named for results holds something else.
+class ResultsError(DSNAError):
+    """A file in the place of the results file holds something else.
 
     Examples
     --------
-    >>> raise ResultsError("notes.csv is no result file.")
+    >>> raise ResultsError("notes.csv is not a results file.")
     Traceback (most recent call last):
-    dsna.studies.results_file.ResultsError: notes.csv is no result file.
+    dsna.studies.results_file.ResultsError: notes.csv is not a results file.
     """
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Columns of a result file.
+    """Columns of a results file.
 
     Parameters
     ----------
     key : tuple of str
-        What a result is filed under.
+        Columns that identify a result.
     values : tuple of str
-        Numbers; the last of them is never empty, so that a line without it was cut off.
+        Numbers; the last of them is never empty: a line without it was cut off.
     whole : tuple of str, default=()
-        Those of the key that are whole numbers.
+        Columns of the key that hold whole numbers.
     texts : tuple of str, default=()
         Columns between key and values that are kept as they are.
 
@@ -61,7 +65,7 @@ class Layout:
         return (*self.key, *self.texts, *self.values)
 
 
-def load_ledger(path: Path, layout: Layout) -> pd.DataFrame:
+def load_results(path: Path, layout: Layout) -> pd.DataFrame:
     """Results of earlier runs.
 
     Parameters
@@ -78,7 +82,7 @@ def load_ledger(path: Path, layout: Layout) -> pd.DataFrame:
     Examples
     --------
     >>> from pathlib import Path
-    >>> load_ledger(Path("not_there.csv"), Layout(("method",), ("seconds",))).empty
+    >>> load_results(Path("not_there.csv"), Layout(("method",), ("seconds",))).empty
     True
     """
     text = ""
@@ -93,7 +97,7 @@ def load_ledger(path: Path, layout: Layout) -> pd.DataFrame:
     header = ",".join(layout.columns)
     if not header.startswith(text) and (not lines or tuple(lines[0]) != layout.columns):
         raise ResultsError(
-            f"{path} exists and is not a result file of this version of the command; name another with --out."
+            f"{path} exists and is not a results file of this version of the command; name another with --out."
         )
     good = [line for line in lines[1:] if len(line) == len(layout.columns) and line[-1]]
     frame = pd.DataFrame(good, columns=list(layout.columns))
@@ -103,7 +107,7 @@ def load_ledger(path: Path, layout: Layout) -> pd.DataFrame:
     return frame.drop_duplicates(list(layout.key), keep="last").reset_index(drop=True)
 
 
-class Ledger:
+class ResultsFile:
     """Adds results to a file, each as one line that is on disk before the next is computed.
 
     Parameters
@@ -119,9 +123,9 @@ class Ledger:
     >>> layout = Layout(("method",), ("seconds",))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "results.csv"
-    ...     with Ledger(path, layout) as ledger:
-    ...         ledger.add({"method": "RF", "seconds": 1.5})
-    ...     load_ledger(path, layout)["seconds"].tolist()
+    ...     with ResultsFile(path, layout) as file:
+    ...         file.add({"method": "RF", "seconds": 1.5})
+    ...     load_results(path, layout)["seconds"].tolist()
     [1.5]
     """
 
@@ -129,7 +133,7 @@ class Ledger:
         self.path = path
         self.layout = layout
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> ResultsFile:
         done = self.path.read_bytes() if self.path.exists() else b""
         if not done.endswith(b"\n") and done:
             with self.path.open("r+b") as stream:

@@ -1,4 +1,4 @@
-"""Work on several processes, with a progress bar; each result is filed at once, and a failure stops nothing else."""
+"""Work on several processes, with a progress bar; each result is stored at once, and a failure stops nothing else."""
 
 from __future__ import annotations
 
@@ -7,35 +7,52 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import joblib
-import numpy as np
-from sklearn.base import clone
 
-from .results_file import Ledger
-from .shared_fits import with_trees
+from .._utils.optional import install_command
+from .results_file import ResultsFile
 
 Row = dict[str, Any]
+#: A piece of work that processes can be sent: returns results, of which those that failed hold an ``error``.
+Work = Callable[[], list[Row]]
 
 
-def execute(
-    work: Iterable[Callable[[], list[Row]]],
+def in_processes(work: Iterable[Work], n_jobs: int) -> Iterator[Row]:
+    """Results of pieces of work, in the order in which they are finished.
+
+    Examples
+    --------
+    >>> list(in_processes([lambda: [{"method": "RF"}]], n_jobs=1))
+    [{'method': 'RF'}]
+    """
+    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    for rows in parallel(joblib.delayed(_do)(one) for one in list(work)):
+        yield from rows
+
+
+def _do(one: Work) -> list[Row]:
+    return one()
+
+
+def collect(
+    rows: Iterable[Row],
     total: int,
-    ledger: Ledger,
-    n_jobs: int,
-    named: Callable[[Mapping[str, Any]], str],
+    file: ResultsFile,
+    describe: Callable[[Mapping[str, Any]], str],
+    unit: str = "fit",
 ) -> list[str]:
-    """Do pieces of work and append their results to a file.
+    """Append results to a file as they come, under a progress bar.
 
     Parameters
     ----------
-    work : iterable of callables without arguments, that processes can be sent
-        Each returns results, of which those that failed hold an ``error``.
+    rows : iterable of dict
+        Results; those with an ``error`` are not stored, and those without a key only show progress.
     total : int
-        Number of results, for the progress bar.
-    ledger : Ledger
-    n_jobs : int
-        Processes.
-    named : callable
-        What a result is about, in a word or two.
+        Number of rows.
+    file : ResultsFile
+    describe : callable
+        What a row is about, in a few words.
+    unit : str, default="fit"
+        What the progress bar counts.
 
     Returns
     -------
@@ -48,27 +65,22 @@ def execute(
     >>> from pathlib import Path
     >>> from dsna.studies.results_file import Layout
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     ledger = Ledger(Path(folder) / "results.csv", Layout(("method",), ("seconds",)))
-    ...     execute([lambda: [{"method": "RF", "error": "no luck"}]], 1, ledger, 1, lambda row: row["method"])
+    ...     file = ResultsFile(Path(folder) / "results.csv", Layout(("method",), ("seconds",)))
+    ...     collect([{"method": "RF", "error": "no luck"}], 1, file, lambda row: row["method"])
     ['RF: no luck']
     """
     failures: list[str] = []
-    finished = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(joblib.delayed(_do)(one) for one in work)
-    with ledger:
-        for row in progress((row for rows in finished for row in rows), total, named):
+    with file:
+        for row in progress(rows, total, describe, unit):
             if "error" in row:
-                failures.append(f"{named(row)}: {row['error']}")
-            else:
-                ledger.add(row)
+                failures.append(f"{describe(row)}: {row['error']}")
+            elif row.keys() >= set(file.layout.key):
+                file.add(row)
     return failures
 
 
-def _do(one: Callable[[], list[Row]]) -> list[Row]:
-    return one()
-
-
-def progress(finished: Iterable[Row], total: int, named: Callable[[Row], str], unit: str = "fit") -> Iterator[Row]:
-    """Pass results through under a progress bar on stderr; a log gets a line now and then.
+def progress(rows: Iterable[Row], total: int, describe: Callable[[Row], str], unit: str = "fit") -> Iterator[Row]:
+    """Pass rows through under a progress bar on stderr; a log gets a line now and then.
 
     Examples
     --------
@@ -79,23 +91,22 @@ def progress(finished: Iterable[Row], total: int, named: Callable[[Row], str], u
 
     bar = tqdm(total=total, disable=not total, mininterval=0.1 if sys.stderr.isatty() else 15.0, unit=unit)
     with bar:
-        for row in finished:
+        for row in rows:
             yield row
-            bar.set_postfix_str(named(row), refresh=False)
+            bar.set_postfix_str(describe(row), refresh=False)
             bar.update()
 
 
-def warm_up(model: Any, columns: int, regression: bool) -> None:
-    """Load the compiled kernels of one of our estimators into this process, so that no time measured holds any of it.
+def failure(error: Exception, *extras: str) -> str:
+    """One line on an exception that one method or photo raised; for a missing package, with the remedy.
 
     Examples
     --------
-    >>> from sklearn.linear_model import Ridge
-    >>> warm_up(Ridge(), 3, regression=True)  # not ours: nothing to do
+    >>> failure(RuntimeError("no luck"), "bench")
+    'RuntimeError: no luck'
+    >>> failure(ImportError("No module named 'lightgbm'"), "cli", "bench")
+    "No module named 'lightgbm'; pip install 'dsna[cli,bench]'"
     """
-    if not type(model).__module__.startswith("dsna."):
-        return
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, columns))
-    y = X[:, 0] if regression else np.arange(60) % 2
-    with_trees(clone(model), 2).fit(X, y).predict(X[:2])
+    if isinstance(error, ImportError):
+        return f"{error}; {install_command(*extras)}"
+    return f"{type(error).__name__}: {error}"

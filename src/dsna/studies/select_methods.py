@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import Field, replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from .._utils.errors import DSNAError
 
-class MethodError(ValueError):
-    """A method is asked for that nobody knows.
+
+class MethodError(DSNAError):
+    """A method that does not exist, or is not part of the run.
 
     Examples
     --------
@@ -30,7 +32,22 @@ class _Planned(Protocol):
 _Experiment = TypeVar("_Experiment", bound=_Planned)
 
 
-def choose(
+def check_names(asked: Iterable[str], shown: Sequence[str], others: Sequence[str] = ()) -> None:
+    """Raise an error that names the methods shown where one is asked for that is neither among them nor the others.
+
+    Examples
+    --------
+    >>> check_names(["RF"], ("RF", "CS-RF"))
+    >>> check_names(["nonsense"], ("RF", "CS-RF"))
+    Traceback (most recent call last):
+    dsna.studies.select_methods.MethodError: There is no method nonsense; there are RF, CS-RF.
+    """
+    unknown = [name for name in asked if name not in {*shown, *others}]
+    if unknown:
+        raise MethodError(f"There is no method {', '.join(unknown)}; there are {', '.join(shown)}.")
+
+
+def select_methods(
     experiments: Iterable[_Experiment], asked: Sequence[str], tables: Sequence[str], others: Sequence[str] = ()
 ) -> list[_Experiment]:
     """Experiments with the methods asked for only; all of them where none is named.
@@ -57,20 +74,17 @@ def choose(
 
     Examples
     --------
-    >>> from dsna.studies.pose.plan import Experiment
+    >>> from dsna.studies.pictures.experiments import Experiment
     >>> planned = [Experiment("table", [], ("RF", "CS-RF"), ()), Experiment("gap", [], ("CS-RF (mean)",), ())]
-    >>> [one.methods for one in choose(planned, ["RF"], tables=("RF", "CS-RF"))]
+    >>> [one.methods for one in select_methods(planned, ["RF"], tables=("RF", "CS-RF"))]
     [('RF',)]
-    >>> [one.methods for one in choose(planned, [], tables=("RF", "CS-RF"))]
+    >>> [one.methods for one in select_methods(planned, [], tables=("RF", "CS-RF"))]
     [('RF', 'CS-RF'), ('CS-RF (mean)',)]
-    >>> choose(planned, ["nonsense"], tables=("RF", "CS-RF"))
+    >>> select_methods(planned, ["nonsense"], tables=("RF", "CS-RF"))
     Traceback (most recent call last):
     dsna.studies.select_methods.MethodError: There is no method nonsense; there are RF, CS-RF.
     """
-    known = {*tables, *others}
-    unknown = [name for name in asked if name not in known]
-    if unknown:
-        raise MethodError(f"There is no method {', '.join(unknown)}; there are {', '.join(tables)}.")
+    check_names(asked, tables, others)
     if not asked:
         return list(experiments)
     picked = [replace(one, methods=tuple(m for m in one.methods if m in asked)) for one in experiments]

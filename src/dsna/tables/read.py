@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._utils.errors import DSNAError
 from ..forest.density import TargetDensity
 from .columns import read_columns, wrong_cells
 
@@ -23,7 +24,7 @@ _RARE_SHARE = 0.1  # of rows, whose labels count as rare
 _MAX_NAMES = 10  # of columns that a message lists
 
 
-class TableError(ValueError):
+class TableError(DSNAError):
     """A folder or a file that cannot be used as a table; the message says why and what to do.
 
     Examples

@@ -68,7 +68,7 @@ class Scores:
 def ask(*options):
     from typer.testing import CliRunner
 
-    from dsna.cli.commands import app
+    from dsna.cli.app import app
 
     return CliRunner().invoke(app, ["edges", *map(str, options)])
 

@@ -1,4 +1,4 @@
-"""Faces approximated by faces: pictures for the user's own eyes, since collections may not be passed on."""
+"""Faces approximated by faces: these figures show persons and are not to be published."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sklearn.base import clone
 
 from ...regressor import DSNARegressor
 from ...vision.features import AAM
-from ..shared_fits import FULL, as_affine_hull
-from ..splits import Split
+from ..pictures.shared_fits import FULL, as_affine_hull
+from ..pictures.splits import Split
 from .figures import Settling
 from .rows import FaceRows
 
@@ -69,6 +69,7 @@ def fit_split(rows: FaceRows, split: Split, ages: np.ndarray, groups: np.ndarray
     Examples
     --------
     >>> from types import SimpleNamespace
+    >>> from dsna.forest import CostSensitiveForestRegressor
     >>> from dsna.studies.age.protocols import leave_one_person_out
     >>> X, groups = np.random.default_rng(0).normal(size=(60, 2)), np.repeat(np.arange(6), 10)
     >>> rows = SimpleNamespace(model=lambda split: (None, X[split.train], X[split.test]))
@@ -96,7 +97,8 @@ def settling(fitted: FittedSplit) -> dict[str, Settling]:
 
     Examples
     --------
-    >>> from dsna.studies.age.protocols import Split
+    >>> from dsna.forest import CostSensitiveForestRegressor
+    >>> from dsna.studies.pictures.splits import Split
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> model = DSNARegressor(CostSensitiveForestRegressor(5), random_state=0).fit(X[:50], X[:50, 0])
     >>> split = Split("folds", "0", np.arange(50), np.arange(50, 60))
@@ -128,7 +130,8 @@ def plot_approximations(fitted: FittedSplit, rows: FaceRows, queries: Sequence[i
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> from dsna.studies.age.protocols import Split
+    >>> from dsna.forest import CostSensitiveForestRegressor
+    >>> from dsna.studies.pictures.splits import Split
     >>> from dsna.vision.features import Face
     >>> rng = np.random.default_rng(0)
     >>> grid = np.array([[x, y] for y in (20, 50, 80) for x in (20, 50, 80)])

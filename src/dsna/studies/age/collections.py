@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..._utils.errors import DSNAError
 from ...vision.datasets import PictureSet, load_fgnet, load_morph, load_utkface
 
 #: How each collection is read.
@@ -20,7 +21,7 @@ _WHERE = (
 )
 
 
-class FacesError(ValueError):
+class FacesError(DSNAError):
     """A folder holds no collection of faces that can be used.
 
     Examples

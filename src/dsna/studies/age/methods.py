@@ -1,4 +1,4 @@
-"""Who competes on faces; methods that share a fitted model are answered by one fit."""
+"""The methods compared on faces; those that share a fitted model are evaluated on one fit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...presets import faces, paper
-from ..shared_fits import FULL, Answers, Family, as_affine_hull, grouped, random_forest, single
-from ..sweeps import settings
+from ..pictures.shared_fits import FULL, Answers, SharedFit, as_affine_hull, random_forest, single, unique_fits
+from ..pictures.sweeps import settings
 
 #: Values of the sweeps, each parameter on its own.
 SWEPT: dict[str, tuple[int, ...]] = {
@@ -81,7 +81,7 @@ _RIDGE: dict[str, Any] = {
 }
 _SVR: dict[str, Any] = {"epsilon": 1.0, "widths": (0.2, 0.4, 0.8), "grid": {"C": [30.0, 100.0]}}
 #: Beside ours.
-PEERS: tuple[Family, ...] = (
+PEERS: tuple[SharedFit, ...] = (
     single("RF", random_forest),
     single("RF+SMOTE", _resampled("smote")),
     single("RF+SMOGN", _resampled("smogn")),
@@ -100,12 +100,12 @@ _PAPERS: dict[str, Any] = {
     "tune": None,
 }
 #: All methods of the tables.
-FAMILIES: tuple[Family, ...] = (
+_TABLE: tuple[SharedFit, ...] = (
     *PEERS,
     single("DSNA (paper's form)", _dsna(partial(paper, "regression"), **_PAPERS)),
-    Family(("CS-RF", "CS-RF+AH", FULL, BALANCED), _dsna(), _ours),
+    SharedFit(("CS-RF", "CS-RF+AH", FULL, BALANCED), _dsna(), _ours),
 )
-_GAP = Family(
+_GAP = SharedFit(
     ("CS-RF (mean)", GAP_FULL),
     _dsna(decision="mean", balance=0.0),
     lambda model, X: {"CS-RF (mean)": model.predict_forest(X), GAP_FULL: model.predict(X)},
@@ -113,30 +113,19 @@ _GAP = Family(
 #: Methods of the extrapolation experiment.
 GAP_METHODS = ("RF", "kernel ridge", *_GAP.names)
 _SWEEP = tuple(single(f"{FULL} ({name})", _dsna(balance=0.0, **params)) for name, params in settings(SWEPT))
-SWEEP_METHODS = tuple(family.names[0] for family in _SWEEP)
-TABLE_METHODS = tuple(name for family in FAMILIES for name in family.names)
+SWEEP_METHODS = tuple(fit.names[0] for fit in _SWEEP)
+TABLE_METHODS = tuple(name for fit in _TABLE for name in fit.names)
 #: OHRank keeps the kernel of all pairs of rows, and has a machine for each threshold.
 LARGE_METHODS = tuple(name for name in TABLE_METHODS if name != "OHRank")
-_BY_NAME = {name: family for family in (*FAMILIES, _GAP, *_SWEEP) for name in family.names}
+_BY_NAME = {name: fit for fit in (*_TABLE, _GAP, *_SWEEP) for name in fit.names}
 
 
-def family_of(method: str) -> Family:
-    """The family that answers a method.
-
-    Examples
-    --------
-    >>> family_of("CS-RF+AH").names
-    ('CS-RF', 'CS-RF+AH', 'CS-RF+DSNA', 'CS-RF+DSNA (balanced)')
-    """
-    return _BY_NAME[method]
-
-
-def families_of(methods: Iterable[str]) -> list[Family]:
-    """The families that answer methods, each once, in the order of the methods.
+def fits_of(methods: Iterable[str]) -> list[SharedFit]:
+    """The fits that methods share, each once, in the order of the methods.
 
     Examples
     --------
-    >>> len(families_of(["CS-RF", "RF", "CS-RF+DSNA"]))
-    2
+    >>> [fit.names for fit in fits_of(["CS-RF+AH", "RF", "CS-RF+DSNA"])]
+    [('CS-RF', 'CS-RF+AH', 'CS-RF+DSNA', 'CS-RF+DSNA (balanced)'), ('RF',)]
     """
-    return grouped(map(family_of, methods))
+    return unique_fits(map(_BY_NAME.__getitem__, methods))

@@ -1,4 +1,4 @@
-"""The page that tells what was found: tables beside published figures, verdicts, plots."""
+"""The page of the study: tables beside published figures, conclusions, plots."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..pages import markdown, write_plots
-from ..published import beside_published
-from ..shared_fits import FULL
-from ..sweeps import plot_sweeps, setting_of
+from ..pages import UNFINISHED, markdown, write_plots
+from ..pictures.shared_fits import FULL
+from ..pictures.sweeps import plot_sweeps, setting_of
 from .figures import plot_ages, plot_decades
 from .methods import BALANCED, CHOSEN, GAP_METHODS, OURS, PEERS, SWEPT, TABLE_METHODS
-from .plan import Experiment
-from .scores import OLD, decade_names, score, verdicts
+from .plan import FaceExperiment
+from .published import beside_published
+from .scores import OLD, conclusions, decade_names, score
 
 _COSTS = ("seconds", "ms per query")
 _MORPH = 55_000
@@ -34,20 +34,19 @@ Published figures are quoted from Huang, Loy and Tang; others measured them, on 
 here."""
 
 
-def main_table(one: Experiment, filed: pd.DataFrame, quick: bool) -> pd.DataFrame:
+def main_table(one: FaceExperiment, stored: pd.DataFrame) -> pd.DataFrame:
     """Errors of a leave-one-person-out or three-subsets experiment.
 
     Parameters
     ----------
-    one : Experiment
-    filed : data frame
-        All filed results.
-    quick : bool
+    one : FaceExperiment
+    stored : data frame
+        All results.
 
     Returns
     -------
     data frame
-        See :func:`dsna.studies.age.scores.score`; methods that have not answered all folds are missing.
+        See :func:`dsna.studies.age.scores.score`; methods that have not finished all folds are missing.
 
     Examples
     --------
@@ -55,26 +54,27 @@ def main_table(one: Experiment, filed: pd.DataFrame, quick: bool) -> pd.DataFram
     >>> from pathlib import Path
     >>> from dsna.vision.datasets import PictureSet
     >>> from dsna.studies.age.collections import Collection
-    >>> from dsna.studies.jobs import LAYOUT
+    >>> from dsna.studies.pictures.jobs import LAYOUT
+    >>> from dsna.studies.age.plan import planned
     >>> from dsna.studies.age.protocols import three_subsets
     >>> faces = PictureSet([Path("1.jpg")] * 3, np.array([20.0, 30.0, 40.0]), points=[None] * 3)
-    >>> one = Experiment(Collection("UTKFace", Path("."), faces), three_subsets(3), ("RF",), pooled=False)
-    >>> main_table(one, pd.DataFrame(columns=LAYOUT.columns), quick=False).empty  # nothing has been run
+    >>> one = planned(Collection("UTKFace", Path("."), faces), three_subsets(3), ("RF",), pooled=False)
+    >>> main_table(one, pd.DataFrame(columns=LAYOUT.columns)).empty  # nothing has been run
     True
     """
     old = OLD if one.pooled else _LARGE_OLD
-    return score(one.results(filed, quick), TABLE_METHODS, one.folds, pooled=one.pooled, old=old)
+    return score(one.results(stored), TABLE_METHODS, one.folds, pooled=one.pooled, old=old)
 
 
-def section(one: Experiment, table: pd.DataFrame, quick: bool = False) -> list[str]:
-    """Tables and verdicts of an experiment that :func:`main_table` has scored.
+def section(one: FaceExperiment, table: pd.DataFrame, quick: bool = False) -> list[str]:
+    """Tables and conclusions of an experiment that :func:`main_table` has scored.
 
     Parameters
     ----------
-    one : Experiment
+    one : FaceExperiment
     table : data frame
     quick : bool, default=False
-        Whether published figures and verdicts are left out, as few rows and trees are no match for them.
+        Whether published figures and conclusions are left out, as few rows and trees are no match for them.
 
     Returns
     -------
@@ -87,16 +87,17 @@ def section(one: Experiment, table: pd.DataFrame, quick: bool = False) -> list[s
     >>> from pathlib import Path
     >>> from dsna.vision.datasets import PictureSet
     >>> from dsna.studies.age.collections import Collection
+    >>> from dsna.studies.age.plan import planned
     >>> from dsna.studies.age.protocols import three_subsets
     >>> faces = PictureSet([Path("1.jpg")] * 3, np.array([20.0, 30.0, 40.0]), points=[None] * 3)
-    >>> one = Experiment(Collection("UTKFace", Path("."), faces), three_subsets(3), ("RF",), pooled=False)
+    >>> one = planned(Collection("UTKFace", Path("."), faces), three_subsets(3), ("RF",), pooled=False)
     >>> section(one, pd.DataFrame())
-    ['## UTKFace, S1, S2, S3: 3 pictures, 2 folds', 'No method has answered all folds yet.']
+    ['## UTKFace, S1, S2, S3: 3 pictures, 2 folds', 'No method has finished all folds yet.']
     """
     n = len(one.collection.pictures)
     parts = [f"## {one.collection.name}, {one.protocol}: {n} pictures, {len(one.folds)} folds"]
     if table.empty:
-        return [*parts, "No method has answered all folds yet."]
+        return [*parts, UNFINISHED]
     errors = table.drop(columns=list(_COSTS))
     old = [name for name in errors if name.startswith("over")]
     shown = errors[["MAE", *old]]
@@ -110,9 +111,9 @@ def section(one: Experiment, table: pd.DataFrame, quick: bool = False) -> list[s
     best = dict.fromkeys(counted.values(), -1)
     parts.append(markdown(errors[decades].rename(columns=counted), best=best, bold=OURS, digits=1))
     if not quick:
-        peers = [family.names[0] for family in PEERS]
-        said = verdicts(table, FULL, peers, ["MAE", *old])
-        said = {**said, **{f"{k} ": v for k, v in verdicts(table, BALANCED, peers, old).items()}}
+        peers = [fit.names[0] for fit in PEERS]
+        said = conclusions(table, FULL, peers, ["MAE", *old])
+        said = {**said, **{f"{k} ": v for k, v in conclusions(table, BALANCED, peers, old).items()}}
         parts.append("\n".join(f"- {column.strip()}: {sentence}." for column, sentence in said.items()))
     parts += ["Time on one thread", markdown(table[list(_COSTS)], digits=2)]
     if not one.pooled and FULL in table.index and one.collection.name != "MORPH":
@@ -126,14 +127,14 @@ def section(one: Experiment, table: pd.DataFrame, quick: bool = False) -> list[s
     return [part for part in parts if part]
 
 
-def gap_section(gaps: Sequence[Experiment], filed: pd.DataFrame, quick: bool) -> list[str]:
-    """What is predicted for ages that training lacks.
+def gap_section(gaps: Sequence[FaceExperiment], stored: pd.DataFrame) -> list[str]:
+    """Predictions for ages that are missing from training.
 
     Parameters
     ----------
-    gaps : sequence of Experiment
-    filed : data frame
-    quick : bool
+    gaps : sequence of FaceExperiment
+    stored : data frame
+        All results.
 
     Returns
     -------
@@ -142,12 +143,12 @@ def gap_section(gaps: Sequence[Experiment], filed: pd.DataFrame, quick: bool) ->
 
     Examples
     --------
-    >>> gap_section([], pd.DataFrame(), quick=False)
+    >>> gap_section([], pd.DataFrame())
     []
     """
-    parts = ["## Ages that training lacks"]
+    parts = ["## Ages missing from training"]
     for one in gaps:
-        results = one.results(filed, quick)
+        results = one.results(stored)
         table = score(results, GAP_METHODS, one.folds)
         if table.empty:
             continue
@@ -167,19 +168,19 @@ def gap_section(gaps: Sequence[Experiment], filed: pd.DataFrame, quick: bool) ->
             )
         n = sum(len(split.test) for split in one.splits)
         parts.append(
-            f"**{one.protocol}** in training, {n} such pictures asked about on {len(one.folds)} person-disjoint folds. "
+            f"**{one.protocol}** in training, {n} such test pictures on {len(one.folds)} person-disjoint folds. "
             f"The oldest age in training is {top:.0f}; bias is the mean of predicted minus true age."
         )
         parts.append(markdown(pd.DataFrame(rows, index=table.index), best={"MAE": -1}, bold=OURS, digits=2))
     return parts if len(parts) > 1 else []
 
 
-def sweep_section(one: Experiment, table: pd.DataFrame) -> list[str]:
+def sweep_section(one: FaceExperiment, table: pd.DataFrame) -> list[str]:
     """Errors of the settings of the sweeps.
 
     Parameters
     ----------
-    one : Experiment
+    one : FaceExperiment
     table : data frame, as :func:`dsna.studies.age.scores.score` gives it
 
     Returns
@@ -205,8 +206,8 @@ def sweep_section(one: Experiment, table: pd.DataFrame) -> list[str]:
 
 def write_figures(
     folder: Path,
-    tables: Mapping[str, tuple[Experiment, pd.DataFrame]],
-    sweep: tuple[Experiment, pd.DataFrame] | None,
+    tables: Mapping[str, tuple[FaceExperiment, pd.DataFrame]],
+    sweep: tuple[FaceExperiment, pd.DataFrame] | None,
     drawn: Mapping[str, Any],
 ) -> list[str]:
     """Write all pictures that there is something for; returns the lines that show them on the page.

@@ -1,77 +1,69 @@
-"""What is run on which collection: experiments, and the jobs that they consist of."""
+"""The experiments on each collection of faces."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from ..jobs import LAYOUT, Job
-from ..splits import Split, person_folds
+from ..pictures.experiments import Experiment
+from ..pictures.splits import Split, person_folds, with_gap
 from .collections import Collection, FacesError
-from .methods import GAP_METHODS, LARGE_METHODS, SWEEP_METHODS, TABLE_METHODS, families_of
-from .protocols import GAPS, leave_one_person_out, three_subsets, with_gap
-from .rows import rows_of
+from .methods import GAP_METHODS, LARGE_METHODS, SWEEP_METHODS, TABLE_METHODS
+from .protocols import GAPS, leave_one_person_out, three_subsets
 
-_WHERE = 4  # parts of a key that say where, not which fold and method
 _LARGE = 10_000
 _QUICK_PERSONS, _QUICK_FOLDS, _QUICK_PICTURES, _FOLDS = 3, 2, 300, 5
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """Methods under one protocol on one collection.
+class FaceExperiment(Experiment):
+    """An experiment on one collection.
 
     Parameters
     ----------
+    kind : {"table", "gap", "sweep"}
+    splits, methods, head
+        See :class:`dsna.studies.pictures.experiments.Experiment`.
     collection : Collection
-    splits : sequence of Split
-        Of one protocol.
-    methods : tuple of str
-        What is run, as far as it was asked for.
-    kind : {"table", "gap", "sweep"}, default="table"
-        What it is for.
-    pooled : bool, default=True
+    pooled : bool
         Whether errors are means over pictures, or over folds.
 
     Examples
     --------
-    See :func:`experiments`.
+    See :func:`planned`.
     """
 
     collection: Collection
-    splits: Sequence[Split]
-    methods: tuple[str, ...]
-    kind: str = "table"
-    pooled: bool = True
-
-    @property
-    def protocol(self) -> str:
-        """Name of the protocol."""
-        return self.splits[0].protocol
-
-    @property
-    def folds(self) -> list[str]:
-        """Names of the folds."""
-        return [split.fold for split in self.splits]
-
-    def key(self, split: Split, method: str, quick: bool) -> tuple[str, ...]:
-        """What a result is filed under, in the order of the layout."""
-        scale = "quick" if quick else "full"
-        return (self.collection.name, self.collection.checksum, scale, split.protocol, split.fold, method)
-
-    def results(self, filed: pd.DataFrame, quick: bool) -> pd.DataFrame:
-        """Those of the filed results that belong here."""
-        mine = self.key(self.splits[0], "", quick)[:_WHERE]
-        return filed[
-            np.logical_and.reduce([filed[name] == value for name, value in zip(LAYOUT.key, mine, strict=False)])
-        ]
+    pooled: bool
 
 
-def experiments(collections: Iterable[Collection], quick: bool = False) -> list[Experiment]:
+def planned(
+    collection: Collection,
+    splits: Sequence[Split],
+    methods: tuple[str, ...],
+    kind: str = "table",
+    *,
+    pooled: bool = True,
+    quick: bool = False,
+) -> FaceExperiment:
+    """An experiment, with what its results are stored under.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from dsna.vision.datasets import PictureSet
+    >>> faces = PictureSet([Path("1.jpg")] * 3, np.array([20.0, 30.0, 40.0]), points=[None] * 3)
+    >>> one = planned(Collection("UTKFace", Path("."), faces), three_subsets(3), ("RF",), pooled=False)
+    >>> one.head[0], one.head[2:]
+    ('UTKFace', ('full', 'S1, S2, S3'))
+    """
+    head = (collection.name, collection.checksum, "quick" if quick else "full", splits[0].protocol)
+    return FaceExperiment(kind, splits, methods, head, collection, pooled)
+
+
+def experiments(collections: Iterable[Collection], quick: bool = False) -> list[FaceExperiment]:
     """All experiments on collections, in the order of the page.
 
     FG-NET: each person left out in turn; gaps in the ages and sweeps of parameters on person-disjoint folds. MORPH, and
@@ -85,7 +77,7 @@ def experiments(collections: Iterable[Collection], quick: bool = False) -> list[
 
     Returns
     -------
-    list of Experiment
+    list of FaceExperiment
 
     Examples
     --------
@@ -106,19 +98,21 @@ def experiments(collections: Iterable[Collection], quick: bool = False) -> list[
             some = _thinned(collection) if quick else collection
             splits = three_subsets(len(some.pictures), some.pictures.groups)
             large = max(len(split.train) for split in splits) > _LARGE
-            found.append(Experiment(some, splits, LARGE_METHODS if large else TABLE_METHODS, pooled=False))
+            methods = LARGE_METHODS if large else TABLE_METHODS
+            found.append(planned(some, splits, methods, pooled=False, quick=quick))
     return found
 
 
-def _of_persons(collection: Collection, persons: np.ndarray, quick: bool) -> list[Experiment]:
+def _of_persons(collection: Collection, persons: np.ndarray, quick: bool) -> list[FaceExperiment]:
     if len(np.unique(persons)) < 3:
         raise FacesError(f"{collection.folder} holds pictures of fewer than 3 persons: too few to leave one out.")
     folds = person_folds(persons, _QUICK_FOLDS if quick else _FOLDS)
-    gaps = [with_gap(folds, collection.pictures.labels, gap) for gap in GAPS]
+    gaps = [with_gap(folds, gap.name, gap.inside(collection.pictures.labels)) for gap in GAPS]
+    alone = leave_one_person_out(persons, _QUICK_PERSONS if quick else None)
     return [
-        Experiment(collection, leave_one_person_out(persons, _QUICK_PERSONS if quick else None), TABLE_METHODS),
-        *(Experiment(collection, splits, GAP_METHODS, "gap") for splits in gaps if splits),
-        *([] if quick else [Experiment(collection, folds, SWEEP_METHODS, "sweep")]),
+        planned(collection, alone, TABLE_METHODS, quick=quick),
+        *(planned(collection, splits, GAP_METHODS, "gap", quick=quick) for splits in gaps if splits),
+        *([] if quick else [planned(collection, folds, SWEEP_METHODS, "sweep")]),
     ]
 
 
@@ -127,36 +121,3 @@ def _thinned(collection: Collection) -> Collection:
     n = len(collection.pictures)
     rows = np.unique(np.linspace(0, n - 1, min(n, _QUICK_PICTURES)).astype(int))
     return Collection(collection.name, collection.folder, collection.pictures.subset(rows))
-
-
-def jobs_of(experiments: Iterable[Experiment], quick: bool, done: Container[tuple[str, ...]] = ()) -> list[Job]:
-    """A job for each split, with the methods that are not done yet; rows of a collection are read once, if at all.
-
-    Parameters
-    ----------
-    experiments : iterable of Experiment
-    quick : bool
-    done : container of keys, default=()
-
-    Returns
-    -------
-    list of Job
-
-    Examples
-    --------
-    >>> jobs_of([], quick=True)
-    []
-    """
-    rows: dict[str, Any] = {}
-    jobs = []
-    for one in experiments:
-        pictures, checksum = one.collection.pictures, one.collection.checksum
-        for split in one.splits:
-            left = tuple(m for m in one.methods if one.key(split, m, quick) not in done)
-            if not left:
-                continue
-            if checksum not in rows:
-                rows[checksum] = rows_of(one.collection)
-            filed = one.key(split, "", quick)[:-1]
-            jobs.append(Job(filed, pictures.labels, pictures.groups, rows[checksum], split, left, quick, families_of))
-    return jobs

@@ -1,24 +1,23 @@
-"""Which faces are learned from and which are asked about; nobody is ever in both."""
+"""Training and test faces; no person is ever in both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..splits import Split
+from ..pictures.splits import Split
 
 
 def leave_one_person_out(groups: np.ndarray, at_most: int | None = None) -> list[Split]:
-    """Each person asked about by what is learned from all others.
+    """Each person is the test set once; all others are learned from.
 
     Parameters
     ----------
     groups : array of shape (n,)
         Person on each picture.
     at_most : int or None, default=None
-        Ask about as many persons only, evenly chosen; everybody else is still learned from.
+        Use only as many persons as test sets, evenly chosen; training still has all others.
 
     Returns
     -------
@@ -39,7 +38,7 @@ def leave_one_person_out(groups: np.ndarray, at_most: int | None = None) -> list
 
 
 def three_subsets(n: int, groups: np.ndarray | None = None, seed: int = 0) -> list[Split]:
-    """MORPH's protocol: disjoint thirds; learn from S1 and ask about S2 and S3, then from S2 about S1 and S3.
+    """MORPH's protocol: disjoint thirds; train on S1 and test on S2 and S3, then train on S2 and test on S1 and S3.
 
     Parameters
     ----------
@@ -67,7 +66,7 @@ def three_subsets(n: int, groups: np.ndarray | None = None, seed: int = 0) -> li
 
 @dataclass(frozen=True)
 class Gap:
-    """Ages that training lacks and that are asked about.
+    """Ages that are missing from training and make up the test rows.
 
     Parameters
     ----------
@@ -97,35 +96,3 @@ class Gap:
 
 #: What the extrapolation experiment leaves out, one after the other.
 GAPS = (Gap(51, float("inf")), Gap(30, 39))
-
-
-def with_gap(splits: Iterable[Split], ages: np.ndarray, gap: Gap) -> list[Split]:
-    """The same splits, with the ages of a gap gone from training and alone in the test rows.
-
-    Parameters
-    ----------
-    splits : iterable of Split
-    ages : array of shape (n,)
-    gap : Gap
-
-    Returns
-    -------
-    list of Split
-        Those whose test rows hold an age of the gap.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> split = Split("folds", "0", np.array([0, 1]), np.array([2, 3]))
-    >>> [
-    ...     (s.protocol, s.train.tolist(), s.test.tolist())
-    ...     for s in with_gap([split], np.array([35, 8, 31, 7]), Gap(30, 39))
-    ... ]
-    [('no ages 30 to 39', [1], [2])]
-    """
-    inside = gap.inside(ages)
-    changed = (
-        replace(split, protocol=gap.name, train=split.train[~inside[split.train]], test=split.test[inside[split.test]])
-        for split in splits
-    )
-    return [split for split in changed if len(split.test) and len(split.train)]

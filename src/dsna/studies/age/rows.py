@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from ...vision.features import AAM, HOG, Face
-from ..crops import CropRows
-from ..splits import Split
+from ..pictures.crops import CropRows
+from ..pictures.splits import Split
 from .collections import READERS, Collection
 
 RADIUS = 32

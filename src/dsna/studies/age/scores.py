@@ -1,4 +1,4 @@
-"""From filed predictions to errors: overall, of old faces, by decade of age."""
+"""From stored predictions to errors: overall, of old faces, by decade of age."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from ..jobs import parsed
+from ..pictures.jobs import parsed
 
 OLD = 40
 _WIDTH = 10
@@ -40,12 +40,12 @@ def _means(truth: np.ndarray, predicted: np.ndarray, old: int) -> dict[str, floa
 def score(
     results: pd.DataFrame, methods: Sequence[str], folds: Sequence[str], *, pooled: bool = True, old: int = OLD
 ) -> pd.DataFrame:
-    """Mean absolute errors of the methods that have answered all folds.
+    """Mean absolute errors of the methods that have finished all folds.
 
     Parameters
     ----------
     results : data frame
-        Filed results of one protocol on one collection.
+        Results of one protocol on one collection.
     methods, folds : sequences of str
         What should be there.
     pooled : bool, default=True
@@ -85,7 +85,7 @@ def score(
     return pd.DataFrame.from_dict(found, orient="index")
 
 
-def verdicts(table: pd.DataFrame, ours: str, peers: Sequence[str], columns: Sequence[str]) -> Mapping[str, str]:
+def conclusions(table: pd.DataFrame, ours: str, peers: Sequence[str], columns: Sequence[str]) -> Mapping[str, str]:
     """For each score, whether ours is below all peers, and which of them is best.
 
     Parameters
@@ -103,7 +103,7 @@ def verdicts(table: pd.DataFrame, ours: str, peers: Sequence[str], columns: Sequ
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"MAE": [5.5, 4.0]}, index=["RF", "ours"])
-    >>> verdicts(table, "ours", ["RF"], ["MAE"])
+    >>> conclusions(table, "ours", ["RF"], ["MAE"])
     {'MAE': 'ours 4.00 is below every baseline; the best of them is RF with 5.50'}
     """
     there = [peer for peer in peers if peer in table.index]

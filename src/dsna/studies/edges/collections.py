@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..._utils.errors import DSNAError
 from ...vision.datasets import load_bsds500, load_nyud
 from ...vision.datasets.boundaries import BoundarySet
 from ...vision.edges.planning import EdgesError
@@ -87,7 +88,7 @@ def _read(name: str, reader: Callable[..., BoundarySet], folder: Path, split: st
     for part, wanted in (("train", "train"), ("test", split)):
         try:
             photos = reader(folder, wanted, check="full")
-        except (OSError, ValueError) as error:
+        except (OSError, DSNAError) as error:
             raise EdgesError(str(error)) from error
         for problem in photos.problems:
             print(f"{name}: left out {problem}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""All figures of the task, drawn from what the runs left on disk; and what they show, in words."""
+"""The figures of the study, drawn from what the runs keep on disk, and the text on rare structures."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from joblib import Parallel, delayed
 
 from ...vision.edges import BoundaryScores
 from ...vision.photos import read_photo
-from .classes import EdgeClasses, edge_classes, plot_power_law
 from .comparison import Scored
 from .figures import plot_curves, plot_pictures
 from .methods import FULL, PLAIN
-from .neighbours import approximated, plot_neighbours
-from .rare import RarePatches, rare_patches, rare_scores, recall_at_equal_precision
+from .rare.classes import EdgeClasses, edge_classes, plot_power_law
+from .rare.neighbors import approximated, plot_neighbors
+from .rare.patches import RarePatches, rare_patches, rare_scores, recall_at_equal_precision
 from .runs import Run
 from .store import Store
 
@@ -24,7 +24,7 @@ _QUICK_PATCHES = 2000
 
 
 def illustrate(runs: Sequence[Run], scored: Scored, store: Store, quick: bool) -> tuple[list[str], dict[str, Any]]:
-    """Draw what there is something for.
+    """Draw the figures for which there are results.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ def illustrate(runs: Sequence[Run], scored: Scored, store: Store, quick: bool) -
         return [], figures
     threshold = float(np.mean([scored[PLAIN][seed].ods_threshold for seed in seeds]))
     text, figures["rare.png"] = _rare(pair, seeds, threshold, classes, store)
-    neighbours = _neighbours(pair[0].of_seed(seeds[0]), classes, store)
-    return text, figures | ({"neighbours.png": neighbours} if neighbours else {})
+    neighbors = _neighbors(pair[0].of_seed(seeds[0]), classes, store)
+    return text, figures | ({"neighbours.png": neighbors} if neighbors else {})
 
 
 def _spread(n: int, most: int) -> list[int]:
@@ -132,7 +132,7 @@ def _summed(seeds: Sequence[BoundaryScores]) -> BoundaryScores:
     return BoundaryScores(seeds[0].names, seeds[0].thresholds, counts)
 
 
-def _neighbours(run: Run, classes: EdgeClasses, store: Store) -> Any:
+def _neighbors(run: Run, classes: EdgeClasses, store: Store) -> Any:
     """What the rarest patches of some photos are made of; nothing where the forest is not kept any more."""
     detector = store.kept(run)
     if detector is None or detector.pool_ is None:
@@ -145,4 +145,4 @@ def _neighbours(run: Run, classes: EdgeClasses, store: Store) -> Any:
             k = int(patches.kinds.argmax())  # classes are sorted, the rarest last
             truth = patches.truths[patches.annotator[k]]
             found.append(approximated(detector, photos.image(row), truth, patches.centres[k]))
-    return plot_neighbours(found) if found else None
+    return plot_neighbors(found) if found else None

@@ -1,4 +1,4 @@
-"""Who competes: forests, and the answers that each of them gives."""
+"""The methods compared: forests, and the ways to answer of each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...vision.edges import EdgeDetector
-from ...vision.edges.planning import EdgesError
+from ..select_methods import check_names
 
 #: Our method, and what it is measured against.
 FULL, PLAIN = "CS-SE+DSNA", "SE"
@@ -82,19 +82,17 @@ def detector_of(method: str, seed: int, patches: int | None = None, quick: bool 
     return EdgeDetector(**{**forest, **few, **asked}, random_state=seed)
 
 
-def chosen(asked: Sequence[str], quick: bool = False) -> tuple[str, ...]:
+def selected(asked: Sequence[str], quick: bool = False) -> tuple[str, ...]:
     """The methods asked for, in the order of the tables; where none is named, all, or few if it is to be quick.
 
     Examples
     --------
-    >>> chosen(["CS-SE", "SE"])
+    >>> selected(["CS-SE", "SE"])
     ('SE', 'CS-SE')
-    >>> chosen(["nonsense"])
+    >>> selected(["nonsense"])
     Traceback (most recent call last):
-    dsna.vision.edges.planning.EdgesError: There is no method nonsense; there are SE, WRF, CS-SE, ...
+    dsna.studies.select_methods.MethodError: There is no method nonsense; there are SE, WRF, CS-SE, ...
     """
-    unknown = [name for name in asked if name not in METHODS]
-    if unknown:
-        raise EdgesError(f"There is no method {', '.join(unknown)}; there are {', '.join(METHODS)}.")
+    check_names(asked, list(METHODS))
     wanted = asked or (QUICK_METHODS if quick else METHODS)
     return tuple(name for name in METHODS if name in wanted)

@@ -1,4 +1,4 @@
-"""What a run leaves on disk, so that the next one goes on from there: forests, maps, counts."""
+"""Forests, maps and counts that a run keeps on disk, for the next one to resume from."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ...io.model_file import ModelFileError
 from ...vision.edges import BoundaryScores, EdgeDetector, evaluate, load_detector
 from ...vision.edges.batch import SCALES
 from ...vision.photos import PhotoError, read_photo, write_map
-from ..results_file import Layout, Ledger, load_ledger
-from ..running import Row
+from ..results_file import Layout, ResultsFile, load_results
+from ..running import Row, failure
 from .runs import Run
 
 _TIMES = Layout(key=("photo",), values=("seconds",))
 _NOISE = np.random.default_rng(0).integers(256, size=(64, 64, 3), dtype=np.uint8)
-_AT_ONCE = 10  # photos scored, by each thread, before progress is told
+_AT_ONCE = 10  # photos scored, by each thread, before progress is shown
 
 
 class Store:
@@ -34,7 +34,7 @@ class Store:
     folder : Path
         Gets the subfolders ``models``, ``maps`` and ``counts``.
     jobs : int, default=1
-        Threads: trees grown, photos looked at or scored at a time.
+        Threads: trees grown, or photos processed or scored, at a time.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Store:
         return detector
 
     def detect(self, run: Run) -> Iterator[Row]:
-        """Write the maps that are missing or damaged; tells each photo, those that fail with an ``error``."""
+        """Write the maps that are missing or damaged; yields a row for each photo, with an ``error`` if it failed."""
         folder, photos = self.maps(run), run.test.test
         folder.mkdir(parents=True, exist_ok=True)
         missing = [row for row in range(len(photos)) if not _is_whole(folder / f"{photos.names[row]}.png")]
@@ -95,14 +95,14 @@ class Store:
         detector = self.detector(run)
         detector.detect(_NOISE, method=run.answer)  # loads the kernels, so that no time measured holds any of it
         work = (delayed(_detect)(detector, run, row, folder) for row in missing)
-        with Ledger(folder / "seconds.csv", _TIMES) as times:
-            for told in Parallel(self.jobs, prefer="threads", return_as="generator_unordered")(work):
-                if "seconds" in told:
-                    times.add(told)
-                yield {"run": run, **told}
+        with ResultsFile(folder / "seconds.csv", _TIMES) as times:
+            for row in Parallel(self.jobs, prefer="threads", return_as="generator_unordered")(work):
+                if "seconds" in row:
+                    times.add(row)
+                yield {"run": run, **row}
 
     def score(self, run: Run) -> Iterator[Row]:
-        """Count matches of the maps that there are; tells each photo, those that fail with an ``error``."""
+        """Count matches of the maps that there are; yields a row for each photo, with an ``error`` if it failed."""
         photos = run.test.test
         there = [row for row, name in enumerate(photos.names) if (self.maps(run) / f"{name}.png").is_file()]
         step = _AT_ONCE * self.jobs
@@ -140,7 +140,7 @@ class Store:
 
     def seconds(self, run: Run) -> float:
         """Median time that a photo took, on one thread."""
-        times = load_ledger(self.maps(run) / "seconds.csv", _TIMES)
+        times = load_results(self.maps(run) / "seconds.csv", _TIMES)
         return float(times["seconds"].median())
 
     def forget(self, run: Run) -> None:
@@ -176,6 +176,6 @@ def _detect(detector: EdgeDetector, run: Run, row: int, folder: Path) -> Row:
         found = detector.detect(photo, scales=SCALES[run.scales], method=run.answer)
         seconds = time.perf_counter() - start
         write_map(found, folder / f"{name}.png")
-    except Exception as error:  # whatever befalls one photo, the others go on
-        return {"photo": name, "error": f"{name}: {type(error).__name__}: {error}"}
+    except Exception as error:  # the failure of one photo leaves the others running
+        return {"photo": name, "error": f"{name}: {failure(error)}"}
     return {"photo": name, "seconds": seconds}

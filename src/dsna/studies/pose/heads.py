@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..._utils.errors import DSNAError
 from ...vision.datasets import PictureSet, load_pointing04
 from ...vision.features import HOG
 from ..pages import write_atomically
@@ -19,7 +20,7 @@ MARGINS = (1.0, 1.3, 1.6)
 COMPONENTS = 100
 
 
-class PoseError(ValueError):
+class PoseError(DSNAError):
     """A folder holds no heads that can be used.
 
     Examples

@@ -1,4 +1,4 @@
-"""Who competes on heads; methods that share a fitted model are answered by one fit."""
+"""The methods compared on heads; those that share a fitted model are evaluated on one fit."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ...presets import faces, paper
 from ...regressor import DSNARegressor
 from ..baselines import REDSVM, KMeansForestRegressor, Resampled, smote
 from ..baselines.kernel_machines import FittingWidth
-from ..jobs import fit_apart
-from ..shared_fits import FULL, Answers, Family, as_affine_hull, grouped, random_forest, single
-from ..sweeps import settings
+from ..models import fit_apart
+from ..pictures.shared_fits import FULL, Answers, SharedFit, as_affine_hull, random_forest, single, unique_fits
+from ..pictures.sweeps import settings
 
 
 def pitch_share(labels: np.ndarray) -> np.ndarray:
@@ -136,31 +136,31 @@ _TABLE = (
     single("kernel ridge", _ridge),
     single("KRF (two means)", lambda seed: KMeansForestRegressor(random_state=seed)),
     single(PAPERS_FORM, _papers_form),
-    Family(("CS-RF", "CS-RF+AH", FULL, BALANCED), _ours(), _stages),
-    Family((SINGLE, SINGLE_BALANCED), lambda seed: AngleByAngle(_single_angle(seed)), _singles),
+    SharedFit(("CS-RF", "CS-RF+AH", FULL, BALANCED), _ours(), _stages),
+    SharedFit((SINGLE, SINGLE_BALANCED), lambda seed: AngleByAngle(_single_angle(seed)), _singles),
 )
-_GAP = Family(
+_GAP = SharedFit(
     ("CS-RF (mean)", "CS-RF+DSNA (mean)"),
     _ours(decision="mean"),
     lambda model, X: {"CS-RF (mean)": model.predict_forest(X), "CS-RF+DSNA (mean)": model.predict(X)},
 )
 _SWEEPS = tuple(single(f"{FULL} ({name})", _ours(**params)) for name, params in settings(SWEPT))
-TABLE_METHODS = tuple(name for family in _TABLE for name in family.names)
+TABLE_METHODS = tuple(name for fit in _TABLE for name in fit.names)
 #: Out-of-bag tuning makes the paper's form by far the slowest: it comes last.
 FAST_METHODS = tuple(name for name in TABLE_METHODS if name != PAPERS_FORM)
 #: Methods of the experiment with pictures removed, and of the one with gaps.
 REMOVAL_METHODS = ("RF", "kernel ridge", "KRF (two means)", "CS-RF", "CS-RF+AH", FULL, BALANCED)
 GAP_METHODS = ("RF", "kernel ridge", *_GAP.names)
-SWEEP_METHODS = tuple(family.names[0] for family in _SWEEPS)
-_BY_NAME = {name: family for family in (*_TABLE, _GAP, *_SWEEPS) for name in family.names}
+SWEEP_METHODS = tuple(fit.names[0] for fit in _SWEEPS)
+_BY_NAME = {name: fit for fit in (*_TABLE, _GAP, *_SWEEPS) for name in fit.names}
 
 
-def pose_families(methods: Iterable[str]) -> list[Family]:
-    """The families that answer methods, each once, in the order of the methods.
+def fits_of(methods: Iterable[str]) -> list[SharedFit]:
+    """The fits that methods share, each once, in the order of the methods.
 
     Examples
     --------
-    >>> [family.names for family in pose_families(["CS-RF", "RF", "CS-RF+DSNA"])]
+    >>> [fit.names for fit in fits_of(["CS-RF", "RF", "CS-RF+DSNA"])]
     [('CS-RF', 'CS-RF+AH', 'CS-RF+DSNA', 'CS-RF+DSNA (balanced)'), ('RF',)]
     """
-    return grouped(map(_BY_NAME.__getitem__, methods))
+    return unique_fits(map(_BY_NAME.__getitem__, methods))

@@ -1,4 +1,4 @@
-"""Which heads are learned from and which are asked about."""
+"""Training and test heads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 from sklearn.model_selection import StratifiedKFold
 
-from ..splits import Split
+from ..pictures.splits import Split, with_gap
 
 FOLDS = 5
 #: Shares of the training pictures that are removed.
@@ -104,7 +104,7 @@ def removals(splits: list[Split], pitch: np.ndarray, shares: Iterable[float] = S
 
 @dataclass(frozen=True)
 class Gap:
-    """Poses that training lacks and that are asked about.
+    """Poses that are missing from training and make up the test rows.
 
     Parameters
     ----------
@@ -128,10 +128,7 @@ class Gap:
 
     def cut(self, splits: Iterable[Split], labels: np.ndarray) -> list[Split]:
         """The same splits, with the poses of the gap gone from training and alone in the test rows."""
-        inside = self.inside(labels)
-        return [
-            replace(s, protocol=self.name, train=s.train[~inside[s.train]], test=s.test[inside[s.test]]) for s in splits
-        ]
+        return with_gap(splits, self.name, self.inside(labels))
 
 
 #: A gap within the range of yaw, and one beyond the ends of both angles.

@@ -1,4 +1,4 @@
-"""From filed predictions to errors: of each angle, at each pitch, of rare poses."""
+"""From stored predictions to errors: of each angle, at each pitch, of rare poses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.spatial import cKDTree
 
-from ..jobs import parsed
+from ..pictures.jobs import parsed
 
 #: Columns of the labels.
 ANGLES = ("pitch", "yaw")
@@ -23,7 +23,7 @@ def answers(results: pd.DataFrame, method: str, folds: Sequence[str]) -> tuple[n
     Parameters
     ----------
     results : data frame
-        Filed results of one protocol.
+        Results of one protocol.
     method : str
     folds : sequence of str
 
@@ -61,12 +61,12 @@ def snapped(predicted: np.ndarray, poses: np.ndarray) -> np.ndarray:
 
 
 def pose_table(results: pd.DataFrame, methods: Iterable[str], folds: Sequence[str]) -> pd.DataFrame:
-    """Errors of the methods that have answered all folds.
+    """Errors of the methods that have finished all folds.
 
     Parameters
     ----------
     results : data frame
-        Filed results of one protocol.
+        Results of one protocol.
     methods : iterable of str
     folds : sequence of str
 

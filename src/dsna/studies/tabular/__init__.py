@@ -1,4 +1,4 @@
 """Ours beside everything people use, on a folder of tables: ``dsna benchmark``.
 
-Tables (:mod:`dsna.tables`) -> folds -> methods -> scores -> results (a CSV file, resumed from) -> verdict -> report.
+Tables (:mod:`dsna.tables`) -> folds -> methods -> scores -> results (a CSV file, resumed from) -> summary -> report.
 """

@@ -1,58 +1,50 @@
-"""The whole benchmark: from options to an exit code."""
+"""The benchmark on tables."""
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from ..._utils.atomic import check_results_folder, make_folder
-from ..._utils.optional import import_extra
 from ...tables import Table, TableError, find_tables
 from ...tables.read import TASKS
-from .methods import ablation_rows, choose_methods
-from .report import PAGE, Verdict, write_report
-from .results import KEY, load_results
-from .running import execute, plan
+from ..results_file import Key
+from ..running import Row, in_processes
+from ..study import Say, Study, StudyOptions, run_study
+from .jobs import LAYOUT, plan
+from .methods import ablation_rows, methods_of
+from .report import PAGE, TaskSummary, report_page
 from .summary import compare
+
+__all__ = ["Benchmark", "Options", "run_study"]
 
 _QUICK_TABLES, _QUICK_ROWS, _QUICK_FOLDS, _FOLDS = 3, 1000, 2, 5
 
 
 @dataclass(frozen=True)
-class Options:
-    """What to run.
+class Options(StudyOptions):
+    """Options of the benchmark; those of all studies are in :class:`dsna.studies.study.StudyOptions`.
+
+    `data` holds the tables, see :func:`dsna.tables.find_tables`. With `quick` the three smallest tables of each task,
+    1000 rows, two folds and six methods are used, unless other options say otherwise.
 
     Parameters
     ----------
-    folder : Path
-        Tables, see :func:`dsna.vision.datasets.find_tables`.
-    out : Path
-        Folder for the result file, which is appended to and resumed from; made where it is missing.
     target, task, only
-        See :func:`dsna.vision.datasets.find_tables`.
+        See :func:`dsna.tables.find_tables`.
     folds : int or None, default=None
         None: 5, or 2 where `quick`.
     seeds : tuple of int, default=(0,)
         Of the folds and, plus the number of the fold, of the methods; results are averaged over all.
-    jobs : int, default=1
-        Processes, of one thread each.
-    methods : tuple of str, default=()
-        Names; empty: all, or few where `quick`.
     max_rows : int or None, default=None
-        Larger tables are thinned out to as many rows; see :meth:`dsna.vision.datasets.Table.thinned`.
-    quick : bool, default=False
-        Three smallest tables of each task, 1000 rows, two folds, six methods; what is named otherwise counts.
-    redo : bool, default=False
-        Whether results that are there are computed again.
+        Larger tables are thinned out to as many rows; see :meth:`dsna.tables.Table.thinned`.
     ablation : bool, default=False
         Whether the stages of our method are run too.
     report : Path or None, default=None
-        Folder for the page, the pictures and the tables.
+        Folder for the page, the figures and the tables.
 
     Examples
     --------
@@ -61,25 +53,14 @@ class Options:
     2
     """
 
-    folder: Path
-    out: Path
     target: str | None = None
     task: str | None = None
     only: tuple[str, ...] = ()
     folds: int | None = None
     seeds: tuple[int, ...] = (0,)
-    jobs: int = 1
-    methods: tuple[str, ...] = ()
     max_rows: int | None = None
-    quick: bool = False
-    redo: bool = False
     ablation: bool = False
     report: Path | None = None
-
-    @property
-    def results(self) -> Path:
-        """The result file."""
-        return self.out / "results.csv"
 
     @property
     def n_folds(self) -> int:
@@ -92,24 +73,8 @@ class Options:
         return f"{self.n_folds} folds, {seeds}" + (", a quick run on few rows" if self.quick else "") + "."
 
 
-def benchmark(options: Options, say: Callable[[str], None] = print) -> int:
-    r"""Run what is not in the result file yet, tell the verdict, and write the report.
-
-    Parameters
-    ----------
-    options : Options
-    say : callable, default=print
-        Takes the verdict, in pieces of text.
-
-    Returns
-    -------
-    int
-        0, or 1 where a method failed on a table.
-
-    Raises
-    ------
-    TableError, ResultsError, FileError
-        Where the options, a folder or the result file cannot be used; nothing has been run then.
+class Benchmark(Study):
+    r"""Our methods and their peers on tables.
 
     Examples
     --------
@@ -120,58 +85,72 @@ def benchmark(options: Options, say: Callable[[str], None] = print) -> int:
     ...     folder = Path(name)
     ...     _ = (folder / "tiny.csv").write_text("a,b,y\n" + rows)
     ...     options = Options(folder, folder / "found", methods=("kNN",), folds=2)
-    ...     benchmark(options, say=lambda text: None)
+    ...     run_study(Benchmark(options), say=lambda text: None)
     0
     """
-    check_results_folder(options.out, options.results.name)
-    if options.report:
-        check_results_folder(options.report, PAGE)
-        import_extra("matplotlib", "report")  # before hours of work, not after
-    whole = _tables(options)
-    rows = options.max_rows or (_QUICK_ROWS if options.quick else None)
-    tables = [table.thinned(rows) for table in whole] if rows else whole
-    used = rows_used(tables, whole)
-    methods = {task: choose_methods(task, options.methods, options.quick) for task in TASKS}
-    stages = {task: ablation_rows(task) if options.ablation else [] for task in TASKS}
-    wanted = {task: list(dict.fromkeys([*methods[task], *stages[task]])) for task in TASKS}
-    jobs = plan(tables, wanted, options.n_folds, options.seeds)
-    if not jobs:
-        raise TableError("None of the methods asked for is meant for the tasks of these tables.")
-    before = load_results(options.results)
-    done = set() if options.redo else set(before[list(KEY)].itertuples(index=False, name=None))
-    left = [job for job in jobs if job.key not in done]
 
-    make_folder(options.out)
-    say(f"{used.to_string()}\n")
-    failures = execute(left, options.results, options.jobs)
-    results = load_results(options.results)
-    results = results[pd.MultiIndex.from_frame(results[list(KEY)]).isin([job.key for job in jobs])]
-    runs = options.n_folds * len(options.seeds)
-    verdicts = {}
-    for task in TASKS:
-        compared = compare(results, task, methods[task], runs)
-        if compared.datasets:
-            staged = compare(results, task, stages[task], runs) if stages[task] else None
-            rare = sum(table.positives for table in tables if table.task == task and table.name in compared.datasets)
-            verdicts[task] = Verdict(compared, staged if staged and staged.datasets else None, rare)
-            say(verdicts[task].text() + "\n")
-    say(f"{len(jobs) - len(left)} of {len(jobs)} results were in {options.results} before (--redo repeats them).")
-    told = [f"{failure} ({count} of {runs} folds)" for failure, count in Counter(failures).items()]
-    if options.report:
-        say(f"Report: {write_report(options.report, verdicts, options.settings(), told, used)}")
-    for line in told:
-        print(f"failed: {line}", file=sys.stderr)
-    return 1 if failures else 0
+    layout = LAYOUT
 
+    @property
+    def page(self) -> Path | None:
+        """File of the page, if a report is asked for."""
+        return self.options.report / PAGE if self.options.report else None
 
-def _tables(options: Options) -> list[Table]:
-    tables = find_tables(
-        options.folder, task=options.task, target=options.target, only=options.only, skip=[options.results]
-    )
-    if options.quick and not options.only:
-        by_size = sorted(tables, key=lambda table: table.X.size)
-        tables = [table for task in TASKS for table in [t for t in by_size if t.task == task][:_QUICK_TABLES]]
-    return tables
+    def prepare(self, say: Say) -> None:
+        """Read the tables and plan all fits."""
+        options = self.options
+        whole = self._read()
+        rows = options.max_rows or (_QUICK_ROWS if options.quick else None)
+        self.tables = [table.thinned(rows) for table in whole] if rows else whole
+        self.used = rows_used(self.tables, whole)
+        self.methods = {task: methods_of(task, options.methods, options.quick) for task in TASKS}
+        self.stages = {task: ablation_rows(task) if options.ablation else [] for task in TASKS}
+        wanted = {task: list(dict.fromkeys([*self.methods[task], *self.stages[task]])) for task in TASKS}
+        self.jobs = {job.key: job for job in plan(self.tables, wanted, options.n_folds, options.seeds)}
+        if not self.jobs:
+            raise TableError("None of the methods asked for is meant for the tasks of these tables.")
+        say(f"{self.used.to_string()}\n")
+
+    def _read(self) -> list[Table]:
+        options = self.options
+        tables = find_tables(
+            options.data, task=options.task, target=options.target, only=options.only, skip=[options.results]
+        )
+        if options.quick and not options.only:
+            by_size = sorted(tables, key=lambda table: table.X.size)
+            tables = [table for task in TASKS for table in [t for t in by_size if t.task == task][:_QUICK_TABLES]]
+        return tables
+
+    def keys(self) -> list[Key]:
+        """Keys of all fits."""
+        return list(self.jobs)
+
+    def run(self, left: Sequence[Key]) -> Iterator[Row]:
+        """One method on one fold of one table at a time, in processes."""
+        return in_processes((self.jobs[key] for key in left), self.options.jobs)
+
+    def describe(self, row: Mapping[str, Any]) -> str:
+        """Method and table."""
+        return f"{row['method']} on {row['dataset']}"
+
+    def report(self, results: pd.DataFrame, say: Say) -> list[str]:
+        """Means, ranks and tests for each task."""
+        options = self.options
+        mine = results[pd.MultiIndex.from_frame(results[list(LAYOUT.key)]).isin(self.keys())]
+        summaries = {task: summary for task in TASKS if (summary := self._summary(mine, task)) is not None}
+        for summary in summaries.values():
+            say(summary.text() + "\n")
+        return report_page(options.report, summaries, options.settings(), self.used) if options.report else []
+
+    def _summary(self, results: pd.DataFrame, task: str) -> TaskSummary | None:
+        """What was found for a task; None where no table has been finished."""
+        runs = self.options.n_folds * len(self.options.seeds)
+        compared = compare(results, task, self.methods[task], runs)
+        if not compared.datasets:
+            return None
+        staged = compare(results, task, self.stages[task], runs) if self.stages[task] else None
+        rare = sum(table.positives for table in self.tables if table.task == task and table.name in compared.datasets)
+        return TaskSummary(compared, staged if staged and staged.datasets else None, rare)
 
 
 def rows_used(tables: Sequence[Table], whole: Sequence[Table]) -> pd.DataFrame:

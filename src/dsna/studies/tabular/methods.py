@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from ...tables import TableError
+from ..select_methods import check_names
 from .ablation import ablation
 from .peers import PEERS, Maker
 
-DEFAULT = "CS-RF+DSNA"  # the method that the verdict compares with each peer
+DEFAULT = "CS-RF+DSNA"  # the method that is compared with each peer
 _QUICK = {
     "classification": ("RF", "RF/priors", "BalancedRF", "LightGBM", "CS-RF", DEFAULT),
     "regression": ("RF", "ExtraTrees", "LightGBM", "RF-density", "CS-RF", DEFAULT),
@@ -73,7 +73,7 @@ def ablation_rows(task: str) -> list[str]:
     return ["RF", *ablation(task), DEFAULT]
 
 
-def choose_methods(task: str, asked: Sequence[str] = (), quick: bool = False) -> list[str]:
+def methods_of(task: str, asked: Sequence[str] = (), quick: bool = False) -> list[str]:
     """Names of the methods to run for a task, in the order of the tables.
 
     Parameters
@@ -90,13 +90,10 @@ def choose_methods(task: str, asked: Sequence[str] = (), quick: bool = False) ->
 
     Examples
     --------
-    >>> choose_methods("classification", ["rf", "cs-rf+dsna", "ExtraTrees"])
+    >>> methods_of("classification", ["rf", "cs-rf+dsna", "ExtraTrees"])
     ['RF', 'CS-RF+DSNA']
     """
-    known = {name.lower() for names in METHODS.values() for name in names}
-    unknown = [name for name in asked if name.lower() not in known]
-    if unknown:
-        there = ", ".join(dict.fromkeys(name for names in METHODS.values() for name in names))
-        raise TableError(f"There is no method {', '.join(unknown)}; there are {there}.")
+    every = list(dict.fromkeys(name for names in METHODS.values() for name in names))
+    check_names(asked, every, [name for name in asked if name.lower() in map(str.lower, every)])
     wanted = {name.lower() for name in asked or (_QUICK[task] if quick else METHODS[task])}
     return [name for name in METHODS[task] if name.lower() in wanted]

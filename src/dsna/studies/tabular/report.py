@@ -1,8 +1,8 @@
-"""The verdict as text, as tables and pictures on disk, and as a page."""
+"""What the benchmark found, as text and as a page with tables and figures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ PAGE = "benchmark.md"
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TaskSummary:
     """What the benchmark found for one task.
 
     Parameters
@@ -31,14 +31,14 @@ class Verdict:
     stages : Comparison or None, default=None
         The rows of the ablation.
     rare : int or None, default=None
-        Rows of the rarest classes, or with rare labels, in all tables; below thirty nothing is said of who is better.
+        Rows of the rarest classes, or with rare labels, in all tables; below thirty, methods are not ranked.
 
     Examples
     --------
     >>> import pandas as pd
     >>> index = pd.MultiIndex.from_product([["a"], ["RF", "kNN"]], names=["dataset", "method"])
     >>> frame = pd.DataFrame({"mae": [0.2, 0.3], "seconds": 1.0}, index=index)
-    >>> Verdict(Comparison("regression", frame, (), ())).summary.shape
+    >>> TaskSummary(Comparison("regression", frame, (), ())).summary.shape
     (2, 3)
     """
 
@@ -97,50 +97,38 @@ class Verdict:
         return "\n\n".join(parts + self.remarks)
 
 
-def write_report(
-    folder: Path,
-    verdicts: Mapping[str, Verdict],
-    settings: str,
-    failures: Sequence[str] = (),
-    used: pd.DataFrame | None = None,
-) -> Path:
-    """Write the page ``benchmark.md`` with its pictures and tables, each under a temporary name first.
+def report_page(
+    folder: Path, summaries: Mapping[str, TaskSummary], settings: str, used: pd.DataFrame | None = None
+) -> list[str]:
+    """Paragraphs of the page; its figures and tables are written into a folder.
 
     Parameters
     ----------
     folder : Path
-        Made where it is missing.
-    verdicts : mapping from tasks to Verdict
+        Created if it is missing.
+    summaries : mapping from tasks to TaskSummary
     settings : str
         What was run, in a sentence.
-    failures : sequence of str, default=()
     used : data frame or None, default=None
         Rows used of each table.
 
     Returns
     -------
-    Path of the page
+    list of str
 
     Examples
     --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = write_report(Path(folder), {}, "Nothing was run.")
-    ...     print(page.read_text(encoding="utf-8").splitlines()[0])
-    # Benchmark on tables
+    ...     report_page(Path(folder), {}, "Nothing was run.")[0]
+    '# Benchmark on tables'
     """
     make_folder(folder)
     page = ["# Benchmark on tables", settings, _READING]
-    for task, verdict in verdicts.items():
-        page += _section(folder, task, verdict)
-    if used is not None:
-        page += ["## Rows used", markdown(used, digits=0)]
-    if failures:
-        page += ["## Failures", "\n".join(f"- {failure}" for failure in failures)]
-    path = folder / PAGE
-    write_atomically(path, ("\n\n".join(page) + "\n").encode())
-    return path
+    for task, found in summaries.items():
+        page += _section(folder, task, found)
+    return page if used is None else [*page, "## Rows used", markdown(used, digits=0)]
 
 
 _READING = f"""\
@@ -155,29 +143,29 @@ _UNITS = {
 }
 
 
-def _section(folder: Path, task: str, verdict: Verdict) -> list[str]:
-    compared = verdict.compared
+def _section(folder: Path, task: str, found: TaskSummary) -> list[str]:
+    compared = found.compared
     data = {
-        f"benchmark_{task}.csv": verdict.summary,
-        f"benchmark_{task}_pairs.csv": verdict.pairs.set_index(["metric", "peer"]),
+        f"benchmark_{task}.csv": found.summary,
+        f"benchmark_{task}_pairs.csv": found.pairs.set_index(["metric", "peer"]),
         f"benchmark_{task}_tables.csv": compared.means,
     }
-    if verdict.ablation is not None:
-        data[f"benchmark_{task}_ablation.csv"] = verdict.ablation
+    if found.ablation is not None:
+        data[f"benchmark_{task}_ablation.csv"] = found.ablation
     for name, frame in data.items():
         write_atomically(folder / name, frame.to_csv(float_format="%.6g", lineterminator="\n").encode())
     parts = [f"## {task.capitalize()}", f"Means over {_tables(compared)}" + _UNITS[task]]
-    parts.append(markdown(verdict.summary, best=METRICS[task] if verdict.enough else None, bold=OURS[task]))
-    if verdict.enough and len(compared.datasets) > 1 and len(compared.methods) > 1:
+    parts.append(markdown(found.summary, best=METRICS[task] if found.enough else None, bold=OURS[task]))
+    if found.enough and len(compared.datasets) > 1 and len(compared.methods) > 1:
         picture = f"benchmark_{task}.png"
         write_atomically(folder / picture, _picture(compared))
         parts.append(f"![Mean ranks and critical differences]({picture})")
-    if len(verdict.pairs):
-        parts += [f"{DEFAULT} against each peer: tables won, tied and lost (p)", markdown(_versus(verdict.pairs))]
-    if verdict.ablation is not None:
-        parts += ["Ablation: each stage with its gain over the one before", markdown(verdict.ablation)]
+    if len(found.pairs):
+        parts += [f"{DEFAULT} against each peer: tables won, tied and lost (p)", markdown(_versus(found.pairs))]
+    if found.ablation is not None:
+        parts += ["Ablation: each stage with its gain over the one before", markdown(found.ablation)]
     links = ", ".join(f"[{name}]({name})" for name in data)
-    return [*parts, *verdict.remarks, f"The figures as files: {links}"]
+    return [*parts, *found.remarks, f"The figures as files: {links}"]
 
 
 def _tables(compared: Comparison) -> str:

@@ -1,4 +1,4 @@
-"""Who wins: means, ranks, wins and losses of our default against each peer."""
+"""Means and ranks of the methods; wins, ties and losses of our default against each peer."""
 
 from __future__ import annotations
 

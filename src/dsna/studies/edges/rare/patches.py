@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from scipy.ndimage import binary_dilation
 
-from ...vision.datasets.boundaries import BoundarySet
-from ...vision.edges import BoundaryScores, evaluate
-from ...vision.edges.patches import MASK_SIDE
-from ...vision.edges.sampling import masks_at, people_of
+from ....vision.datasets.boundaries import BoundarySet
+from ....vision.edges import BoundaryScores, evaluate
+from ....vision.edges.patches import MASK_SIDE
+from ....vision.edges.sampling import masks_at, people_of
 from .classes import EdgeClasses
 
 _LEVELS = np.arange(1, 50) / 50
@@ -48,19 +48,13 @@ def rare_patches(photos: BoundarySet, row: int, classes: EdgeClasses) -> RarePat
 
     Examples
     --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from PIL import Image
-    >>> from dsna.vision.datasets import load_boundaries
-    >>> from dsna.studies.edges.classes import edge_classes
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> for part in ("images", "truth"):
-    ...     (folder / part).mkdir()
-    ...     Image.fromarray(np.eye(64, dtype=np.uint8) * 255).save(folder / part / "diagonal.png")
-    >>> photos = load_boundaries(folder / "images", folder / "truth")
-    >>> found = rare_patches(photos, 0, edge_classes(photos, n_patches=200))
-    >>> found.areas.shape, found.centres.shape[1]
-    ((1, 64, 64), 2)
+    >>> from types import SimpleNamespace
+    >>> drawn = np.eye(64, dtype=bool)
+    >>> photos = SimpleNamespace(boundaries=lambda row: [drawn], segmentations=lambda row: [drawn.astype(np.int32)])
+    >>> classes = EdgeClasses(np.eye(2, 256), np.array([9, 1]), plain=4)
+    >>> found = rare_patches(photos, 0, classes)
+    >>> found.areas.shape, found.centres.shape[1], set(found.kinds) <= {1}
+    ((1, 64, 64), 2, True)
     """
     people, truths = people_of(photos, row), np.stack(photos.boundaries(row))
     half = MASK_SIDE // 2

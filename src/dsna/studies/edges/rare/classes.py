@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from ...vision.datasets.boundaries import BoundarySet
-from ...vision.edges.embedding import blurred_outlines
-from ...vision.edges.patches import MASK_SIDE
-from ...vision.edges.sampling import Drawings
+from ....vision.datasets.boundaries import BoundarySet
+from ....vision.edges.embedding import blurred_outlines
+from ....vision.edges.patches import MASK_SIDE
+from ....vision.edges.sampling import Drawings
 
 _CLASSES, _PATCHES = 150, 20_000
 _RARE = 0.2  # of the classes

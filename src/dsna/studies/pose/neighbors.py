@@ -1,4 +1,4 @@
-"""Heads approximated by heads: pictures of persons, for the user's own eyes."""
+"""Heads approximated by heads: these figures show persons and are not to be published."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ...regressor import DSNARegressor
 from ...vision.datasets import PictureSet
-from ..splits import Split
+from ..pictures.splits import Split
 
 _SHOWN = 7
 
@@ -28,7 +28,7 @@ def rare_and_common(labels: np.ndarray) -> list[int]:
     return [int(rows[0]) for rows in there if len(rows)]
 
 
-def plot_neighbours(
+def plot_neighbors(
     model: DSNARegressor, heads: PictureSet, split: Split, test: np.ndarray, queries: Sequence[int]
 ) -> Any:
     """Each query with the training heads of largest coefficients, and what DSNA and the forest alone say (Fig. 7).
@@ -52,6 +52,7 @@ def plot_neighbours(
     >>> import tempfile
     >>> from pathlib import Path
     >>> from PIL import Image
+    >>> from dsna.forest import CostSensitiveForestRegressor
     >>> rng = np.random.default_rng(0)
     >>> X, poses = rng.normal(size=(42, 3)), rng.choice([-15.0, 0.0, 15.0], (42, 2))
     >>> path = Path(tempfile.mkdtemp()) / "head.jpg"
@@ -59,7 +60,7 @@ def plot_neighbours(
     >>> heads = PictureSet([path] * 42, poses, boxes=np.tile([48.0, 36.0, 40.0, 40.0], (42, 1)))
     >>> split = Split("folds", "0", np.arange(40), np.arange(40, 42))
     >>> model = DSNARegressor(CostSensitiveForestRegressor(5), random_state=0).fit(X[:40], poses[:40])
-    >>> len(plot_neighbours(model, heads, split, X[40:], [0, 1]).axes)
+    >>> len(plot_neighbors(model, heads, split, X[40:], [0, 1]).axes)
     16
     """
     from matplotlib.figure import Figure

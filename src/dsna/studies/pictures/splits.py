@@ -1,8 +1,9 @@
-"""Training and test rows; folds that share no person."""
+"""Training and test rows; folds that share no person; labels that training lacks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.model_selection import GroupKFold
@@ -57,3 +58,29 @@ def person_folds(groups: np.ndarray, folds: int = 5, seed: int = 0) -> list[Spli
     folds = min(folds, len(np.unique(groups)))
     parts = GroupKFold(folds, shuffle=True, random_state=seed).split(groups, groups=groups)
     return [Split(f"{folds} person folds", str(k), train, test) for k, (train, test) in enumerate(parts)]
+
+
+def with_gap(splits: Iterable[Split], protocol: str, inside: np.ndarray) -> list[Split]:
+    """The same splits, with the rows of a gap gone from training and alone in the test rows.
+
+    Parameters
+    ----------
+    splits : iterable of Split
+    protocol : str
+        Name of the new protocol.
+    inside : bool array of shape (n,)
+        Rows whose labels lie in the gap.
+
+    Returns
+    -------
+    list of Split
+        Those that have both training and test rows.
+
+    Examples
+    --------
+    >>> split = Split("folds", "0", np.array([0, 1]), np.array([2, 3]))
+    >>> [(s.protocol, s.train, s.test) for s in with_gap([split], "no 30", np.array([True, False, True, False]))]
+    [('no 30', array([1]), array([2]))]
+    """
+    cut = (replace(s, protocol=protocol, train=s.train[~inside[s.train]], test=s.test[inside[s.test]]) for s in splits)
+    return [split for split in cut if len(split.test) and len(split.train)]

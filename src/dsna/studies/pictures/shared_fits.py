@@ -1,4 +1,4 @@
-"""Methods that share a fitted model, which one fit then answers."""
+"""Methods that are evaluated on one fitted model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..presets import affine_hull
+from ...presets import affine_hull
 
 #: Our method, as tables name it.
 FULL = "CS-RF+DSNA"
@@ -18,8 +18,8 @@ Answers = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Family:
-    """Methods that one fitted model answers.
+class SharedFit:
+    """Methods that share one fitted model.
 
     Parameters
     ----------
@@ -27,13 +27,13 @@ class Family:
     make : callable
         From a seed to an estimator.
     answer : callable
-        From the fitted estimator and rows to the labels that each method predicts.
+        From the fitted estimator and rows to the predictions of each method.
 
     Examples
     --------
     >>> import numpy as np
-    >>> family = single("RF", random_forest)
-    >>> family.names, family.make(3).random_state
+    >>> fit = single("RF", random_forest)
+    >>> fit.names, fit.make(3).random_state
     (('RF',), 3)
     """
 
@@ -42,7 +42,7 @@ class Family:
     answer: Callable[[Any, np.ndarray], Answers]
 
 
-def single(name: str, make: Callable[[int], Any]) -> Family:
+def single(name: str, make: Callable[[int], Any]) -> SharedFit:
     """A method that shares its fit with no other.
 
     Examples
@@ -50,11 +50,11 @@ def single(name: str, make: Callable[[int], Any]) -> Family:
     >>> single("RF", random_forest).names
     ('RF',)
     """
-    return Family((name,), make, lambda model, X: {name: model.predict(X)})
+    return SharedFit((name,), make, lambda model, X: {name: model.predict(X)})
 
 
 def random_forest(seed: int) -> Any:
-    """The forest to compare with.
+    """The random forest of the tables.
 
     Examples
     --------
@@ -63,24 +63,24 @@ def random_forest(seed: int) -> Any:
     """
     from sklearn.ensemble import RandomForestRegressor
 
-    # A third of the features is Breiman's advice for labels; on faces it is as good as all of them, and faster.
+    # A third of the features is Breiman's advice for regression; on faces it is as good as all of them, and faster.
     return RandomForestRegressor(100, max_features=1 / 3, random_state=seed)
 
 
-def grouped(families: Iterable[Family]) -> list[Family]:
-    """Families, each once, in the order given.
+def unique_fits(fits: Iterable[SharedFit]) -> list[SharedFit]:
+    """Shared fits, each once, in the order given.
 
     Examples
     --------
     >>> forest = single("RF", random_forest)
-    >>> len(grouped([forest, forest]))
+    >>> len(unique_fits([forest, forest]))
     1
     """
-    return list({family.names: family for family in families}.values())
+    return list({fit.names: fit for fit in fits}.values())
 
 
 def as_affine_hull(model: Any) -> Any:
-    """The affine-hull baseline on the forest of a fitted DSNARegressor: labels have no say, their weighted mean counts.
+    """The affine-hull baseline on the forest of a fitted DSNARegressor: targets do not enter the coefficients.
 
     Examples
     --------
@@ -93,18 +93,3 @@ def as_affine_hull(model: Any) -> Any:
     (0.0, 0.003, (3,))
     """
     return model.with_settings(**affine_hull(), decision="mean", balance=0.0)
-
-
-def with_trees(model: Any, trees: int) -> Any:
-    """An estimator whose forests have at most as many trees.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> with_trees(RandomForestRegressor(100), 5).n_estimators
-    5
-    """
-    if getattr(model, "forest", False) is None:
-        model.set_params(forest=model.default_forest())
-    counts = {name: value for name, value in model.get_params().items() if name.split("__")[-1] == "n_estimators"}
-    return model.set_params(**{name: min(value, trees) for name, value in counts.items()})

@@ -1,0 +1,43 @@
+"""All commands of ``dsna ...`` under one roof."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .benchmark import benchmark
+from .edges import edges
+from .reproduce import reproduce
+from .warmup import warmup
+
+_HELP = "Imbalanced classification and regression: compare methods on your own tables; find edges in photos."
+
+app = typer.Typer(
+    help=_HELP,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+app.command()(benchmark)
+app.command()(warmup)
+app.add_typer(reproduce, name="reproduce")
+app.add_typer(edges, name="edges")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from .. import __version__
+
+        typer.echo(f"dsna {__version__}")
+        raise typer.Exit
+
+
+@app.callback(help=_HELP)
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Options of ``dsna`` itself."""

@@ -1,0 +1,1 @@
+"""Rare edge structures: which they are, how much of them is found, which patches they are approximated by."""

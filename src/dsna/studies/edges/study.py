@@ -1,0 +1,188 @@
+"""The study of edges in photos."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+from ...vision.edges import BoundaryScores
+from ..pages import QUICK, write_plots
+from ..results_file import Key
+from ..running import Row, failure
+from ..study import Say, Study, StudyOptions, run_study
+from .collections import find_collections
+from .comparison import Scored
+from .illustrations import illustrate
+from .methods import METHODS, selected
+from .page import READING, comparison_section, cross_section, main_section, of_method, published_section, table
+from .runs import LAYOUT, Run, planned
+from .store import Store
+
+__all__ = ["EdgesStudy", "Options", "run_study"]
+
+_SEEDS, _QUICK_SEEDS = (0, 1, 2), (0,)
+
+
+@dataclass(frozen=True)
+class Options(StudyOptions):
+    """Options of the study; those of all studies are in :class:`dsna.studies.study.StudyOptions`.
+
+    Parameters
+    ----------
+    seeds : tuple of int, default=()
+        Empty: three, or one where `quick`.
+    patches : int or None, default=None
+        Patches of each tree; None: the default of EdgeDetector.
+    scales : {"single", "two", "multi"}, default="single"
+    split : {"val", "test"}, default="val"
+        Which photos are scored.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> options = Options(Path("bsds500"), Path("edges"), patches=400)
+    >>> options.command, options.all_seeds
+    ('dsna reproduce edges --data DIR --patches 400', (0, 1, 2))
+    """
+
+    seeds: tuple[int, ...] = ()
+    patches: int | None = None
+    scales: str = "single"
+    split: str = "val"
+
+    @property
+    def command(self) -> str:
+        """What to type for the same tables, for any data."""
+        given = {"--patches": self.patches, "--scales": self.scales, "--split": self.split}
+        defaults = {"--patches": None, "--scales": "single", "--split": "val"}
+        asked = [f"{name} {value}" for name, value in given.items() if value != defaults[name]]
+        return " ".join(["dsna reproduce edges --data DIR", *(["--quick"] if self.quick else []), *asked])
+
+    @property
+    def all_seeds(self) -> tuple[int, ...]:
+        """The seeds that are run."""
+        return tuple(dict.fromkeys(self.seeds)) or (_QUICK_SEEDS if self.quick else _SEEDS)
+
+
+class EdgesStudy(Study):
+    """Structured edges and ours, on BSDS500 and, where it is there, NYUD.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> run_study(EdgesStudy(Options(Path("nowhere"), Path("edges"))))
+    Traceback (most recent call last):
+    dsna.vision.edges.planning.EdgesError: nowhere is not a folder; give the folder that holds images/ and groundTruth/.
+    """
+
+    layout = LAYOUT
+    unit = "photo"
+
+    @property
+    def page(self) -> Path:
+        """File of the page."""
+        return self.options.out / "edges.md"
+
+    def prepare(self, say: Say) -> None:
+        """Read the photos and select the methods asked for."""
+        options = self.options
+        methods = selected(options.methods, options.quick)
+        collections = find_collections(options.data, options.split, options.quick)
+        plan = partial(planned, collections, patches=options.patches, scales=options.scales, quick=options.quick)
+        self.runs = {run.key: run for run in plan(methods=methods, seeds=options.all_seeds)}
+        self.shown = plan(methods=METHODS, seeds=options.all_seeds[:1])
+        self.store = Store(options.out, options.jobs)
+
+    def keys(self) -> list[Key]:
+        """Keys of all runs."""
+        return list(self.runs)
+
+    def finished(self, results: pd.DataFrame) -> set[Key]:
+        """Runs whose scores cover all photos, with the counts behind them on disk."""
+        photos = results.set_index(list(LAYOUT.key))["photos"].to_dict()
+        return {
+            key
+            for key, run in self.runs.items()
+            if photos.get(key) == len(run.test.test) and self.store.scores(run) is not None
+        }
+
+    def steps(self, left: Sequence[Key]) -> int:
+        """Each photo is processed, then scored; then the scores are stored."""
+        return sum(2 * len(self.runs[key].test.test) + 1 for key in left)
+
+    def run(self, left: Sequence[Key]) -> Iterator[Row]:
+        """Train, detect and score, one run after another, each on several threads."""
+        runs = [self.runs[key] for key in left]
+        if self.options.redo:
+            for run in runs:
+                self.store.forget(run)
+        with threadpool_limits(self.options.jobs):
+            for run in runs:
+                yield from self._scored(run)
+
+    def _scored(self, run: Run) -> Iterator[Row]:
+        try:
+            yield from self.store.detect(run)
+            yield from self.store.score(run)
+        except (ImportError, MemoryError):
+            raise
+        except Exception as error:  # the failure of one forest leaves the others running
+            yield {"run": run, "error": failure(error)}
+            return
+        scores = self.store.scores(run)
+        if scores is not None:
+            row = dict(zip(LAYOUT.key, run.key, strict=True)) | {"run": run}
+            row |= {"trees": run.detector.n_estimators, "patches": run.detector.n_patches}
+            row |= {name: getattr(scores, name) for name in ("ods", "ois", "ap", "r50")}
+            yield row | {"seconds_a_photo": self.store.seconds(run), "photos": len(scores.names)}
+
+    def describe(self, row: Mapping[str, Any]) -> str:
+        """Method, seed and collections of a run."""
+        run = row["run"]
+        return f"{run.method}, seed {run.seed}, {run.train.name}/{run.test.name}"
+
+    def report(self, results: pd.DataFrame, say: Say) -> list[str]:
+        """Scores, pairs of methods, rare structures, other collections; a run stands for all seeds of its method."""
+        quick, runs, first = self.options.quick, self.shown, self.shown[0]
+        own = [run for run in runs if run.test is run.train and run.test is first.test]
+        where = f"{first.test.name} {first.test.split}"
+        measured = table(own, results)
+        page = main_section(measured, where, beside=not quick)
+        scored = stored_scores(own, results, self.store)
+        page += comparison_section(scored, measured)
+        with threadpool_limits(self.options.jobs):
+            rare, figures = illustrate(own, scored, self.store, quick)
+        page += rare
+        say("\n\n".join(page))
+        if not quick:
+            page += published_section(measured, where)
+        page += cross_section([run for run in runs if run.test.name == "NYUD"], results, beside=not quick)
+        page += ["## Figures", *write_plots(self.options.out, figures)] if figures else []
+        trees, photos = first.detector.n_estimators, len(first.train.train)
+        learned = f"{trees} trees, each of {first.detector.n_patches} patches of {photos} training photos"
+        made = f"Written by `{self.options.command}`: {learned}.{QUICK if quick else ''}"
+        return ["# Edges", made, READING, *page]
+
+
+def stored_scores(runs: Iterable[Run], results: pd.DataFrame, store: Store) -> Scored:
+    """Scores of each method and seed that are on disk.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> stored_scores([], pd.DataFrame(columns=LAYOUT.columns), Store(Path("edges")))
+    {}
+    """
+    found: dict[str, dict[int, BoundaryScores]] = {}
+    for run in runs:
+        for seed in of_method(run, results)["seed"]:
+            scores = store.scores(run.of_seed(seed))
+            if scores is not None:
+                found.setdefault(run.method, {})[int(seed)] = scores
+    return found
