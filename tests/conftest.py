@@ -14,3 +14,15 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.property)
+
+
+@pytest.fixture
+def shipped(monkeypatch):
+    """A quick detector in the place of the one that comes with dsna."""
+    pytest.importorskip("PIL")
+    import dsna.vision.edges
+    from tests.vision.edges.quick import Quick
+
+    detector = Quick()
+    monkeypatch.setattr(dsna.vision.edges, "pretrained", lambda: detector)
+    return detector

@@ -7,16 +7,8 @@ pytest.importorskip("PIL")
 
 from PIL import Image
 
-import dsna.vision.edges
-from tests.vision.edges.quick import Quick, ask, files, told
+from tests.vision.edges.quick import ask, files, told
 from tests.vision.hostile_pictures import HOSTILE_PICTURES
-
-
-@pytest.fixture
-def shipped(monkeypatch):
-    detector = Quick()
-    monkeypatch.setattr(dsna.vision.edges, "pretrained", lambda: detector)
-    return detector
 
 
 @pytest.mark.parametrize("name", HOSTILE_PICTURES)

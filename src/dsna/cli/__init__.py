@@ -1,5 +1,1 @@
-"""The command line, ``dsna ...``: one file per group of commands."""
-
-from .main import main
-
-__all__ = ["main"]
+"""The command line, ``dsna ...``: one file per group of commands; ``main.py`` is the entry point."""

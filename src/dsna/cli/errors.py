@@ -67,10 +67,12 @@ def exit_on_user_error(command: str, remedy: str, stopped: str) -> Iterator[None
 
 def _message(error: Exception, remedy: str) -> str | None:
     """What to say of an error that the user can mend; None of a bug."""
-    if isinstance(error, ModuleNotFoundError):
-        return f"this needs {error.name}, which is not installed. Remedy: {remedy}"
     if isinstance(error, ImportError):
-        return f"{error} Remedy: {remedy}"
+        if (error.name or "").partition(".")[0] == "dsna":  # a module of ours that is not there is a bug
+            return None
+        needed = isinstance(error, ModuleNotFoundError)
+        problem = f"this needs {error.name}, which is not installed." if needed else str(error)
+        return f"{problem} Remedy: {remedy}"
     if isinstance(error, OSError):
         return explained(error)
     if isinstance(error, MemoryError):

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from dsna import DSNAError
+from tests.cli.commands import invoke
 from tests.vision.odd_pictures import scene
 
 
@@ -66,11 +67,7 @@ class Scores:
 
 
 def ask(*options):
-    from typer.testing import CliRunner
-
-    from dsna.cli.app import app
-
-    return CliRunner().invoke(app, ["edges", *map(str, options)])
+    return invoke("edges", *options)
 
 
 def told(run, code):

@@ -24,13 +24,6 @@ from tests.vision.odd_pictures import bad_pictures, good_pictures, scene
 
 
 @pytest.fixture
-def shipped(monkeypatch):
-    detector = Quick()
-    monkeypatch.setattr(dsna.vision.edges, "pretrained", lambda: detector)
-    return detector
-
-
-@pytest.fixture
 def photo(tmp_path):
     path = tmp_path / "photo.png"
     path.write_bytes(good_pictures()["colour.png"])

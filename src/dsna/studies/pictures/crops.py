@@ -26,7 +26,7 @@ class CropRows:
     Examples
     --------
     >>> import numpy as np
-    >>> from dsna.studies.splits import person_folds
+    >>> from dsna.studies.pictures.splits import person_folds
     >>> rows = CropRows(np.random.default_rng(0).normal(size=(30, 6)).astype(np.float32))
     >>> [part.shape for part in rows.of(person_folds(np.arange(30))[0])]
     [(24, 6), (6, 6)]

@@ -5,7 +5,7 @@ import pytest
 
 from dsna.studies.tabular.folds import split
 from dsna.tables import Table, TableError, find_tables, read_table
-from tests import small_tables
+from tests.tables import small_tables
 
 
 def written(folder, text):

@@ -14,25 +14,22 @@ pytest.importorskip("PIL")
 pytest.importorskip("skimage")
 
 from dsna import Approximation
-from dsna.studies.edges.classes import edge_classes
 from dsna.studies.edges.collections import find_collections
 from dsna.studies.edges.comparison import compare
 from dsna.studies.edges.methods import METHODS, QUICK_METHODS, detector_of
-from dsna.studies.edges.rare import rare_patches
+from dsna.studies.edges.rare.classes import edge_classes
+from dsna.studies.edges.rare.patches import rare_patches
 from dsna.studies.edges.runs import planned
 from dsna.studies.edges.store import Store
 from dsna.vision.edges import BoundaryScores, EdgeDetector
+from tests.cli.commands import invoke
 from tests.vision.boundary_folders import write_bsds, write_gupta
 
 FIGURES = ("pr.png", "power_law.png", "pictures.png", "rare.png", "neighbours.png")
 
 
 def ask(*options):
-    from typer.testing import CliRunner
-
-    from dsna.cli.app import app
-
-    return CliRunner().invoke(app, ["reproduce", "edges", *map(str, options)])
+    return invoke("reproduce", "edges", *options)
 
 
 def write_both(folder, n=4):

@@ -10,18 +10,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dsna.studies.crops import CropRows
-from dsna.studies.jobs import LAYOUT
 from dsna.studies.pages import png
+from dsna.studies.pictures.crops import CropRows
+from dsna.studies.pictures.experiments import Experiment
+from dsna.studies.pictures.jobs import LAYOUT
+from dsna.studies.pictures.shared_fits import FULL
+from dsna.studies.pictures.splits import Split
 from dsna.studies.pose.heads import COMPONENTS, gradients, read_heads
-from dsna.studies.pose.methods import PAPERS_FORM, TABLE_METHODS, pose_families
+from dsna.studies.pose.methods import PAPERS_FORM, TABLE_METHODS, fits_of
 from dsna.studies.pose.page import sections
-from dsna.studies.pose.plan import Experiment, experiments
+from dsna.studies.pose.plan import experiments
 from dsna.studies.pose.protocols import GAPS, pose_folds, thinned
 from dsna.studies.pose.scores import pose_table
-from dsna.studies.results_file import load_ledger
-from dsna.studies.shared_fits import FULL
-from dsna.studies.splits import Split
+from dsna.studies.results_file import load_results
+from tests.cli.commands import invoke
 from tests.vision.head_folders import write_pointing04
 
 pytest.importorskip("typer")
@@ -30,11 +32,7 @@ pytest.importorskip("skimage")
 
 
 def ask(*options):
-    from typer.testing import CliRunner
-
-    from dsna.cli.app import app
-
-    return CliRunner().invoke(app, ["reproduce", "pose", *map(str, options)])
+    return invoke("reproduce", "pose", *options)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +83,7 @@ def test_the_rest_is_run_later_and_what_was_there_stays(started, finished):
     held, planned = (len(file.splitlines()) - 1 for file in (before, after))
     assert after.startswith(before)
     assert f"{held} of {planned} results" in run.output
-    assert not load_ledger(out / "results.csv", LAYOUT).duplicated(list(LAYOUT.key)).any()
+    assert not load_results(out / "results.csv", LAYOUT).duplicated(list(LAYOUT.key)).any()
 
 
 def test_an_unknown_method_is_told_before_anything_is_run(data, tmp_path):
@@ -105,7 +103,7 @@ def test_an_unknown_method_is_told_before_anything_is_run(data, tmp_path):
     ],
 )
 def test_page_and_plots_show_what_has_been_answered(there, plots, finished, data):
-    filed = load_ledger(finished[0] / "results.csv", LAYOUT)
+    filed = load_results(finished[0] / "results.csv", LAYOUT)
     everything = experiments(read_heads(data, quick=True), quick=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -133,7 +131,7 @@ def test_full_runs_show_sweeps_and_published_figures():
 
 
 def test_shares_removed_stay_in_order_where_a_method_lacks_one(finished, data):
-    filed = load_ledger(finished[0] / "results.csv", LAYOUT)
+    filed = load_results(finished[0] / "results.csv", LAYOUT)
     everything = experiments(read_heads(data, quick=True), quick=True)
     lacking = filed[~((filed["protocol"] == "10 % removed") & (filed["method"] == "RF"))]
     page, _ = sections(everything, lacking[lacking["method"].isin(["RF", "CS-RF"])])
@@ -251,9 +249,9 @@ def test_stages_of_one_fit_differ_and_single_angles_are_balanced():
     rng = np.random.default_rng(0)
     y = np.stack([rng.choice([-30.0, 0.0, 30.0], 90), rng.choice([-15.0, 0.0, 15.0], 90)], axis=1)
     X = np.hstack([y + rng.normal(0, 8, y.shape), rng.normal(size=(90, 2))])
-    for family in pose_families(TABLE_METHODS):
-        answers = family.answer(family.make(0).fit(X, y), X[:20])
-        assert set(answers) == set(family.names)
+    for fit in fits_of(TABLE_METHODS):
+        answers = fit.answer(fit.make(0).fit(X, y), X[:20])
+        assert set(answers) == set(fit.names)
         assert all(found.shape == (20, 2) for found in answers.values())
         if FULL in answers:
             assert not np.allclose(answers["CS-RF"], answers["CS-RF+AH"])
@@ -269,8 +267,8 @@ def test_real_heads_are_met_better_than_by_forest_and_kernel_ridge(tmp_path):
     split = pose_folds(some.labels, 4)[0]
     train, test = CropRows(gradients(some, tmp_path / "gradients.npz"), COMPONENTS).of(split)
     rows = []
-    for family in pose_families(["RF", "kernel ridge", FULL]):
-        answers = family.answer(family.make(0).fit(train, some.labels[split.train]), test)
+    for fit in fits_of(["RF", "kernel ridge", FULL]):
+        answers = fit.answer(fit.make(0).fit(train, some.labels[split.train]), test)
         for method, found in answers.items():
             said = {"truth": some.labels[split.test], "predicted": found}
             texts = {name: " ".join(map(str, values.ravel())) for name, values in said.items()}

@@ -1,19 +1,20 @@
 """`dsna benchmark`: resuming, failures, messages, reports."""
 
-import subprocess
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from dsna import __version__
-from dsna.cli.app import app
-from dsna.studies.tabular import methods, running
-from dsna.studies.tabular.results import COLUMNS, KEY, ResultsWriter, load_results
-from tests import small_tables
+from dsna.studies.results_file import ResultsFile
+from dsna.studies.results_file import load_results as load
+from dsna.studies.tabular import methods
+from dsna.studies.tabular.jobs import LAYOUT, Job
+from tests.cli.commands import invoke, run_without
+from tests.tables import small_tables
 
+KEY, COLUMNS = LAYOUT.key, LAYOUT.columns
 FEW = ["--methods", "kNN,HistGB", "--folds", "2"]
 
 
@@ -31,23 +32,27 @@ def benchmark(folder, tmp_path):
     """Runs the command on the folder; the result file is out/results.csv."""
 
     def run(*arguments, out=tmp_path / "out", where=folder):
-        return CliRunner().invoke(app, ["benchmark", str(where), "--out", str(out), *map(str, arguments)])
+        return invoke("benchmark", where, "--out", out, *arguments)
 
     return run
 
 
 def counted(monkeypatch, stop_after=None):
     """The keys that are run; an interruption after some of them."""
-    seen, real = [], running.run
+    seen, real = [], Job.__call__
 
-    def run(job):
+    def call(self):
         if len(seen) == stop_after:
             raise KeyboardInterrupt
-        seen.append(job.key)
-        return real(job)
+        seen.append(self.key)
+        return real(self)
 
-    monkeypatch.setattr(running, "run", run)
+    monkeypatch.setattr(Job, "__call__", call)
     return seen
+
+
+def load_results(path):
+    return load(path, LAYOUT)
 
 
 def scores(path):
@@ -67,7 +72,7 @@ def test_results_are_tidy_and_not_computed_twice(benchmark, tmp_path, monkeypatc
     assert frame[frame["task"] == "classification"]["mae"].isna().all()
     again = benchmark(*FEW)
     assert len(seen) == 8
-    assert "8 of 8 results were in" in again.output
+    assert "8 of 8 results are in" in again.output
     benchmark(*FEW, "--methods", "kNN", "--redo")
     assert len(seen) == 16  # --methods adds up: both again
     assert len(load_results(tmp_path / "out" / "results.csv")) == 8
@@ -109,7 +114,7 @@ def test_a_header_cut_off_is_written_again(benchmark, tmp_path):
 def test_lines_of_two_writers_do_not_mix(tmp_path):
     path = tmp_path / "out.csv"
     row = {"task": "regression", "dataset": "a", "checksum": "0", "folds": 2, "seed": 0, "method": "RF"}
-    with ResultsWriter(path) as one, ResultsWriter(path) as two:
+    with ResultsFile(path, LAYOUT) as one, ResultsFile(path, LAYOUT) as two:
         for fold in range(20):
             (one if fold % 2 else two).add(row | {"fold": fold, "predict_seconds": 0.1})
     assert load_results(path)["fold"].tolist() == list(range(20))
@@ -145,7 +150,7 @@ def test_a_failing_method_does_not_stop_the_others(benchmark, tmp_path, monkeypa
     monkeypatch.setitem(methods.METHODS["regression"], "kNN", broken)
     result = benchmark(*FEW, "--report", tmp_path / "report")
     assert result.exit_code == 1
-    assert "kNN on price: RuntimeError: no luck (2 of 2 folds)" in result.output
+    assert "kNN on price: RuntimeError: no luck (2 times)" in result.output
     assert len(load_results(tmp_path / "out" / "results.csv")) == 6
     assert "no luck" in (tmp_path / "report" / "benchmark.md").read_text(encoding="utf-8")
 
@@ -159,13 +164,7 @@ def test_a_peer_that_is_not_installed_names_the_remedy(benchmark, monkeypatch):
 
 @pytest.mark.parametrize("module", ["typer", "pandas"])
 def test_an_extra_that_is_missing_names_the_remedy(module, tmp_path):
-    code = f"import sys; sys.modules[{module!r}] = None; sys.argv[1:] = ['benchmark', {str(tmp_path)!r}]"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}; from dsna.cli.main import main; main()"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_without([module], "benchmark", tmp_path)
     assert done.returncode == 2
     assert f"needs {module}, which is not installed. Remedy: pip install 'dsna[cli,bench,report]'" in done.stderr
 
@@ -177,7 +176,7 @@ def test_input_that_cannot_be_used_ends_the_command_before_anything_is_run(bench
     notes.write_text("some,notes\n")
     cases = {
         "is not a folder": {"where": tmp_path / "missing"},
-        "not a result file": {"out": notes.parent},
+        "not a results file": {"out": notes.parent},
         "a file stands where": {"out": notes},
     }
     for problem, where in cases.items():
@@ -231,8 +230,7 @@ def test_result_file_in_the_folder_is_no_table(benchmark, folder):
 
 
 def test_version_and_help():
-    run = CliRunner()
-    assert run.invoke(app, ["--version"]).output == f"dsna {__version__}\n"
-    text = run.invoke(app, ["benchmark", "--help"]).output
+    assert invoke("--version").output == f"dsna {__version__}\n"
+    text = invoke("benchmark", "--help").output
     assert "--quick" in text
     assert "For example" in text

@@ -4,19 +4,15 @@ import pytest
 
 pytest.importorskip("typer")
 
-from typer.testing import CliRunner
-
-from dsna.cli.app import app
-from tests.hostile_tables import HOSTILE_TABLES, csv
+from tests.cli.commands import invoke, without_bugs
+from tests.tables.hostile_tables import HOSTILE_TABLES, csv
 
 BAD = {name: said for name, (_, said) in HOSTILE_TABLES.items() if said is not None}
 
 
 def ask(folder, *options):
-    arguments = ["benchmark", folder, "--out", folder.parent / "out", "--methods", "kNN", "--folds", "2", *options]
-    run = CliRunner().invoke(app, list(map(str, arguments)))
-    assert run.exception is None or isinstance(run.exception, SystemExit), repr(run.exception)
-    return run
+    few = ("--methods", "kNN", "--folds", "2")
+    return without_bugs(invoke("benchmark", folder, "--out", folder.parent / "out", *few, *options))
 
 
 @pytest.fixture

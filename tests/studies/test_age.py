@@ -1,32 +1,29 @@
 """`dsna reproduce age`: protocols keep persons apart, runs resume, pages mark what was published."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from dsna import Approximation, DSNARegressor, presets
-from dsna.cli.app import app
-from dsna.studies import jobs
 from dsna.studies.age import methods
 from dsna.studies.age.approximations import FittedSplit, settling
 from dsna.studies.age.collections import find_collections
 from dsna.studies.age.page import section
 from dsna.studies.age.plan import experiments
-from dsna.studies.age.protocols import GAPS, leave_one_person_out, three_subsets, with_gap
+from dsna.studies.age.protocols import GAPS, leave_one_person_out, three_subsets
+from dsna.studies.age.published import COLUMN, PUBLISHED, beside_published
 from dsna.studies.age.rows import FaceRows
-from dsna.studies.jobs import LAYOUT, Job, parsed
-from dsna.studies.published import COLUMN, PUBLISHED, beside_published
-from dsna.studies.results_file import load_ledger
-from dsna.studies.shared_fits import Family, with_trees
-from dsna.studies.splits import Split, person_folds
+from dsna.studies.models import with_trees
+from dsna.studies.pictures.jobs import LAYOUT, Job, LabelledRows, parsed
+from dsna.studies.pictures.shared_fits import SharedFit
+from dsna.studies.pictures.splits import Split, person_folds, with_gap
+from dsna.studies.results_file import load_results
 from dsna.vision.datasets import load_fgnet
 from dsna.vision.features import AAM
+from tests.cli.commands import invoke, run_without
 from tests.small_models import build
 from tests.vision.face_folders import write_fgnet, write_utkface
 
@@ -44,7 +41,7 @@ def age(data, tmp_path):
     """Runs the command on the drawn faces."""
 
     def run(*arguments, where=data, out=tmp_path / "age"):
-        return CliRunner().invoke(app, ["reproduce", "age", "--data", str(where), "--out", str(out), *arguments])
+        return invoke("reproduce", "age", "--data", where, "--out", out, *arguments)
 
     return run
 
@@ -83,7 +80,7 @@ def test_a_gap_is_gone_from_training_and_alone_in_the_test():
     groups, ages = persons(), np.arange(27) * 2.5
     for gap in GAPS:
         whole = person_folds(groups, 3)
-        splits = with_gap(whole, ages, gap)
+        splits = with_gap(whole, gap.name, gap.inside(ages))
         assert splits
         for split in splits:
             assert not gap.inside(ages[split.train]).any()
@@ -116,9 +113,9 @@ def test_one_fit_answers_as_separate_fits_would():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 4))
     y = np.round(20 + 8 * X[:, 0] + rng.normal(size=90))
-    family = methods.family_of("CS-RF")
-    model = with_trees(family.make(0), 5).fit(X[:70], y[:70])
-    answers = family.answer(model, X[70:])
+    (fit,) = methods.fits_of(["CS-RF"])
+    model = with_trees(fit.make(0), 5).fit(X[:70], y[:70])
+    answers = fit.answer(model, X[70:])
     forest = presets.faces()["forest"].set_params(n_estimators=5, scaling="global", random_state=0)
     alone = forest.fit(X[:70], y[:70])
     np.testing.assert_allclose(answers["CS-RF"], alone.predict(X[70:]))
@@ -157,7 +154,7 @@ def test_command_runs_resumes_and_writes_everything(age, tmp_path, monkeypatch):
     first = age(*some)
     assert first.exit_code == 0, first.output
     out = tmp_path / "age"
-    frame = load_ledger(out / "results.csv", LAYOUT)
+    frame = load_results(out / "results.csv", LAYOUT)
     assert set(frame["collection"]) == {"FG-NET", "UTKFace"}
     one = frame.iloc[0]
     assert len(parsed(one["truth"])) == len(parsed(one["predicted"])) == one["n"]
@@ -189,7 +186,7 @@ def test_command_runs_resumes_and_writes_everything(age, tmp_path, monkeypatch):
     again = age(*some)
     assert again.exit_code == 0, again.output
     assert len(ran) == 2
-    after = load_ledger(out / "results.csv", LAYOUT)
+    after = load_results(out / "results.csv", LAYOUT)
     keys = list(LAYOUT.key)
     same = [f.sort_values(keys).reset_index(drop=True)[[*keys, "predicted"]] for f in (frame, after)]
     pd.testing.assert_frame_equal(*same)
@@ -201,12 +198,12 @@ def test_a_failing_method_is_told_and_the_rest_goes_on(age, tmp_path, monkeypatc
     def broken(seed):
         raise RuntimeError("no luck")
 
-    bad = Family(("RF",), broken, lambda model, X: {})
+    bad = SharedFit(("RF",), broken, lambda model, X: {})
     monkeypatch.setitem(methods._BY_NAME, "RF", bad)
     result = age("--quick", "--methods", "RF,LightGBM")
     assert result.exit_code == 1
     assert "RF on FG-NET, leave one person out: RuntimeError: no luck (3 times)" in result.output
-    assert set(load_ledger(tmp_path / "age" / "results.csv", LAYOUT)["method"]) == {"LightGBM"}
+    assert set(load_results(tmp_path / "age" / "results.csv", LAYOUT)["method"]) == {"LightGBM"}
     assert "no luck" in (tmp_path / "age" / "age.md").read_text(encoding="utf-8")
 
 
@@ -255,7 +252,7 @@ def test_input_that_cannot_be_used_ends_the_command_before_anything_is_run(age, 
         "is not a folder. Expected is a folder that holds fgnet/": {"where": tmp_path / "missing"},
         "https://yanweifu.github.io/FG_NET_data": {"where": tmp_path / "empty"},
         "images/001A02.JPG and points/001a02.pts are expected": {"where": tmp_path / "bad"},
-        "not a result file": {"out": tmp_path / "notes"},
+        "not a results file": {"out": tmp_path / "notes"},
     }
     for problem, given in cases.items():
         result = age("--quick", **given)
@@ -266,14 +263,7 @@ def test_input_that_cannot_be_used_ends_the_command_before_anything_is_run(age, 
 
 
 def test_an_extra_that_is_missing_names_the_remedy(data, tmp_path):
-    arguments = ["reproduce", "age", "--data", str(data), "--out", str(tmp_path / "age")]
-    code = f"import sys; sys.modules['PIL'] = sys.modules['PIL.Image'] = None; sys.argv[1:] = {arguments}"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}; from dsna.cli.main import main; main()"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_without(["PIL", "PIL.Image"], "reproduce", "age", "--data", data, "--out", tmp_path / "age")
     assert done.returncode == 2
     assert "pip install 'dsna[cli,bench,report,vision]'" in done.stderr
 
@@ -293,9 +283,10 @@ def test_real_faces():
     assert len(np.unique(pictures.groups)) == 82
     split = person_folds(pictures.groups)[0]
     rows = FaceRows("FG-NET", Path(folder) / "fgnet")
-    filed = ("FG-NET", "00", "full", split.protocol, split.fold)
+    key = ("FG-NET", "00", "full", split.protocol, split.fold)
     wanted = ("RF", "CS-RF", "CS-RF+DSNA")
-    found = Job(filed, pictures.labels, pictures.groups, rows, split, wanted, False, methods.families_of)()
+    data = LabelledRows(rows, pictures.labels, pictures.groups)
+    found = Job(key, data, split, wanted, False, methods.fits_of)()
     error = {row["method"]: row["mae"] for row in found}
     assert error["CS-RF+DSNA"] < error["CS-RF"] < error["RF"]
-    assert jobs.LAYOUT.values[-1] in found[0]
+    assert LAYOUT.values[-1] in found[0]

@@ -11,18 +11,14 @@ import pytest
 pytest.importorskip("typer")
 pytest.importorskip("PIL")
 
-from typer.testing import CliRunner
-
 import dsna.vision.datasets
-import dsna.vision.edges
 from dsna._utils import atomic as files
 from dsna._utils.atomic import FileError, check_outputs, check_readable, whole_file
-from dsna.cli.app import app
-from dsna.cli.errors import told
-from dsna.studies.results_file import Layout, Ledger, ResultsError, load_ledger
-from tests.hostile_tables import csv
+from dsna.cli.errors import exit_on_user_error
+from dsna.studies.results_file import Layout, ResultsError, ResultsFile, load_results
+from tests.cli.commands import invoke, without_bugs
+from tests.tables.hostile_tables import csv
 from tests.vision.boundary_folders import write_bsds
-from tests.vision.edges.quick import Quick
 from tests.vision.face_folders import write_fgnet
 from tests.vision.head_folders import write_pointing04
 from tests.vision.odd_pictures import good_pictures
@@ -38,17 +34,14 @@ def tables(tmp_path):
 
 
 @pytest.fixture
-def photo(tmp_path, monkeypatch):
-    monkeypatch.setattr(dsna.vision.edges, "pretrained", Quick)
+def photo(tmp_path, shipped):
     path = tmp_path / "photo.png"
     path.write_bytes(good_pictures()["colour.png"])
     return path
 
 
 def ask(*arguments):
-    run = CliRunner().invoke(app, list(map(str, arguments)))
-    assert run.exception is None or isinstance(run.exception, SystemExit), repr(run.exception)
-    return run
+    return without_bugs(invoke(*arguments))
 
 
 def refused(run, *parts):
@@ -92,9 +85,9 @@ def test_folders_for_results(tables, photo, tmp_path, place, monkeypatch):
     for reader in ("load_bsds500", "load_boundaries"):
         monkeypatch.setattr(dsna.vision.datasets, reader, never)
     monkeypatch.setattr("dsna.studies.tabular.benchmark.find_tables", never)
-    monkeypatch.setattr("dsna.studies.age.reproduction.find_collections", never)
-    monkeypatch.setattr("dsna.studies.pose.reproduction.read_heads", never)
-    monkeypatch.setattr("dsna.studies.edges.reproduction.find_collections", never)
+    monkeypatch.setattr("dsna.studies.age.study.find_collections", never)
+    monkeypatch.setattr("dsna.studies.pose.study.read_heads", never)
+    monkeypatch.setattr("dsna.studies.edges.study.find_collections", never)
     before = sorted(tmp_path.rglob("*"))
     refused(ask("benchmark", tables, "--out", out), said)
     refused(ask("benchmark", tables, "--out", tmp_path / "good", "--report", out), said)
@@ -147,7 +140,7 @@ def test_results_that_are_none(tables, tmp_path, content):
     (out / "results.csv").write_bytes(content)
     run = ask("benchmark", tables, "--out", out)
     assert run.exit_code == 2
-    assert "is not a result file" in run.stderr
+    assert "is not a results file" in run.stderr
     assert (out / "results.csv").read_bytes() == content
 
 
@@ -155,10 +148,10 @@ def test_numbers_in_results_that_are_none(tmp_path):
     layout = Layout(("fold",), ("seconds",), whole=("fold",))
     path = tmp_path / "results.csv"
     path.write_text("fold,seconds\ninf,1\n0,1.5\nnan,2\n1e400,3\nx,4\n1,inf\n")
-    assert load_ledger(path, layout)["fold"].tolist() == [0]
+    assert load_results(path, layout)["fold"].tolist() == [0]
     path.write_text("notes\n")
-    with pytest.raises(ResultsError, match="is not a result file"):
-        load_ledger(path, layout)
+    with pytest.raises(ResultsError, match="is not a results file"):
+        load_results(path, layout)
 
 
 def _odd(path, kind):
@@ -282,7 +275,7 @@ def test_a_full_disk(tables, photo, tmp_path, monkeypatch):
         self.stream = Cut()
         return self
 
-    monkeypatch.setattr(Ledger, "__enter__", entered)
+    monkeypatch.setattr(ResultsFile, "__enter__", entered)
     run = ask("benchmark", tables, "--out", tmp_path / "out", "--methods", "kNN", "--folds", "2")
     refused_lines = run.stderr.splitlines()
     assert run.exit_code == 2
@@ -369,5 +362,5 @@ dsna.cli.main.main()
 
 
 def test_whoever_reads_the_output_may_leave():
-    with pytest.raises(BrokenPipeError), told("benchmark", "", ""):  # which typer ends quietly
+    with pytest.raises(BrokenPipeError), exit_on_user_error("benchmark", "", ""):  # which typer ends quietly
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
