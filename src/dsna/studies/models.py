@@ -32,7 +32,9 @@ def warm_up(model: Any, columns: int, regression: bool) -> None:
     >>> from sklearn.linear_model import Ridge
     >>> warm_up(Ridge(), 3, regression=True)  # not ours: nothing to do
     """
-    if not type(model).__module__.startswith("dsna."):
+    if not (
+        type(model).__module__.startswith("dsna.") and {"forest", "n_estimators"} & {*model.get_params(deep=False)}
+    ):
         return
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, columns))

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ...presets import affine_hull
 
 #: Our method, as tables name it.
 FULL = "CS-RF+DSNA"
 QUICK_TREES = 5
+#: What makes an approximation a hull; distances and tolerances stay those of the model.
+_HULL = ("lam", "gamma", "n_clusters", "proximity_weights", "max_iter")
 
 Answers = dict[str, np.ndarray]
 
@@ -92,4 +95,7 @@ def as_affine_hull(model: Any) -> Any:
     >>> hull.approximation_.lam, model.approximation_.lam, hull.predict(X[:3]).shape
     (0.0, 0.003, (3,))
     """
-    return model.with_settings(**affine_hull(), decision="mean", balance=0.0)
+    preset = affine_hull()
+    changes = {name: getattr(preset["approximation"], name) for name in _HULL}
+    hull = clone(model.approximation_).set_params(**changes)
+    return model.with_settings(approximation=hull, blend=preset["blend"], decision="mean", balance=0.0)
