@@ -7,7 +7,7 @@ import sys
 
 PROGRAM = """
 import sys
-from dsna.cli import main
+from dsna.cli.main import main
 sys.argv = ["dsna", "warmup"]
 try:
     main()
