@@ -123,3 +123,18 @@ def test_functions_take_few_parameters():
                 if number > _MOST_PARAMETERS:
                     many.append(f"{name_of(path)}.{node.name}: {number}")
     assert many == []
+
+
+def test_the_docs_show_the_layout():
+    """Of studies only the folders are listed."""
+    page = (PACKAGE.parents[1] / "docs" / "architecture.md").read_text("utf-8")
+    listed, folders = set(), []
+    for line in page.split("src/dsna/\n")[1].split("```")[0].splitlines():
+        depth, name = (len(line) - len(line.lstrip())) // 2 - 1, line.split()[0]
+        folders = [*folders[:depth], name]
+        listed.add("".join(folders))
+    files = {path.relative_to(PACKAGE).as_posix() for path in MODULES if path.name != "__init__.py"}
+    there = {f"{folder}/" for file in files for folder in [file.rsplit("/", 1)[0]] if "/" in file}
+    there |= {"vision/", "studies/", "__init__.py", *(file for file in files if not file.startswith("studies/"))}
+    assert listed - there == set(), "listed, but not there"
+    assert there - listed == set(), "there, but not listed"

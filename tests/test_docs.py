@@ -1,12 +1,18 @@
 """Every Python block of the README and the docs runs as printed."""
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.neighbors import NearestNeighbors
+
+import dsna
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
 def blocks():
@@ -21,7 +27,45 @@ def blocks():
 def test_block_runs(code, monkeypatch):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    exec(compile(code, "block", "exec"), {})  # a block that fails raises
+    exec(compile(code, "block", "exec"), {"__name__": "block"})  # a block that fails raises
+
+
+@each_page
+def test_no_python_stands_outside_python_blocks(page):
+    """Indented blocks, and fenced ones of other languages, would never run."""
+    text = page.read_text(encoding="utf-8")
+    languages = set(re.findall(r"^```(\w*)\n.*?^```", text, flags=re.DOTALL | re.MULTILINE))
+    assert languages <= {"python", "sh", "text", "diff"}
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    assert re.findall(r"^\s+(?:from \S+ )?import .*", prose, flags=re.MULTILINE) == []
+
+
+def test_constructors_in_the_table_of_the_readme_work():
+    known = {name: getattr(dsna, name) for name in dsna.__all__}
+    known |= {kind.__name__: kind for kind in (RandomForestClassifier, NearestNeighbors)}
+    rows = [line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    tried = 0
+    for code in re.findall(r"`([^`]+\))`", "\n".join(rows)):
+        names = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+        if names <= known.keys():
+            made = eval(code, dict(known))
+            made._validate_params()
+            tried += 1
+    assert tried >= 12
+
+
+def test_examples_of_changes_fit_the_code():
+    """Lines that a diff in the docs keeps or removes stand in the file that it names."""
+    diffs = re.findall(
+        r"^```diff\n(.*?)^```", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"), re.S | re.M
+    )
+    assert len(diffs) >= 8
+    lines: list[str] = []
+    for line in "".join(diffs).splitlines():
+        if line.startswith("--- "):
+            lines = (ROOT / line.removeprefix("--- ")).read_text(encoding="utf-8").splitlines()
+        elif not line.startswith("+"):
+            assert line[1:] in lines, line
 
 
 def test_links_lead_somewhere():

@@ -22,6 +22,7 @@ from .forest.scaling import column_spread
 from .forest.targets import regression_targets
 from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
+from .prediction.decision import DECISIONS, NEEDS_GRID, candidates
 from .prediction.intervals import Regions, target_spread
 from .prediction.rule import Answered, Judge, Rule, choose_rule, given_rule, known_rule
 
@@ -101,7 +102,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
     _parameter_constraints: dict[str, Any] = {
         **DSNAEstimator._parameter_constraints,
         "balance": [SHARE, StrOptions({"auto"})],
-        "decision": [StrOptions({"auto", "mean", "median", "grid", "paper"})],
+        "decision": [StrOptions({"auto", "paper", *DECISIONS})],
         "target_density": [StrOptions(set(DENSITIES)), callable],
     }
 
@@ -135,8 +136,6 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    balance: float | str
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> DSNARegressor:
         """Grow the forest, take its metric, and learn the decision from out-of-bag rows.
@@ -209,9 +208,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         """Choose blend, decision and balance out of bag, and keep the residuals for intervals."""
         target = self._index.label
         few = self._density.kind == "exact"
-        decisions: tuple[str, ...] = ("mean", "median", "grid") if few else ("mean", "median")
-        if self.decision != "auto":
-            decisions = ("mean" if self.decision == "paper" else self.decision,)
+        decisions = candidates(self.decision, few)
         sum_to_one = self.approximation_.sum_to_one
         rule = Rule(self._initial_blend(), decisions[0], self._initial_balance(), sum_to_one)
         self._rules = [rule]
@@ -314,7 +311,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         self._rule = rule
         self.blend_, self.decision_, self.balance_ = rule.blend, rule.decision, rule.balance
         target = self._index.label
-        self._grid = np.unique(target, axis=0) if rule.decision == "grid" else target[:1].copy()
+        self._grid = np.unique(target, axis=0) if rule.decision in NEEDS_GRID else target[:1].copy()
 
     def _evidence(self, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
         """Weights and targets of the rows, and the rule that decides by them."""

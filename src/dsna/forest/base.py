@@ -16,7 +16,7 @@ from .._utils.validation import check_rows
 from .build import TrainingRows, grow_forest
 from .held_out import deal_folds
 from .scaling import SCALINGS, Scaling
-from .targets import Targets
+from .targets import COSTS, Targets
 
 
 class CostSensitiveForest(BaseEstimator):
@@ -34,7 +34,7 @@ class CostSensitiveForest(BaseEstimator):
         ],
         "n_draws": [at_least(1)],
         "C": [POSITIVE],
-        "cost": [StrOptions({"inverse", "paper"}), callable, None],
+        "cost": [StrOptions({name for name in COSTS if name}), callable, None],
         "threshold": [StrOptions({"gain", "sign"})],
         "max_split_samples": [at_least(10)],
         "bootstrap": ["boolean"],

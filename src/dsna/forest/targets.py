@@ -11,7 +11,9 @@ from .._utils.errors import DSNAError
 from .density import TargetDensity
 from .scaling import column_spread
 
-COSTS = ("paper", "inverse", None)
+#: Costs by name: the number of a cost that the kernels compute (``COST_*``), or a function of an array of shares.
+COSTS: dict[str | None, int | Callable[[Any], Any]] = {None: 0, "paper": 1, "inverse": 2}
+_TABULATED = 3
 _LARGEST_GAIN_WEIGHT = 10.0
 _LATER = 1e-6
 _LARGEST = 0.999
@@ -95,16 +97,17 @@ def cost_code(cost: str | Callable[[Any], Any] | None) -> tuple[int, np.ndarray]
     cost : {"paper", "inverse"}, None or callable
         f(p) = (1 - p) / p, f(p) = 1 / p, no cost, or a function of an array of shares p in (0, 1].
     """
-    if callable(cost):
-        table = np.asarray(cost(np.logspace(-6, 0, 1025)), dtype=np.float64)
+    if not callable(cost) and cost not in COSTS:
+        raise DSNAError(f"cost={cost!r} is unknown: use one of {tuple(COSTS)} or a callable f(p).")
+    known = cost if callable(cost) else COSTS[cost]
+    if callable(known):
+        table = np.asarray(known(np.logspace(-6, 0, 1025)), dtype=np.float64)
         if table.shape != (1025,) or not np.all(np.isfinite(table)) or np.any(table < 0):
             raise DSNAError(
                 "The callable cost must map an array of shares p in (0, 1] to as many finite, non-negative costs."
             )
-        return 3, table
-    if cost not in COSTS:
-        raise DSNAError(f"cost={cost!r} is unknown: use 'paper', 'inverse', None or a callable f(p).")
-    return {None: 0, "paper": 1, "inverse": 2}[cost], np.ones(2)
+        return _TABULATED, table
+    return known, np.ones(2)
 
 
 def class_shares(code: np.ndarray, n_classes: int, sample_weight: np.ndarray) -> np.ndarray:

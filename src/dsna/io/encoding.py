@@ -211,7 +211,7 @@ def _refusal(value: Any, where: str) -> str:
 
     if not callable(value):
         return f"{where} is a {type(value).__name__}, {_CANNOT}."
-    named = {"cost": f"one of {COSTS}", "target_density": f"one of {DENSITIES}"}.get(
+    named = {"cost": f"one of {tuple(COSTS)}", "target_density": f"one of {DENSITIES}"}.get(
         where.split("__")[-1], "a named one"
     )
     return (

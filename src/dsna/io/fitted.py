@@ -27,6 +27,7 @@ from .._utils.invariants import (
 )
 from ..forest.adapters import FORESTS, NEIGHBORS, OURS
 from ..forest.held_out import N_FOLDS
+from ..prediction.decision import DECISIONS
 
 
 class Attributes(NamedTuple):
@@ -159,7 +160,7 @@ ATTRIBUTES = {
             "_rule": Part("Rule"),
             "_rules": Parts("Rule", "rules"),
             "blend_": _SHARE,
-            "decision_": Choice(("mean", "median", "grid")),
+            "decision_": Choice(tuple(DECISIONS)),
             "balance_": _SHARE,
             "_grid": Array("float64", "points, outputs", -LARGEST, LARGEST),
             "oob_score_": _SCORE,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.spatial import cKDTree
 
@@ -39,29 +41,86 @@ def target_weights(
     return weights
 
 
-def decide(weights: np.ndarray, targets: np.ndarray, decision: str, grid: np.ndarray) -> np.ndarray:
-    """(n, q) prediction from weights (n, M) of targets (n, M, q).
+def weighted_mean(weights: np.ndarray, targets: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """Weighted mean; it alone extrapolates beyond the targets seen.
 
-    Parameters
-    ----------
-    decision : {"mean", "median", "grid"}
-        Weighted mean, which alone extrapolates; weighted median of the positive weights; mean snapped to the
-        nearest row of ``grid``, the targets seen. Of targets that are equally good, the lower.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_mean(np.array([[1.5, -0.5]]), np.array([[[2.0], [1.0]]]), np.empty((0, 1)))
+    array([[2.5]])
     """
-    if decision == "median":
-        positive = np.maximum(weights, 0.0)
-        half = (0.5 - _TIE) * ordered_sum(positive)
-        out = np.empty((len(weights), targets.shape[2]))
-        for a in range(targets.shape[2]):
-            order = np.argsort(targets[:, :, a], axis=1, kind="stable")
-            reached = np.cumsum(np.take_along_axis(positive, order, axis=1), axis=1) >= half[:, None]
-            middle = np.take_along_axis(order, reached.argmax(axis=1)[:, None], axis=1)
-            out[:, a] = np.take_along_axis(targets[:, :, a], middle, axis=1)[:, 0]
-        return out
+    return weighted_sum(weights, targets)
+
+
+def weighted_median(weights: np.ndarray, targets: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """Weighted median, under the positive weights; of targets that are equally good, the lower.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_median(np.array([[0.2, 0.5, 0.3]]), np.array([[[1.0], [9.0], [2.0]]]), np.empty((0, 1)))
+    array([[2.]])
+    """
+    positive = np.maximum(weights, 0.0)
+    half = (0.5 - _TIE) * ordered_sum(positive)
+    out = np.empty((len(weights), targets.shape[2]))
+    for a in range(targets.shape[2]):
+        order = np.argsort(targets[:, :, a], axis=1, kind="stable")
+        reached = np.cumsum(np.take_along_axis(positive, order, axis=1), axis=1) >= half[:, None]
+        middle = np.take_along_axis(order, reached.argmax(axis=1)[:, None], axis=1)
+        out[:, a] = np.take_along_axis(targets[:, :, a], middle, axis=1)[:, 0]
+    return out
+
+
+def nearest_seen(weights: np.ndarray, targets: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """Weighted mean, moved to the nearest row of ``grid``; of rows that are equally near, the lower.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nearest_seen(np.array([[0.6, 0.4]]), np.array([[[1.0], [2.0]]]), np.array([[1.0], [2.0]]))
+    array([[1.]])
+    """
     mean = weighted_sum(weights, targets)
-    if decision == "grid":
-        spread = column_spread(grid)
-        lower = _TIE * np.arange(1, grid.shape[1] + 1)
-        nearest = cKDTree(grid / spread).query(np.clip(mean / spread - lower, -LARGEST, LARGEST))[1]
-        return np.asarray(grid[nearest])
-    return mean
+    spread = column_spread(grid)
+    lower = _TIE * np.arange(1, grid.shape[1] + 1)
+    nearest = cKDTree(grid / spread).query(np.clip(mean / spread - lower, -LARGEST, LARGEST))[1]
+    return np.asarray(grid[nearest])
+
+
+#: Decisions of a regression by name: functions of the weights (n, M) and targets (n, M, q) of the neighbours and of the
+#: distinct training targets (k, q), which only the decisions in ``NEEDS_GRID`` are given. A name that is added here
+#: is a value of ``DSNARegressor(decision=...)``, can be saved, and is explained.
+DECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
+    "mean": weighted_mean,
+    "median": weighted_median,
+    "grid": nearest_seen,
+}
+#: Decisions that use the distinct training targets; "auto" tries them only where these are few.
+NEEDS_GRID = ("grid",)
+
+
+def decide(weights: np.ndarray, targets: np.ndarray, decision: str, grid: np.ndarray) -> np.ndarray:
+    """(n, q) prediction from weights (n, M) of targets (n, M, q); ``decision`` is a name in ``DECISIONS``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decide(np.array([[0.5, 0.5]]), np.array([[[1.0], [2.0]]]), "mean", np.empty((0, 1)))
+    array([[1.5]])
+    """
+    return DECISIONS[decision](weights, targets, grid)
+
+
+def candidates(decision: str, few_targets: bool) -> tuple[str, ...]:
+    """The decisions that a value of ``DSNARegressor(decision=...)`` allows.
+
+    Examples
+    --------
+    >>> candidates("auto", few_targets=False), candidates("paper", few_targets=True)
+    (('mean', 'median'), ('mean',))
+    """
+    if decision == "auto":
+        return tuple(name for name in DECISIONS if few_targets or name not in NEEDS_GRID)
+    return ("mean" if decision == "paper" else decision,)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._utils.errors import DSNAError
 from .._utils.invariants import Checked, Choice, Number
-from .decision import decide, target_weights
+from .decision import DECISIONS, candidates, decide, target_weights
 
 _BLENDS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _BALANCES = tuple(step / 20 for step in range(21))
@@ -27,8 +27,8 @@ class Rule(Checked):
     ----------
     blend : float
         Share of the forest's kernel in the weights; the coefficients have the rest.
-    decision : {"mean", "median", "grid"}
-        See :func:`dsna.prediction.decision.decide`.
+    decision : str
+        A name in :data:`dsna.prediction.decision.DECISIONS`.
     balance : float
         How much rare targets gain, from 0 to 1.
     sum_to_one : bool, default=True
@@ -37,7 +37,7 @@ class Rule(Checked):
 
     FIELDS = {
         "blend": Number(0.0, 1.0),
-        "decision": Choice(("mean", "median", "grid")),
+        "decision": Choice(tuple(DECISIONS)),
         "balance": Number(0.0, 1.0),
         "sum_to_one": Choice((True, False)),
     }
@@ -133,7 +133,7 @@ def given_rule(blend: float | str, decision: str, balance: float, sum_to_one: bo
     """The rule that parameters state without a choice, or None where they leave one."""
     if isinstance(blend, str) or decision == "auto":
         return None
-    return Rule(float(blend), "mean" if decision == "paper" else decision, balance, sum_to_one)
+    return Rule(float(blend), candidates(decision, True)[0], balance, sum_to_one)
 
 
 def known_rule(rules: Sequence[Rule], balance: float) -> Rule:
