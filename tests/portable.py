@@ -20,13 +20,18 @@ from tests.small_models import build
 
 ROOT = Path(__file__).parent.parent
 TESTS = (
-    "tests/oracles",
-    "tests/kernels",
-    "tests/test_batches.py",
-    "tests/test_ties.py",
+    "tests/kernels/approximation",
+    "tests/kernels/edges",
+    "tests/kernels/forest",
+    "tests/estimators/test_batches.py",
+    "tests/estimators/test_ties.py",
     "tests/vision/edges/test_detector.py",
 )
-QUICK_TESTS = ("tests/oracles/test_query.py", "tests/oracles/test_hull.py", "tests/test_ties.py")
+QUICK_TESTS = (
+    "tests/kernels/approximation/test_query.py",
+    "tests/kernels/approximation/test_hull.py",
+    "tests/estimators/test_ties.py",
+)
 # Targets in standard deviations, probabilities and edge maps as they are; rounding moves them by 1e-14.
 FARTHEST = 1e-9
 QUICK = "OpenBLAS Nehalem"  # as quick as any (86 s of CPU), and the one that every x86 processor has

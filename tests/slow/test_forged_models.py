@@ -1,10 +1,10 @@
-"""Thousands of forged model files; tests/test_forged_models.py examines the first of them."""
+"""Thousands of forged model files; tests/io/test_forged_models.py examines the first of them."""
 
 import os
 
 import pytest
 
-from tests import forged_trials as trials
+from tests.io import forged_trials as trials
 
 pytestmark = pytest.mark.slow
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .convex import best_coefficients
-from .slow_clusters import centre_of, factor, slow_clusters, widest_gap
+from tests.kernels.approximation.convex import best_coefficients
+from tests.kernels.approximation.slow_clusters import centre_of, factor, slow_clusters, widest_gap
 
 
 def nearest_in_hull(L, q, energy):

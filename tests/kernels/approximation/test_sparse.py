@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from dsna._kernels.approximation.query import MAX_STEPS
 from dsna._kernels.approximation.sparse import sparse_approximation
-
-from .convex import best_coefficients
+from tests.kernels.approximation.convex import best_coefficients
 
 modest = settings(max_examples=40)
 

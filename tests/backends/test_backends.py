@@ -11,7 +11,7 @@ from joblib import parallel_config
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dsna._utils.parallel import in_parallel
-from tests.backends import KINDS, answers, assert_identical, table
+from tests.backends.answers import KINDS, answers, assert_identical, table
 from tests.small_models import build
 
 

@@ -9,7 +9,7 @@ import pytest
 from joblib import parallel_config
 
 from dsna._utils.parallel import in_parallel
-from tests.backends import KINDS, answers, assert_identical
+from tests.backends.answers import KINDS, answers, assert_identical
 
 distributed = pytest.importorskip("distributed")
 

@@ -10,8 +10,7 @@ from dsna._kernels.forest import node as kernels
 from dsna._kernels.forest import node_targets as aims
 from dsna._kernels.jit import random_below
 from dsna.forest.targets import cost_code
-
-from .growing import class_table, growth_of, label_order, label_table
+from tests.kernels.forest.growing import class_table, growth_of, label_order, label_table
 
 modest = settings(max_examples=60)
 

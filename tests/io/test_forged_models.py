@@ -10,8 +10,8 @@ import pytest
 import dsna
 from dsna._utils.invariants import Array, InvariantError, check_fields
 from dsna.forest.trees import Trees
-from tests import forged_models as forged
-from tests import forged_trials as trials
+from tests.io import forged_models as forged
+from tests.io import forged_trials as trials
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="cases are examined in forked processes")
 

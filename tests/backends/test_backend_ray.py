@@ -10,7 +10,7 @@ import pytest
 from joblib import parallel_config
 
 from dsna._utils.parallel import in_parallel
-from tests.backends import KINDS, answers, assert_identical
+from tests.backends.answers import KINDS, answers, assert_identical
 
 ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.skipif(" " in sys.executable, reason="ray starts no worker from a path with spaces")

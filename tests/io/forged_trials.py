@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.forged_models import forge
+from tests.io.forged_models import forge
 from tests.small_models import build
 
 SECONDS = 5
@@ -203,8 +203,8 @@ def examined(first: int, last: int) -> list[tuple[int, str, str]]:
     """(number, what was forged, verdict) of each case, examined by a process of one thread that may fork."""
     one = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
     environment = {**os.environ, **one, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    command = [sys.executable, "-m", "tests.forged_trials", str(first), str(last)]
-    root = Path(__file__).parents[1]
+    command = [sys.executable, "-m", "tests.io.forged_trials", str(first), str(last)]
+    root = Path(__file__).parents[2]
     run = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=root)
     assert run.returncode == 0, run.stderr
     return [tuple(json.loads(line)) for line in run.stdout.splitlines()]

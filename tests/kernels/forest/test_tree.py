@@ -11,8 +11,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 from dsna._kernels.forest import node_targets as aims
 from dsna._kernels.forest.tree import route
 from dsna.forest.trees import Trees
-
-from .growing import GrownTree, class_table, growth_of, label_table
+from tests.kernels.forest.growing import GrownTree, class_table, growth_of, label_table
 
 modest = settings(max_examples=40)
 

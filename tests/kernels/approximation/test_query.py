@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from dsna._kernels.approximation.query import Settings
 from dsna.neighbors.neighborhoods import Neighborhoods
 from dsna.neighbors.solve import answer
-
-from .slow_algorithm import SlowAnswer
+from tests.kernels.approximation.slow_algorithm import SlowAnswer
 
 modest = settings(max_examples=25)
 
