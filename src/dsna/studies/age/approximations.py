@@ -116,16 +116,7 @@ def settling(fitted: FittedSplit) -> dict[str, Settling]:
 def plot_approximations(fitted: FittedSplit, rows: FaceRows, queries: Sequence[int]) -> Any:
     """Each query with its neighbours of largest coefficients, the approximation, and the plain mean (Fig. 3 and 7).
 
-    Parameters
-    ----------
-    fitted : FittedSplit
-    rows : FaceRows
-    queries : sequence of int
-        Places among the test faces.
-
-    Returns
-    -------
-    matplotlib Figure
+    Queries are places among the test faces.
 
     Examples
     --------

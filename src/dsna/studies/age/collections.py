@@ -63,7 +63,7 @@ class Collection:
 
     @property
     def checksum(self) -> str:
-        """Changes with the names and ages of the pictures; results are filed under it."""
+        """Changes with the names and ages of the pictures; part of the key of its results."""
         said = "\n".join(
             f"{path.name} {age:g}" for path, age in zip(self.pictures.paths, self.pictures.labels, strict=True)
         )

@@ -130,15 +130,6 @@ class Settling:
 def plot_settling(ways: Mapping[str, Settling], truth: np.ndarray) -> Any:
     """The objective, and how far the label is from where it settles and from the truth, step by step (Fig. 5).
 
-    Parameters
-    ----------
-    ways : mapping from methods to Settling
-    truth : array of shape (n,)
-
-    Returns
-    -------
-    matplotlib Figure
-
     Examples
     --------
     >>> import numpy as np

@@ -37,30 +37,11 @@ here."""
 def main_table(one: FaceExperiment, stored: pd.DataFrame) -> pd.DataFrame:
     """Errors of a leave-one-person-out or three-subsets experiment.
 
-    Parameters
-    ----------
-    one : FaceExperiment
-    stored : data frame
-        All results.
-
-    Returns
-    -------
-    data frame
-        See :func:`dsna.studies.age.scores.score`; methods that have not finished all folds are missing.
+    See :func:`dsna.studies.age.scores.score` for its columns; methods that have not finished all folds are missing.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pathlib import Path
-    >>> from dsna.vision.datasets import PictureSet
-    >>> from dsna.studies.age.collections import Collection
-    >>> from dsna.studies.pictures.jobs import LAYOUT
-    >>> from dsna.studies.age.plan import planned
-    >>> from dsna.studies.age.protocols import three_subsets
-    >>> faces = PictureSet([Path("1.jpg")] * 3, np.array([20.0, 30.0, 40.0]), points=[None] * 3)
-    >>> one = planned(Collection("UTKFace", Path("."), faces), three_subsets(3), ("RF",), pooled=False)
-    >>> main_table(one, pd.DataFrame(columns=LAYOUT.columns)).empty  # nothing has been run
-    True
+    See :func:`section`.
     """
     old = OLD if one.pooled else _LARGE_OLD
     return score(one.results(stored), TABLE_METHODS, one.folds, pooled=one.pooled, old=old)
@@ -69,29 +50,18 @@ def main_table(one: FaceExperiment, stored: pd.DataFrame) -> pd.DataFrame:
 def section(one: FaceExperiment, table: pd.DataFrame, quick: bool = False) -> list[str]:
     """Tables and conclusions of an experiment that :func:`main_table` has scored.
 
-    Parameters
-    ----------
-    one : FaceExperiment
-    table : data frame
-    quick : bool, default=False
-        Whether published figures and conclusions are left out, as few rows and trees are no match for them.
-
-    Returns
-    -------
-    list of str
-        Paragraphs.
+    With ``quick``, published figures and conclusions are left out, as few rows and trees are no match for them.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pathlib import Path
-    >>> from dsna.vision.datasets import PictureSet
     >>> from dsna.studies.age.collections import Collection
     >>> from dsna.studies.age.plan import planned
     >>> from dsna.studies.age.protocols import three_subsets
+    >>> from dsna.studies.pictures.jobs import LAYOUT
+    >>> from dsna.vision.datasets import PictureSet
     >>> faces = PictureSet([Path("1.jpg")] * 3, np.array([20.0, 30.0, 40.0]), points=[None] * 3)
     >>> one = planned(Collection("UTKFace", Path("."), faces), three_subsets(3), ("RF",), pooled=False)
-    >>> section(one, pd.DataFrame())
+    >>> section(one, main_table(one, pd.DataFrame(columns=LAYOUT.columns)))  # nothing has been run
     ['## UTKFace, S1, S2, S3: 3 pictures, 2 folds', 'No method has finished all folds yet.']
     """
     n = len(one.collection.pictures)
@@ -130,17 +100,6 @@ def section(one: FaceExperiment, table: pd.DataFrame, quick: bool = False) -> li
 def gap_section(gaps: Sequence[FaceExperiment], stored: pd.DataFrame) -> list[str]:
     """Predictions for ages that are missing from training.
 
-    Parameters
-    ----------
-    gaps : sequence of FaceExperiment
-    stored : data frame
-        All results.
-
-    Returns
-    -------
-    list of str
-        Paragraphs.
-
     Examples
     --------
     >>> gap_section([], pd.DataFrame())
@@ -176,17 +135,7 @@ def gap_section(gaps: Sequence[FaceExperiment], stored: pd.DataFrame) -> list[st
 
 
 def sweep_section(one: FaceExperiment, table: pd.DataFrame) -> list[str]:
-    """Errors of the settings of the sweeps.
-
-    Parameters
-    ----------
-    one : FaceExperiment
-    table : data frame, as :func:`dsna.studies.age.scores.score` gives it
-
-    Returns
-    -------
-    list of str
-        Paragraphs; none where nothing has been run.
+    """Errors of the settings of the sweeps, as :func:`dsna.studies.age.scores.score` gives them.
 
     Examples
     --------
@@ -210,18 +159,7 @@ def write_figures(
     sweep: tuple[FaceExperiment, pd.DataFrame] | None,
     drawn: Mapping[str, Any],
 ) -> list[str]:
-    """Write all pictures that there is something for; returns the lines that show them on the page.
-
-    Parameters
-    ----------
-    folder : Path
-    tables : mapping from collections to experiments and their tables
-    sweep : experiment of the sweeps and its scores, or None
-    drawn : mapping from file names to matplotlib figures that were made elsewhere
-
-    Returns
-    -------
-    list of str
+    """Write all figures for which there are results; returns the lines that show them on the page.
 
     Examples
     --------

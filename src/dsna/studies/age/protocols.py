@@ -12,16 +12,7 @@ from ..pictures.splits import Split
 def leave_one_person_out(groups: np.ndarray, at_most: int | None = None) -> list[Split]:
     """Each person is the test set once; all others are learned from.
 
-    Parameters
-    ----------
-    groups : array of shape (n,)
-        Person on each picture.
-    at_most : int or None, default=None
-        Use only as many persons as test sets, evenly chosen; training still has all others.
-
-    Returns
-    -------
-    list of Split
+    With ``at_most``, only as many persons are test sets, evenly chosen; training still has all others.
 
     Examples
     --------

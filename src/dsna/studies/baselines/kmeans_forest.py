@@ -10,6 +10,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..._utils.errors import DSNAError
+
 _LLOYD_STEPS = 10
 
 
@@ -83,22 +85,12 @@ class KMeansForestRegressor(RegressorMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : array of shape (n, n_features)
-        y : array of shape (n,) or (n, n_outputs)
-
-        Returns
-        -------
-        self
-        """
+        """Grow the trees on rows (n, n_features) and targets (n,) or (n, n_outputs)."""
         for name in ("n_estimators", "max_depth", "min_samples_leaf"):
             if not getattr(self, name) >= 1:
-                raise ValueError(f"{name}={getattr(self, name)!r} must be a whole number of at least 1.")
+                raise DSNAError(f"{name}={getattr(self, name)!r} must be a whole number of at least 1.")
         if not self.penalty > 0:
-            raise ValueError(f"penalty={self.penalty!r} must be a positive number.")
+            raise DSNAError(f"penalty={self.penalty!r} must be a positive number.")
         X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
         self._flat = y.ndim == 1
@@ -124,16 +116,7 @@ class KMeansForestRegressor(RegressorMixin, BaseEstimator):
         return node
 
     def predict(self, X: Any) -> np.ndarray:
-        """Mean of what the trees answer.
-
-        Parameters
-        ----------
-        X : array of shape (n, n_features)
-
-        Returns
-        -------
-        array of shape (n,) or (n, n_outputs)
-        """
+        """Mean of the predictions of the trees for rows (n, n_features)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         mean = np.mean([_answers(tree, X) for tree in self.trees_], axis=0)

@@ -19,6 +19,7 @@ from sklearn.svm import SVC
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..._utils.errors import DSNAError
 from ..._utils.validation import check_weights
 
 _KERNELS = ("rbf", "linear")
@@ -30,11 +31,11 @@ class _Ordinal(RegressorMixin, BaseEstimator, ABC):
     def _check_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows, the rank 0 ... K-1 of each, and weights; sets ``values_``."""
         if self.kernel not in _KERNELS:
-            raise ValueError(f"kernel={self.kernel!r} is unknown: use 'rbf' or 'linear'.")
+            raise DSNAError(f"kernel={self.kernel!r} is unknown: use 'rbf' or 'linear'.")
         if not self.C > 0:
-            raise ValueError(f"C={self.C!r} must be a positive number.")
+            raise DSNAError(f"C={self.C!r} must be a positive number.")
         if isinstance(self.gamma, str) and self.gamma != "scale":
-            raise ValueError(f"gamma={self.gamma!r} is unknown: use 'scale' or a positive number.")
+            raise DSNAError(f"gamma={self.gamma!r} is unknown: use 'scale' or a positive number.")
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
         weight = check_weights(sample_weight, X)
         used = weight > 0
@@ -48,18 +49,30 @@ class _Ordinal(RegressorMixin, BaseEstimator, ABC):
     def _kernel_parameters(self) -> dict[str, Any]:
         return {"gamma": self._gamma} if self.kernel == "rbf" else {}
 
-    def margins(self, X: Any) -> np.ndarray:
-        """How clearly each row exceeds each threshold.
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn to tell on which side of each threshold a row lies.
 
         Parameters
         ----------
         X : array of shape (n, n_features)
+        y : array of shape (n,)
+            Numbers; every value that occurs is a rank of its own.
+        sample_weight : array of shape (n,) or None
+            Weights of the rows.
 
         Returns
         -------
-        array of shape (n, K - 1)
-            Positive where the label is taken to be above ``values_[k]``.
+        self
         """
+        self._learn(*self._check_training(X, y, sample_weight))
+        return self
+
+    @abstractmethod
+    def _learn(self, X: np.ndarray, rank: np.ndarray, weight: np.ndarray) -> None:
+        """Set the fitted attributes from checked rows."""
+
+    def margins(self, X: Any) -> np.ndarray:
+        """(n, K - 1) margins of rows, positive where the label is taken to be above ``values_[k]``."""
         check_is_fitted(self)
         return self._decide(validate_data(self, X, dtype=np.float64, reset=False))
 
@@ -68,16 +81,7 @@ class _Ordinal(RegressorMixin, BaseEstimator, ABC):
         """What ``margins`` returns, of checked rows."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """Labels of rows: the value reached by counting the thresholds that a row exceeds.
-
-        Parameters
-        ----------
-        X : array of shape (n, n_features)
-
-        Returns
-        -------
-        array of shape (n,)
-        """
+        """Labels of rows (n, n_features): the value reached by counting the thresholds that a row exceeds."""
         count = (self.margins(X) > 0).sum(axis=1)
         return self.values_[count]
 
@@ -148,22 +152,7 @@ class REDSVM(_Ordinal):
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn direction and offsets.
-
-        Parameters
-        ----------
-        X : array of shape (n, n_features)
-        y : array of shape (n,)
-            Numbers; every value that occurs is a rank of its own.
-        sample_weight : array of shape (n,) or None
-            Weights of the rows; 2 counts as the row given twice.
-
-        Returns
-        -------
-        self
-        """
-        X, rank, weight = self._check_training(X, y, sample_weight)
+    def _learn(self, X: np.ndarray, rank: np.ndarray, weight: np.ndarray) -> None:
         self._map = None
         if self.kernel == "rbf":
             self._map = Nystroem(
@@ -189,7 +178,6 @@ class REDSVM(_Ordinal):
         found = minimize(loss, start, jac=True, method="L-BFGS-B", options={**stop, "ftol": 0.0, "maxcor": 30})
         self.coef_, self.intercept_ = found.x[:columns], found.x[columns:]
         self.n_iter_ = int(found.nit)
-        return self
 
     def _decide(self, X: np.ndarray) -> np.ndarray:
         features = X if self._map is None else self._map.transform(X)
@@ -253,24 +241,9 @@ class OHRank(_Ordinal):
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the machine of each threshold.
-
-        Parameters
-        ----------
-        X : array of shape (n, n_features)
-        y : array of shape (n,)
-            Numbers; every value that occurs is a rank of its own.
-        sample_weight : array of shape (n,) or None
-            Weights of the rows.
-
-        Returns
-        -------
-        self
-        """
+    def _learn(self, X: np.ndarray, rank: np.ndarray, weight: np.ndarray) -> None:
         if self.cost not in ("absolute", None):
-            raise ValueError(f"cost={self.cost!r} is unknown: use 'absolute' or None.")
-        X, rank, weight = self._check_training(X, y, sample_weight)
+            raise DSNAError(f"cost={self.cost!r} is unknown: use 'absolute' or None.")
         self._rows = X
         product = pairwise_kernels(X, metric=self.kernel, **self._kernel_parameters())
         thresholds = (self.values_[1:] + self.values_[:-1]) / 2
@@ -281,7 +254,6 @@ class OHRank(_Ordinal):
         )
         self.dual_coef_ = np.array([dual for dual, _ in machines]).reshape(len(thresholds), len(X))
         self.intercept_ = np.array([offset for _, offset in machines])
-        return self
 
     def _costs(self, label: np.ndarray, threshold: float, weight: np.ndarray) -> np.ndarray:
         if self.cost is None:

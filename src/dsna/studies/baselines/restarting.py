@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from ..._utils.errors import DSNAError
 from .wrapping import Wrapped
 
 
@@ -44,7 +45,7 @@ class Restarted(Wrapped):
     def fit(self, X: Any, y: Any) -> Restarted:
         """Fit a copy of the estimator, with the first seed that works."""
         if self.n_tries < 1:
-            raise ValueError(f"n_tries={self.n_tries!r} must be 1 or more.")
+            raise DSNAError(f"n_tries={self.n_tries!r} must be 1 or more.")
         random = check_random_state(self.estimator.random_state)
         model = clone(self.estimator)
         for left in reversed(range(self.n_tries)):

@@ -122,8 +122,7 @@ def _rare_scores(run: Run, rows: Sequence[int], patches: Sequence[RarePatches], 
     def edges(k: int) -> np.ndarray:
         return _map(run, rows[k], store)
 
-    filed = store.counts(run) / "rare"
-    return rare_scores(edges, patches, run.test.max_distance, out=filed, n_jobs=store.jobs)
+    return rare_scores(edges, patches, run.test.max_distance, out=store.counts(run) / "rare", n_jobs=store.jobs)
 
 
 def _summed(seeds: Sequence[BoundaryScores]) -> BoundaryScores:

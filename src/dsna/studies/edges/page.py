@@ -1,4 +1,4 @@
-"""The page that tells what was found: tables beside published figures."""
+"""Sections of the page: tables beside published figures."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ quoted from Huang, Loy and Tang, for the test photos of BSDS500. Seconds a photo
 went; other work on the machine is in them."""
 
 
-def table(runs: Sequence[Run], filed: pd.DataFrame) -> pd.DataFrame:
+def table(runs: Sequence[Run], stored: pd.DataFrame) -> pd.DataFrame:
     """Means over the seeds of runs on one collection.
 
     Parameters
     ----------
     runs : sequence of Run
         Any seed stands for all seeds of its method.
-    filed : data frame
-        All filed results.
+    stored : data frame
+        All results.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def table(runs: Sequence[Run], filed: pd.DataFrame) -> pd.DataFrame:
     """
     rows = {}
     for run in runs:
-        mine = of_method(run, filed)
+        mine = of_method(run, stored)
         if len(mine):
             means = mine[["ods", "ois", "ap", "r50"]].mean().set_axis([*_SCORES, "R50"]).to_dict()
             rows[run.method] = means | {
@@ -70,24 +70,20 @@ def table(runs: Sequence[Run], filed: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def of_method(run: Run, filed: pd.DataFrame) -> pd.DataFrame:
-    """Filed results of a run and of its like with other seeds, by seed.
+def of_method(run: Run, stored: pd.DataFrame) -> pd.DataFrame:
+    """Results of a run and of the same with other seeds, by seed.
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from dsna.vision.datasets.boundaries import BoundarySet
-    >>> from dsna.studies.edges.collections import Collection
-    >>> from dsna.studies.edges.runs import planned
-    >>> photos = Collection("BSDS500", "val", BoundarySet(["a"], [], []), BoundarySet(["b"], [], []))
-    >>> one, two = planned([photos], ["SE"], [0, 1])
-    >>> filed = pd.DataFrame([dict(zip(LAYOUT.key, run.key)) for run in (two, one)])
-    >>> of_method(one, filed)["seed"].tolist()
+    >>> from types import SimpleNamespace
+    >>> keys = [("BSDS500", "BSDS500 val", "single", "0f", seed, "SE") for seed in (1, 0)]
+    >>> stored = pd.DataFrame(keys, columns=LAYOUT.key)
+    >>> of_method(SimpleNamespace(key=keys[0]), stored)["seed"].tolist()
     [0, 1]
     """
     key = dict(zip(LAYOUT.key, run.key, strict=True))
     del key["seed"]
-    return filed[np.logical_and.reduce([filed[name] == value for name, value in key.items()])].sort_values("seed")
+    return stored[np.logical_and.reduce([stored[name] == value for name, value in key.items()])].sort_values("seed")
 
 
 def main_section(measured: pd.DataFrame, where: str, beside: bool = True) -> list[str]:
@@ -111,18 +107,7 @@ def main_section(measured: pd.DataFrame, where: str, beside: bool = True) -> lis
 
 
 def comparison_section(scored: Scored, measured: pd.DataFrame) -> list[str]:
-    """Pairs of methods on the same photos.
-
-    Parameters
-    ----------
-    scored : mapping from methods to mappings from seeds to BoundaryScores
-    measured : data frame
-        As :func:`table` makes it.
-
-    Returns
-    -------
-    list of str
-        Paragraphs.
+    """Pairs of methods on the same photos; ``measured`` as :func:`table` makes it.
 
     Examples
     --------
@@ -145,11 +130,11 @@ def comparison_section(scored: Scored, measured: pd.DataFrame) -> list[str]:
         }
     if not rows:
         return []
-    told = (
+    note = (
         "Means of the seeds that both have. The interval is that of the ODS gained when photos are drawn anew with "
         "replacement, the same for both and for all seeds."
     )
-    return ["## Pairs on the same photos", told, markdown(pd.DataFrame.from_dict(rows, orient="index"))]
+    return ["## Pairs on the same photos", note, markdown(pd.DataFrame.from_dict(rows, orient="index"))]
 
 
 def published_section(measured: pd.DataFrame, where: str) -> list[str]:
@@ -166,24 +151,12 @@ def published_section(measured: pd.DataFrame, where: str) -> list[str]:
         for name in (PLAIN, FULL)
         if name in measured.index
     }
-    told = f"Published figures are for the test photos, ours for {where}; they stand side by side, not in a contest."
-    return ["## Others (Table 4)", told, markdown(pd.DataFrame.from_dict(ours | rows, orient="index"), bold=list(ours))]
+    note = f"Published figures are for the test photos, ours for {where}; they stand side by side, not in a contest."
+    return ["## Others (Table 4)", note, markdown(pd.DataFrame.from_dict(ours | rows, orient="index"), bold=list(ours))]
 
 
-def cross_section(runs: Sequence[Run], filed: pd.DataFrame, beside: bool = True) -> list[str]:
-    """Detectors on another collection, beside Table 5 where asked for.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-        Those scored on NYUD; none where it was not to be had.
-    filed : data frame
-    beside : bool, default=True
-
-    Returns
-    -------
-    list of str
-        Paragraphs.
+def cross_section(runs: Sequence[Run], stored: pd.DataFrame, beside: bool = True) -> list[str]:
+    """Runs that are scored on NYUD, beside Table 5 where asked for.
 
     Examples
     --------
@@ -193,15 +166,15 @@ def cross_section(runs: Sequence[Run], filed: pd.DataFrame, beside: bool = True)
     rows = {}
     for train in ("NYUD", "BSDS500"):
         mine = [run for run in runs if run.train.name == train]
-        measured = table(mine, filed) if mine else pd.DataFrame()
+        measured = table(mine, stored) if mine else pd.DataFrame()
         for name in measured.index:
             rows[f"{name} ({train}/NYUD), ours"] = measured.loc[name, list(_SCORES)].to_dict()
     bold = list(rows)
     if beside:
         for (name, train), found in TABLE_5.items():
             rows[f"{name} ({train}/NYUD){_MARK}"] = dict(zip(_SCORES, found, strict=True))
-    told = "TRAIN/TEST; photos of 320 x 240 pixels, boundaries matched within 0.011 of the diagonal."
+    note = "TRAIN/TEST; photos of 320 x 240 pixels, boundaries matched within 0.011 of the diagonal."
     if not bold:
-        told = f"NYUD was not in the data folder (nyud/), so nothing is measured here. {told}"
+        note = f"NYUD was not in the data folder (nyud/), so nothing is measured here. {note}"
     shown = [markdown(pd.DataFrame.from_dict(rows, orient="index"), bold=bold)] if rows else []
-    return ["## Another collection (Table 5)", told, *shown]
+    return ["## Another collection (Table 5)", note, *shown]

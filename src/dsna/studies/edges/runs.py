@@ -84,7 +84,7 @@ class Run:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What its scores are filed under, in the order of the layout."""
+        """What its scores are stored under, in the order of the layout."""
         test = f"{self.test.name} {self.test.split}"
         return self.train.name, test, self.scales, self.settings, self.seed, self.method
 

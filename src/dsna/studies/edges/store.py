@@ -39,13 +39,9 @@ class Store:
     Examples
     --------
     >>> from pathlib import Path
-    >>> from dsna.vision.datasets.boundaries import BoundarySet
-    >>> from dsna.studies.edges.collections import Collection
-    >>> from dsna.studies.edges.methods import detector_of
-    >>> photos = Collection("BSDS500", "val", BoundarySet(["a"], [], []), BoundarySet(["b"], [], []))
-    >>> run = Run(photos, photos, "SE", detector_of("SE", seed=2), "single")
-    >>> Store(Path("edges")).maps(run).parent.as_posix()
-    'edges/maps/BSDS500-BSDS500-val'
+    >>> from types import SimpleNamespace
+    >>> Store(Path("edges")).maps(SimpleNamespace(name="BSDS500-BSDS500-val/SE-2-0f")).as_posix()
+    'edges/maps/BSDS500-BSDS500-val/SE-2-0f'
     """
 
     def __init__(self, folder: Path, jobs: int = 1) -> None:

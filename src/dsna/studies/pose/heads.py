@@ -34,21 +34,8 @@ class PoseError(DSNAError):
 def read_heads(folder: Path, quick: bool = False) -> PictureSet:
     """Read Pointing'04.
 
-    Parameters
-    ----------
-    folder : Path
-        Holds ``Person01/person01100-90+0.jpg`` and ``.txt``; or holds a folder ``pointing04`` that does.
-    quick : bool, default=False
-        Whether the first series of each person is enough, where there are two.
-
-    Returns
-    -------
-    PictureSet
-
-    Raises
-    ------
-    PoseError
-        Says what is expected, and where it is had.
+    The folder holds ``Person01/person01100-90+0.jpg`` and ``.txt``, or a folder ``pointing04`` that does. With
+    ``quick``, only the first series of each person is read.
 
     Examples
     --------
@@ -71,7 +58,7 @@ def read_heads(folder: Path, quick: bool = False) -> PictureSet:
 
 
 def checksum(heads: PictureSet) -> str:
-    """Changes with the names and head boxes of the pictures; results are filed under it.
+    """Changes with the names and head boxes of the pictures; part of the key of their results.
 
     Examples
     --------

@@ -104,20 +104,9 @@ def _sweep_errors(one: Experiment, stored: pd.DataFrame) -> dict[str, float]:
 def sections(
     everything: Sequence[Experiment], stored: pd.DataFrame, quick: bool = False
 ) -> tuple[list[str], dict[str, Any]]:
-    """What the results show.
+    """Paragraphs of the page, and plots by file name.
 
-    Parameters
-    ----------
-    everything : sequence of Experiment
-    stored : data frame
-        All results.
-    quick : bool, default=False
-        Whether published figures are left out, as few rows and trees are no match for them.
-
-    Returns
-    -------
-    list of str, dict
-        Paragraphs of the page, and plots by file name.
+    With ``quick``, published figures are left out, as few rows and trees are no match for them.
 
     Examples
     --------

@@ -20,17 +20,6 @@ _LEAST = 5
 def pose_folds(labels: np.ndarray, folds: int = FOLDS, seed: int = 0) -> list[Split]:
     """Folds with the same number of pictures of every pose in each; persons are in all of them.
 
-    Parameters
-    ----------
-    labels : array of shape (n, 2)
-        Pitch and yaw.
-    folds : int, default=5
-    seed : int, default=0
-
-    Returns
-    -------
-    list of Split
-
     Examples
     --------
     >>> import numpy as np

@@ -53,7 +53,8 @@ def classification_scores(model: Any, X: np.ndarray, truth: np.ndarray, predicte
 
     Returns
     -------
-    dict of the scores named in ``METRICS["classification"]``
+    dict
+        The scores named in ``METRICS["classification"]``.
 
     Examples
     --------

@@ -104,10 +104,6 @@ def edge_classes(photos: BoundarySet, n_jobs: int | None = None, n_patches: int 
 def plot_power_law(classes: EdgeClasses) -> Any:
     """Sizes of the classes on logarithmic scales, and outlines from common to rare (the paper's Fig. 1b).
 
-    Returns
-    -------
-    matplotlib Figure
-
     Examples
     --------
     >>> import numpy as np
