@@ -309,7 +309,8 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         """
         known = self._index.Z[rows]
         placed = self._index.place(np.asarray(X, dtype=np.float64))[1]
-        return np.all(np.abs(placed - known) <= _ROUNDING * np.abs(known).max(axis=0, initial=0.0), axis=1)
+        same = np.abs(placed - known) <= _ROUNDING * np.abs(known).max(axis=0, initial=0.0)
+        return np.asarray(same.all(axis=1))
 
     def explain(self, X: Any, train: Any = None, id: Any = None) -> Explanation:
         """Which training rows made each prediction, and how.

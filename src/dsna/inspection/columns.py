@@ -176,7 +176,7 @@ def _taken(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Values of these rows; None past the end."""
     inside = rows < len(values)
     if inside.all():
-        return values[rows]
+        return np.asarray(values[rows])
     taken = np.full(len(rows), None, dtype=object)
     taken[inside] = values[rows[inside]]
     return taken

@@ -166,7 +166,7 @@ class Explanation:
     def predict(self) -> np.ndarray:
         """The estimator's predictions, made by the decision rule of the rows' weights and labels alone."""
         if self.classes is not None:
-            return self.classes[most_probable(self.predict_proba())]
+            return np.asarray(self.classes[most_probable(self.predict_proba())])
         predicted = decide(self.weight, self.label, self.decision, self.label[0] if self.grid is None else self.grid)
         return predicted[:, 0] if predicted.shape[1] == 1 else predicted
 
@@ -299,7 +299,7 @@ class Explanation:
     def settled_labels(self, at: Any) -> np.ndarray:
         """Targets or classes after the feedback steps that ``at`` picks."""
         label = self.settled[at]
-        return label if self.classes is None else self.classes[label[..., 0].astype(np.int64)]
+        return label if self.classes is None else np.asarray(self.classes[label[..., 0].astype(np.int64)])
 
     def verdict(self) -> str:
         """Prediction for the first query in words."""

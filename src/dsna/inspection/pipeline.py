@@ -59,7 +59,8 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
         )
     check_is_fitted(last, msg="The %(name)s is not fitted yet: call fit of the model or pipeline before explain.")
     if not steps:
-        return last.explain(X, train=train, id=id)
+        explained: Explanation = last.explain(X, train=train, id=id)
+        return explained
     resamplers = [name for name, step in steps if hasattr(step, "fit_resample")]
     if resamplers and (train is not None or id is not None):
         raise DSNAError(
@@ -67,7 +68,8 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
             f"without train and id, or leave the step out and set balance of {type(last).__name__}."
         )
     names = getattr(model, "feature_names_in_", None)
-    why = last.explain(_transformed(steps, X)).beside(X, train, id, names if hasattr(X, "columns") else None)
+    plain: Explanation = last.explain(_transformed(steps, X))
+    why = plain.beside(X, train, id, names if hasattr(X, "columns") else None)
     if train is not None and not _same_rows(model, train, why):
         warn(
             "Rows of train, transformed by the pipeline, are not those that its last step was fitted on: check that "

@@ -25,7 +25,10 @@ UNFINISHED = "No method has finished all folds yet."
 
 
 def markdown(
-    frame: pd.DataFrame, best: Mapping[str, int] | None = None, bold: Sequence[str] | Mapping = (), digits: int = 3
+    frame: pd.DataFrame,
+    best: Mapping[str, int] | None = None,
+    bold: Sequence[str] | Mapping[str, Any] = (),
+    digits: int = 3,
 ) -> str:
     """A data frame as a Markdown table.
 

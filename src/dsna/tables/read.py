@@ -291,4 +291,4 @@ def _numbers(features: pd.DataFrame) -> np.ndarray:
     import pandas as pd
 
     text = [name for name in features if not pd.api.types.is_numeric_dtype(features[name])]
-    return pd.get_dummies(features, columns=text).to_numpy(dtype=np.float64)
+    return np.asarray(pd.get_dummies(features, columns=text).to_numpy(dtype=np.float64))

@@ -1,4 +1,4 @@
-"""Label-aware K-means with overlap (eq. 1): clusters of a neighbourhood that keep to one class or label range."""
+"""Label-aware K-means with overlap (eq. 1): clusters of a neighbourhood that keep to one class or range of targets."""
 
 import numpy as np
 
@@ -9,9 +9,9 @@ _EPS = 1e-3
 
 @kernel
 def label_factor(label, i, other, is_class, tau, widest):
-    """Factor of a distance: 1(y_i != y) for classes, g(|y_i - y|) = tau |.| / (widest - |.| + eps) for labels.
+    """Factor of a distance: 1(y_i != y) for classes, g(|y_i - y|) = tau |.| / (widest - |.| + eps) for targets.
 
-    Labels that are all equal tell no rows apart: their factor is 0.
+    Targets that are all equal do not separate rows: their factor is 0.
     """
     if is_class:
         return 0.0 if label[i, 0] == other[0] else 1.0
@@ -26,7 +26,7 @@ def label_factor(label, i, other, is_class, tau, widest):
 
 @kernel
 def widest_gap(label, m):
-    """Largest distance between two labels, bounded by the diagonal of their range."""
+    """Largest distance between two targets, bounded by the diagonal of their range."""
     total = 0.0
     for a in range(label.shape[1]):
         low = label[0, a]

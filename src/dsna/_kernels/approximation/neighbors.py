@@ -79,9 +79,9 @@ def gather(leaves, block, left_out, leaf_ptr, leaf_rows, row_block, row_weight, 
     Parameters
     ----------
     leaves : (n, T) leaf of each query in each tree.
-    block : (n,) block of a query that is itself a training row, to be answered by the trees that omit that block
-        and by rows of other blocks; -1 for a new row.
-    omits : (T, B) blocks that each tree omits.
+    block : (n,) held-out fold of a query that is a training row, whose neighbours come from trees that left out the
+        fold and from rows of other folds; -1 for a new row.
+    omits : (T, B) folds that each tree left out.
     rows, proximity : (n, M) filled up to ``size[i]``.
     """
     n, n_trees = leaves.shape

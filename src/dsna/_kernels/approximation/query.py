@@ -32,7 +32,7 @@ class Settings(NamedTuple):
     use_proximity: int
     sum_to_one: int
     ridge: float
-    max_iter: int  # label feedback steps; 0: labels have no say in the prior
+    max_iter: int  # label feedback steps; 0: the prior ignores labels
     tol: float
 
 
@@ -149,8 +149,8 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, found, poi
     Parameters
     ----------
     Q, Z : (n, D) queries and (N, D) training rows, in the space where distances are taken.
-    label : (N, q) labels, or class numbers in one column.
-    class_scale : (n_classes,) factor of each class when the label is read off the coefficients.
+    label : (N, q) targets, or class numbers in one column.
+    class_scale : (n_classes,) factor of each class where coefficients are summed by class.
     rows, proximity, size : the neighbourhoods, as ``gather`` leaves them.
     how : ``Settings``.
     found, point : number of clusters and their points, as ``group_neighbors`` leaves them.

@@ -1,4 +1,4 @@
-"""Cuts: where a feature or a score tells two groups of rows apart, and how well.
+"""Cuts: where a feature or a score separates two groups of rows, and how well.
 
 A node has the rows ``rows[start:end]``; ``group[i]`` is the group, 0 or 1, of ``rows[i]``, and ``weight`` says what a
 row of each group counts.  Features are bytes, so that a histogram knows all cuts.

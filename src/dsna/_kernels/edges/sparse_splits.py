@@ -1,4 +1,4 @@
-"""Sparse linear splits: the few features that tell a node's two groups apart best, weighed by a linear SVM (eq. 9).
+"""Sparse linear splits: the few features that best separate the two groups of a node, weighed by a linear SVM (eq. 9).
 
 Few, because a patch that passes a node has to look up all features of its split: with every feature that a node tries,
 a forest is several times as slow to ask.  Notation as in ``cuts``.
@@ -87,7 +87,7 @@ def project(X, rows, start, end, chosen, w, scores):
 def sparse_split(X, rows, start, end, group, weight, C, tried, counts, scores, chosen, w):
     """Learn a linear split from the first rows of a node; fills ``chosen`` and ``w``.
 
-    Returns whether it tells the groups apart better than the best single feature, both learned from the same rows, on
+    Returns whether it separates the groups better than the best single feature, both learned from the same rows, on
     rows that neither has seen.
     """
     m = min((end - start) // 2, FIT_ROWS)

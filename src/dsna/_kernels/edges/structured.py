@@ -1,4 +1,4 @@
-"""Growing a structured tree: a node groups its masks in two, then looks for the split that tells the groups apart.
+"""Growing a structured tree: a node groups its masks in two, then looks for the split that separates the groups.
 
 Layout of a tree with n nodes: ``child[i]`` is the left child of node i, whose right one is the next, or -1 - leaf.
 Node i sends a patch left if ``sum_k weights[k] * x[features[k]] < threshold[i]``, k from ``ptr[i]`` to ``ptr[i + 1]``;

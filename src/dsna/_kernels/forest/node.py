@@ -13,10 +13,10 @@ CUTS = 15
 
 @kernel
 def _sample(rows, start, end, table, growth, state, picked, mass):
-    """Choose at most ``max_split`` rows of a node, evenly along its label order; returns how many.
+    """Choose at most ``max_split`` rows of a node, evenly along the order of classes or targets; returns how many.
 
-    Rows come sorted by label, so equal steps are a stratified sample.  Classes too small for an equal share are
-    kept whole; ``mass`` makes up for the rows left out.
+    Rows come sorted by class or target, so equal steps are a stratified sample. Classes too small for an equal share
+    are kept whole; ``mass`` makes up for the rows left out.
     """
     n = end - start
     if n <= growth.max_split:
@@ -204,7 +204,7 @@ def find_split(rows, start, end, table, growth, sizes, state, order, counts, fea
 
     Returns
     -------
-    (number of features, 0 where no split gains; threshold; gain; spread of the node's labels squared)
+    (number of features, 0 where no split gains; threshold; gain; squared spread of the node's targets)
     """
     n_draws = sizes.shape[0]
     widest = 0
@@ -244,7 +244,7 @@ def find_split(rows, start, end, table, growth, sizes, state, order, counts, fea
     w = np.empty(widest + 1)
     prediction = np.empty(m)
     best = 1e-12
-    # Entropies are of order one, gains of labels of the order of their spread.
+    # Entropies are of order one, gains of targets of the order of their spread.
     tie = TIE * spread
     best_size = 0
     threshold = 0.0

@@ -1,6 +1,6 @@
-"""What the split of a node should achieve: two groups of classes, or a label, and how much each row weighs.
+"""What the split of a node separates or predicts: two groups of classes, or targets; and the weights of its rows.
 
-``Growth`` and ``Table`` tell the kernels how trees grow and what they grow on.
+``Growth`` holds the settings of growth, ``Table`` the training rows.
 """
 
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class Growth(NamedTuple):
     """How a tree grows; every field is a plain number, so one compilation serves all settings."""
 
     n_classes: int  # 0: regression
-    n_codes: int  # distinct labels where the label density is exact
+    n_codes: int  # distinct targets where the target density is exact
     max_depth: int
     min_leaf: int
     max_split: int  # rows that a split is learned on, at most
@@ -38,11 +38,11 @@ class Table(NamedTuple):
     """What a tree is grown on; N rows throughout."""
 
     X: np.ndarray  # (N, D)
-    label: np.ndarray  # (N, q) scaled labels; one unused column for classes
-    code: np.ndarray  # (N,) class, or number of the distinct label
-    share: np.ndarray  # (N,) share of rows with nearly that label, for DENSITY_STATIC
+    label: np.ndarray  # (N, q) scaled targets; one unused column for classes
+    code: np.ndarray  # (N,) class, or number of the distinct target
+    share: np.ndarray  # (N,) share of rows with nearly that target, for DENSITY_STATIC
     weight: np.ndarray  # (N,) sample weight
-    gain: np.ndarray  # (N,) weight in the gain: inverse frequency of the class or label
+    gain: np.ndarray  # (N,) weight in the gain: inverse frequency of the class or target
     cost_table: np.ndarray  # f(p) at p = logspace(-6, 0), for COST_TABLE
 
 
@@ -101,7 +101,7 @@ def group_classes(picked, mass, m, table, growth, state, side):
 
 @kernel
 def main_direction(picked, mass, m, table, target):
-    """Node labels on their first principal component, standardised; returns the label spread (total variance)."""
+    """Targets of a node on their first principal component, standardised; returns their total variance."""
     q = table.label.shape[1]
     mean = np.zeros(q)
     total = 0.0
@@ -148,7 +148,7 @@ def main_direction(picked, mass, m, table, target):
 
 @kernel
 def label_costs(picked, mass, m, target, table, growth, counts, cost):
-    """f(p_y) of eq. 10 for the rows of a node; uniform where all rows share one label or bin."""
+    """f(p_y) of eq. 10 for the rows of a node; uniform where all rows share one target or bin."""
     total = 0.0
     for i in range(m):
         total += mass[i]

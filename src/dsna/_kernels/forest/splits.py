@@ -5,8 +5,8 @@ Both minimise, over w,
     1/2 |w|^2 + C / n * sum_i c_i * loss_i(x_i . w)
 
 with the squared hinge ``max(0, 1 - t f)^2`` (t = +-1) or the squared epsilon-insensitive loss
-``max(0, |t - f| - eps)^2``.  Where a row's loss is not zero it equals ``(a - f)^2`` for an *aim* a: the class t
-itself, or the label moved by eps toward f.  So each Newton step is a ridge regression on the active rows, and the
+``max(0, |t - f| - eps)^2``. Where the loss of a row is not zero it equals ``(a - f)^2`` for a working target a: t
+itself, or t moved by eps toward f. So each Newton step is a ridge regression on the active rows, and the
 solution is exact once a full step leaves the active rows as they were.
 """
 
@@ -20,7 +20,7 @@ EPSILON_INSENSITIVE = 1
 
 @kernel
 def _aim(kind, target, prediction, epsilon):
-    """Aim of one row and whether its loss is not zero."""
+    """Working target of one row and whether its loss is not zero."""
     if kind == HINGE:
         return target, target * prediction < 1.0
     difference = target - prediction
@@ -75,7 +75,7 @@ def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, predicti
     Parameters
     ----------
     X : standardised rows, a constant column among them if there is to be a bias.
-    target, cost : +-1 or label of each row; its weight (mean 1).
+    target, cost : +-1 or target of each row; its weight (mean 1).
     kind : HINGE or EPSILON_INSENSITIVE.
     C, epsilon : weight of the mean loss against the norm; width of the tube.
     max_steps : Newton steps at most.

@@ -39,7 +39,7 @@ def _split_value(x, features, weights, begin, end):
 
 @kernel
 def grow_tree(rows, table, growth, sizes, seed):
-    """Grow a tree on ``rows`` (sorted by label), which are left in the order of the leaves.
+    """Grow a tree on ``rows`` (sorted by class or target), which are left in the order of the leaves.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def grow_tree(rows, table, growth, sizes, seed):
                     rows, start, end, table, growth, sizes, state, order, counts, features, weights
                 )
         if size > 0:
-            # Left rows from the front, right ones from the back; a leaf keeps the order by label.
+            # Left rows from the front, right ones from the back; a leaf keeps the order by class or target.
             back = end
             for k in range(start, end):
                 if _split_value(table.X[rows[k]], features, weights, np.int64(0), size) < cut:

@@ -48,7 +48,7 @@ class FittedSplit:
     @property
     def truth(self) -> np.ndarray:
         """Ages of the test faces."""
-        return self.ages[self.split.test]
+        return np.asarray(self.ages[self.split.test])
 
 
 def fit_split(rows: FaceRows, split: Split, ages: np.ndarray, groups: np.ndarray, model: DSNARegressor) -> FittedSplit:

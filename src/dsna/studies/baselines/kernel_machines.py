@@ -72,4 +72,4 @@ class FittingWidth(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels that the machine predicts."""
-        return self.estimator_.predict(X) + self.offset_
+        return np.asarray(self.estimator_.predict(X) + self.offset_)

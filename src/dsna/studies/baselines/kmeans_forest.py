@@ -120,7 +120,7 @@ class KMeansForestRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         mean = np.mean([_answers(tree, X) for tree in self.trees_], axis=0)
-        return mean[:, 0] if self._flat else mean
+        return np.asarray(mean[:, 0] if self._flat else mean)
 
 
 def _clusters(labels: np.ndarray) -> np.ndarray:
@@ -138,7 +138,7 @@ def _clusters(labels: np.ndarray) -> np.ndarray:
         if (moved == second).all():
             break
         second = moved
-    return second
+    return np.asarray(second)
 
 
 def _classifier(X: np.ndarray, second: np.ndarray, penalty: float) -> tuple[np.ndarray, float]:

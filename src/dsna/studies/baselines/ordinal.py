@@ -83,7 +83,7 @@ class _Ordinal(RegressorMixin, BaseEstimator, ABC):
     def predict(self, X: Any) -> np.ndarray:
         """Labels of rows (n, n_features): the value reached by counting the thresholds that a row exceeds."""
         count = (self.margins(X) > 0).sum(axis=1)
-        return self.values_[count]
+        return np.asarray(self.values_[count])
 
 
 class REDSVM(_Ordinal):
@@ -181,7 +181,7 @@ class REDSVM(_Ordinal):
 
     def _decide(self, X: np.ndarray) -> np.ndarray:
         features = X if self._map is None else self._map.transform(X)
-        return (features @ self.coef_)[:, None] + self.intercept_
+        return np.asarray((features @ self.coef_)[:, None] + self.intercept_)
 
 
 class OHRank(_Ordinal):
@@ -259,11 +259,11 @@ class OHRank(_Ordinal):
         if self.cost is None:
             return weight
         away = np.abs(label - threshold)
-        return weight * away / np.average(away, weights=weight)
+        return np.asarray(weight * away / np.average(away, weights=weight))
 
     def _decide(self, X: np.ndarray) -> np.ndarray:
         product = pairwise_kernels(X, self._rows, metric=self.kernel, **self._kernel_parameters())
-        return product @ self.dual_coef_.T + self.intercept_
+        return np.asarray(product @ self.dual_coef_.T + self.intercept_)
 
 
 def _machine(

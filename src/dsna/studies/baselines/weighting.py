@@ -35,12 +35,13 @@ class PriorCorrectedForest(RandomForestClassifier):
     def fit(self, X: Any, y: Any) -> PriorCorrectedForest:
         """Fit the forest and note the class shares."""
         self.priors_ = np.unique(y, return_counts=True)[1] / len(y)
-        return super().fit(X, y)
+        super().fit(X, y)
+        return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n, n_classes) probabilities as if all classes were equally common."""
         proba = super().predict_proba(X) / self.priors_
-        return proba / proba.sum(axis=1, keepdims=True)
+        return np.asarray(proba / proba.sum(axis=1, keepdims=True))
 
 
 class DensityWeighted(RegressorMixin, Wrapped):

@@ -40,15 +40,15 @@ class Wrapped(MetaEstimatorMixin, BaseEstimator):
     @property
     def classes_(self) -> np.ndarray:
         """Classes of the fitted classifier."""
-        return self.estimator_.classes_
+        return np.asarray(self.estimator_.classes_)
 
     def predict(self, X: Any) -> np.ndarray:
         """Classes or labels that the fitted estimator predicts."""
         check_is_fitted(self, "estimator_")
-        return self.estimator_.predict(X)
+        return np.asarray(self.estimator_.predict(X))
 
-    @available_if(_inner_has("predict_proba"))
+    @available_if(_inner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n, n_classes) probabilities of the fitted classifier."""
         check_is_fitted(self, "estimator_")
-        return self.estimator_.predict_proba(X)
+        return np.asarray(self.estimator_.predict_proba(X))

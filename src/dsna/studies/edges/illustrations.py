@@ -69,7 +69,7 @@ def illustrate(runs: Sequence[Run], scored: Scored, store: Store, quick: bool) -
 
 def _spread(n: int, most: int) -> list[int]:
     """Some of n photos, evenly spread."""
-    return np.unique(np.linspace(0, n - 1, most).astype(int)).tolist()
+    return [int(place) for place in np.unique(np.linspace(0, n - 1, most).astype(int))]
 
 
 def _map(run: Run, row: int, store: Store) -> np.ndarray:

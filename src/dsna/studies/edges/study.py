@@ -87,7 +87,7 @@ class EdgesStudy(Study):
     @property
     def page(self) -> Path:
         """File of the page."""
-        return self.options.out / "edges.md"
+        return Path(self.options.out / "edges.md")
 
     def prepare(self, say: Say) -> None:
         """Read the photos and select the methods asked for."""

@@ -114,7 +114,7 @@ class PictureStudy(Study):
     @property
     def page(self) -> Path:
         """File of the page."""
-        return self.options.out / f"{self.name}.md"
+        return Path(self.options.out / f"{self.name}.md")
 
     @abstractmethod
     def read(self) -> Sequence[Experiment]:

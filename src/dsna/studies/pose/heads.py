@@ -101,7 +101,7 @@ def gradients(heads: PictureSet, cache: Path) -> np.ndarray:
     if cache.is_file():
         with suppress(OSError, KeyError, ValueError, zipfile.BadZipFile), np.load(cache) as kept:
             if str(kept["name"]) == name:
-                return kept["rows"]
+                return np.asarray(kept["rows"])
     rows = np.hstack([hog.transform(heads.crops(margin)) for margin in MARGINS]).astype(np.float32)
     stream = io.BytesIO()
     np.savez(stream, name=np.array(name), rows=rows)

@@ -64,7 +64,7 @@ def thinned(split: Split, pitch: np.ndarray, share: float, seed: int) -> Split:
     least = np.minimum(counts, _LEAST)
 
     def stay(log_width: float) -> np.ndarray:
-        return np.maximum(counts * np.exp(-0.5 * (angles / np.exp(log_width)) ** 2), least)
+        return np.asarray(np.maximum(counts * np.exp(-0.5 * (angles / np.exp(log_width)) ** 2), least))
 
     wanted = (1 - share) * len(split.train)
     narrow, wide = -3.0, 15.0
@@ -113,7 +113,7 @@ class Gap:
 
     def inside(self, labels: np.ndarray) -> np.ndarray:
         """Mask of the poses in the gap."""
-        return np.any([np.abs(labels[:, column]) == size for column, size in self.angles], axis=0)
+        return np.asarray(np.any([np.abs(labels[:, column]) == size for column, size in self.angles], axis=0))
 
     def cut(self, splits: Iterable[Split], labels: np.ndarray) -> list[Split]:
         """The same splits, with the poses of the gap gone from training and alone in the test rows."""

@@ -57,7 +57,7 @@ def snapped(predicted: np.ndarray, poses: np.ndarray) -> np.ndarray:
     array([[ 0., 15.]])
     """
     grid = np.unique(poses, axis=0)
-    return grid[cKDTree(grid).query(predicted)[1]]
+    return np.asarray(grid[cKDTree(grid).query(predicted)[1]])
 
 
 def pose_table(results: pd.DataFrame, methods: Iterable[str], folds: Sequence[str]) -> pd.DataFrame:

@@ -104,7 +104,7 @@ def _clusters(labels: np.ndarray) -> np.ndarray:
     """Two groups of neighbours by their outlines, one where all are alike."""
     if len(np.unique(labels, axis=0)) < 2:
         return np.zeros(len(labels), dtype=int)
-    return KMeans(2, n_init=3, random_state=0).fit(labels).labels_
+    return np.asarray(KMeans(2, n_init=3, random_state=0).fit(labels).labels_)
 
 
 def plot_neighbors(found: Sequence[Approximated]) -> Any:
