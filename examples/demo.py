@@ -1,4 +1,4 @@
-"""Rare digits and rare labels: our estimators beside the usual ones, in under a minute.
+"""Rare digits and rare targets: our estimators beside the usual ones, in under a minute.
 
     python examples/demo.py
 
@@ -79,7 +79,7 @@ def compare_regressors() -> None:
         "CS-RF + DSNA, balance=0 (ours)": (DSNARegressor(balance=0.0, random_state=SEED), {}),
         "CS-RF + DSNA (ours)": (DSNARegressor(random_state=SEED), {}),
     }
-    print("\nRegression: progression of diabetes after a year; rare = rarest 10 % of the labels")
+    print("\nRegression: progression of diabetes after a year; rare = rarest 10 % of the targets")
     print(f"{len(y_train)} training rows; {len(y_test)} held-out rows\n")
     print_row("", "MAE", "MAE, rare", "seconds")
     for name, (model, options) in methods.items():

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import gaussian_kde
 
+from dsna import DSNAError
 from dsna.forest.density import TargetDensity
-from dsna.forest.targets import class_shares, cost_code
+from dsna.forest.targets import COSTS, class_shares, cost_code
 
 RNG = np.random.RandomState(0)
 SMOOTH = np.r_[RNG.randn(950), 8.0 + RNG.rand(50)]
@@ -163,3 +164,16 @@ def test_an_outlier_is_rarer_than_the_rest():
 def test_labels_whose_squares_vanish_count_as_equal(kind):
     y = np.r_[np.full(90, 2e-308), np.zeros(10)]
     assert np.all(TargetDensity(y, kind).evaluate(y) > 0)
+
+
+def test_a_named_function_is_the_cost_that_a_callable_is(monkeypatch):
+    def root(p):
+        return p**-0.5
+
+    monkeypatch.setitem(COSTS, "root", root)
+    number, table = cost_code("root")
+    same_number, same_table = cost_code(root)
+    assert number == same_number
+    np.testing.assert_array_equal(table, same_table)
+    with pytest.raises(DSNAError, match=r"cost='roots' is unknown: use one of .*'root'"):
+        cost_code("roots")

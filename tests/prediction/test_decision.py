@@ -1,12 +1,13 @@
-"""Coefficients become classes and labels as the formulas say; brute force is the judge."""
+"""Coefficients become classes and targets as the formulas say; brute force is the judge."""
 
 import itertools
 
 import numpy as np
 import pytest
 
+from dsna import CostSensitiveForestRegressor, DSNARegressor
 from dsna.prediction.calibration import class_mass, prior_corrected
-from dsna.prediction.decision import decide, target_weights
+from dsna.prediction.decision import DECISIONS, NEEDS_GRID, candidates, decide, target_weights
 
 
 @pytest.fixture
@@ -130,3 +131,17 @@ def test_grid_with_a_constant_output():
     grid = np.array([[0.0, 5.0], [10.0, 5.0]])
     labels = np.array([[[0.0, 5.0], [10.0, 5.0]]])
     np.testing.assert_array_equal(decide(np.array([[0.3, 0.7]]), labels, "grid", grid), [[10.0, 5.0]])
+
+
+@pytest.mark.parametrize("decision", sorted(DECISIONS))
+def test_every_decision_is_one_of_the_regressor(decision):
+    y = np.repeat([1.0, 2.0, 5.0], 20)
+    X = y[:, None] + np.random.default_rng(0).normal(0, 0.1, (60, 2))
+    model = DSNARegressor(CostSensitiveForestRegressor(5), decision=decision, random_state=0).fit(X, y)
+    assert model.decision_ == decision
+    np.testing.assert_array_equal(model.explain(X).predict(), model.predict(X))
+
+
+def test_decisions_that_round_to_targets_are_tried_only_where_these_are_few():
+    assert set(candidates("auto", few_targets=True)) == set(DECISIONS)
+    assert set(DECISIONS) - set(candidates("auto", few_targets=False)) == set(NEEDS_GRID)
