@@ -38,17 +38,16 @@ _MODULES = {
     "DSNARegressor": "regressor",
     "ModelFileError": "io",
     "load": "io",
+    "presets": "presets",
     "save": "io",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name == "presets":
-        value: Any = import_module(f"{__name__}.presets")
-    elif name in _MODULES:
-        value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    else:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"{__name__}.{_MODULES[name]}")
+    value = module if name == _MODULES[name] else getattr(module, name)
     globals()[name] = value
     return value
 
