@@ -14,13 +14,13 @@ try:
 except SystemExit as end:
     assert not end.code, end.code
 import json
-from dsna._kernels.approximation.clustering import label_means
+from dsna._kernels.approximation.groups import group_neighbors
 from dsna._kernels.edges.detection import cast_votes
 from dsna._kernels.approximation.neighbors import gather
 from dsna._kernels.approximation.query import approximate
 from dsna._kernels.edges.structured import grow_structured
 from dsna._kernels.forest.tree import grow_tree, route
-kernels = [label_means, cast_votes, gather, approximate, grow_structured, grow_tree, route]
+kernels = [group_neighbors, cast_votes, gather, approximate, grow_structured, grow_tree, route]
 print(json.dumps({one.py_func.__name__: len(one.signatures) for one in kernels}))
 """
 
