@@ -67,7 +67,7 @@ def liblinear(X, target, cost, kind, C):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
-@pytest.mark.parametrize("n, d", [(12, 20), (80, 3), (300, 15)])
+@pytest.mark.parametrize("n, d", [(12, 20), (80, 3), (300, 15), (12, 60), (50, 55)])
 def test_liblinear_finds_the_same_split(kind, C, n, d):
     X, target, cost = draw(n + d, n, d, kind)
     ours, theirs = fit(X, target, cost, kind, C), liblinear(X, target, cost, kind, C)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..jit import TIE, kernel, random_below
 
+WIDE = 32  # columns from which on it pays to work with products of rows, where these are fewer
 HINGE = 0
 EPSILON_INSENSITIVE = 1
 
@@ -69,6 +70,52 @@ def _loss(kind, target, cost, prediction, direction, step, epsilon, n):
 
 
 @kernel
+def _ridge(X, aim, cost, scale, n, d, H, b):
+    """Ridge regression of the aims on the rows: fills ``b`` (d,); rows whose aim is infinite are not active."""
+    for a in range(d):
+        b[a] = 0.0
+        for k in range(a + 1):
+            H[a, k] = 0.0
+        H[a, a] = 1.0
+    for i in range(n):
+        if aim[i] < np.inf:
+            weight = scale * cost[i]
+            for a in range(d):
+                v = weight * X[i, a]
+                b[a] += v * aim[i]
+                for k in range(a + 1):
+                    H[a, k] += v * X[i, k]
+    cholesky_solve(H, b, d)
+
+
+@kernel
+def _ridge_by_rows(X, aim, cost, scale, n, d, products, H, b):
+    """The same where rows are fewer than columns.
+
+    With R the active rows times the roots of their weights, ``(I + R'R)^-1 R' = R' (I + RR')^-1``.
+    """
+    active = np.empty(n, np.int64)
+    root = np.empty(n)
+    part = np.empty(n)
+    m = 0
+    for i in range(n):
+        if aim[i] < np.inf:
+            active[m] = i
+            root[m] = np.sqrt(scale * cost[i])
+            part[m] = root[m] * aim[i]
+            for k in range(m + 1):
+                H[m, k] = root[m] * root[k] * products[i, active[k]]
+            H[m, m] += 1.0
+            m += 1
+    cholesky_solve(H, part, m)
+    for a in range(d):
+        b[a] = 0.0
+    for k in range(m):
+        for a in range(d):
+            b[a] += root[k] * part[k] * X[active[k], a]
+
+
+@kernel
 def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, prediction):
     """Fit one linear split on the rows ``X[:n, :d]``; fills ``w[:d]`` and ``prediction[:n]``.
 
@@ -84,7 +131,17 @@ def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, predicti
     -------
     Number of steps taken; ``max_steps`` if the active rows had not settled.
     """
-    H = np.empty((d, d))
+    by_rows = d >= WIDE and n < d
+    size = n if by_rows else d
+    H = np.empty((size, size))
+    products = np.empty((size, size))
+    if by_rows:
+        for i in range(n):
+            for k in range(i + 1):
+                product = 0.0
+                for a in range(d):
+                    product += X[i, a] * X[k, a]
+                products[i, k] = product
     b = np.empty(d)
     direction = np.empty(n)
     was_aim = np.empty(n)
@@ -95,11 +152,6 @@ def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, predicti
         was_aim[i] = np.nan
     scale = 2.0 * C / n
     for step in range(max_steps):
-        for a in range(d):
-            b[a] = 0.0
-            for k in range(a + 1):
-                H[a, k] = 0.0
-            H[a, a] = 1.0
         settled = True
         for i in range(n):
             aim, active = _aim(kind, target[i], prediction[i], epsilon)
@@ -108,16 +160,12 @@ def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, predicti
             if aim != was_aim[i]:
                 settled = False
                 was_aim[i] = aim
-            if active:
-                weight = scale * cost[i]
-                for a in range(d):
-                    v = weight * X[i, a]
-                    b[a] += v * aim
-                    for k in range(a + 1):
-                        H[a, k] += v * X[i, k]
         if settled:
             return step
-        cholesky_solve(H, b, d)
+        if by_rows:
+            _ridge_by_rows(X, was_aim, cost, scale, n, d, products, H, b)
+        else:
+            _ridge(X, was_aim, cost, scale, n, d, H, b)
         norm_w = 0.0
         norm_p = 0.0
         w_p = 0.0
