@@ -342,8 +342,9 @@ dsna.cli.main.main()
 
 def test_an_interruption_that_python_drops_comes_again(tables):
     code = """
-import sys, time
+import signal, sys, time
 import dsna.cli.main, dsna.studies.tabular.benchmark as benchmark
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells turn off in what they run in the background
 class Dropping:
     def __del__(self):
         raise KeyboardInterrupt
