@@ -65,7 +65,7 @@ def originals() -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
         write_bsds(Path(folder), "train", 2)
         photos = load_bsds500(folder, "train")
-        small = {"n_estimators": 2, "n_patches": 150, "n_dims": 8}
+        small = {"n_estimators": 2, "n_patches": 150, "n_dims": 8, "random_state": 0}
         models["detector"] = EdgeDetector(n_pool=150, **small).fit(photos)
         models["detector without patches"] = EdgeDetector(n_pool=0, **small).fit(photos)
         found = {}

@@ -57,9 +57,9 @@ from tests.vision.boundary_folders import scene, write_bsds
 with tempfile.TemporaryDirectory() as folder:
     write_bsds(Path(folder), "train", 2)
     photos = load_bsds500(folder, "train")
-    plain = EdgeDetector(n_estimators=1, n_patches=100, n_pool=0, splits="gini", cost=0)
+    plain = EdgeDetector(n_estimators=1, n_patches=100, n_pool=0, splits="gini", cost=0, random_state=0)
     plain.fit(photos).detect(scene()[0], method="se")
-    detector = EdgeDetector(n_estimators=2, n_patches=150, n_pool=150, n_jobs=2).fit(photos)
+    detector = EdgeDetector(n_estimators=2, n_patches=150, n_pool=150, n_jobs=2, random_state=0).fit(photos)
     detector.save(Path(folder) / "model.dsna")
     joblib.dump(detector, Path(folder) / "model.joblib")
     loaded = load_detector(Path(folder) / "model.dsna")

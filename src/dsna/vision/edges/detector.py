@@ -103,7 +103,7 @@ class EdgeDetector(BaseEstimator):
     >>> Image.fromarray(photo).save(folder / "images" / "wall.png")
     >>> Image.fromarray(truth).save(folder / "truth" / "wall.png")
     >>> wall = load_boundaries(folder / "images", folder / "truth")
-    >>> detector = EdgeDetector(n_estimators=2, n_patches=400, n_pool=400).fit(wall)
+    >>> detector = EdgeDetector(n_estimators=2, n_patches=400, n_pool=400, random_state=0).fit(wall)
     >>> edges = detector.detect(photo)
     >>> edges.shape, int(edges[48].argmax()) in (47, 48)
     ((96, 96), True)
