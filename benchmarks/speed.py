@@ -160,7 +160,7 @@ def training(report: Report, quick: bool) -> None:
 
 def _reference_trees(forest: Any, scaled: np.ndarray, targets: Targets) -> list[ReferenceTree]:
     """As many trees as in our forest, each on the rows that ours was grown on."""
-    seen = [~omit[forest.fold_] for omit in forest.trees_.left_out]
+    seen = [~left_out[forest.fold_] for left_out in forest.trees_.left_out]
     return [ReferenceTree(forest, t).fit(scaled[rows], _part_of(targets, rows)) for t, rows in enumerate(seen)]
 
 

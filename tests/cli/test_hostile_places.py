@@ -1,4 +1,4 @@
-"""Devices, pipes, links, long names, full disks: told before any work is done, in a sentence, by every command."""
+"""Devices, pipes, links, long names, full disks: reported before any work is done, in a sentence, by every command."""
 
 import errno
 import os
@@ -303,7 +303,7 @@ def test_no_permission_as_the_system_tells_it(tmp_path, monkeypatch):
         check_outputs(files=[tmp_path / "new.csv"], folders=[tmp_path / "new"])
 
 
-def test_all_places_are_told_at_once(tmp_path):
+def test_all_places_are_reported_at_once(tmp_path):
     with pytest.raises(FileError) as error:
         check_outputs(files=[tmp_path, "/dev/null", None], folders=["/dev/full", None, tmp_path])
     assert len(str(error.value).splitlines()) == 3

@@ -160,6 +160,6 @@ def test_metric_rounds_help_where_few_directions_matter():
 
 def test_verbose_tells_the_stages(classes, capsys):
     build(DSNAClassifier, n_estimators=10, verbose=1, random_state=0).fit(classes[0], classes[2])
-    told = capsys.readouterr().err
-    assert "[DSNAClassifier] growing the forest" in told
-    assert "out-of-bag balanced accuracy" in told
+    printed = capsys.readouterr().err
+    assert "[DSNAClassifier] growing the forest" in printed
+    assert "out-of-bag balanced accuracy" in printed

@@ -27,8 +27,8 @@ NAMES = ["height", "weight", "age"]
 
 # scikit-learn excuses its own bagged forests from these two checks, and only these are excused here.
 EXCUSED = {
-    "check_sample_weight_equivalence_on_dense_data": "each tree leaves out random blocks of rows",
-    "check_sample_weight_equivalence_on_sparse_data": "each tree leaves out random blocks of rows",
+    "check_sample_weight_equivalence_on_dense_data": "each tree leaves out random folds of rows",
+    "check_sample_weight_equivalence_on_sparse_data": "each tree leaves out random folds of rows",
 }
 
 every = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

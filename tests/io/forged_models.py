@@ -261,9 +261,9 @@ def forged_array(array: np.ndarray, rng: np.random.RandomState) -> tuple[str, np
 
 
 def _named(entries: dict[str, bytes], name: str) -> str:
-    """Where in the header an array is told."""
+    """Where in the header an array is referred to."""
     header, number = json.loads(entries[HEADER]), int(name[7:-4])
-    told = [
+    references = [
         path for path in places(header) if path[-1] in ("array", "strings", "scalar") and at(header, path) == number
     ]
-    return ".".join(str(key) for key in told[0][2:-1] if key != "state")
+    return ".".join(str(key) for key in references[0][2:-1] if key != "state")

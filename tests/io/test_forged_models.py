@@ -30,7 +30,7 @@ def files():
     return trials.originals()
 
 
-def told(files, name, path, tmp_path):
+def entry_at(files, name, path, tmp_path):
     """Entries of a model file, the entry that holds the array at a path of the header, and where to write it again."""
     entries = forged.unpacked(files[name])
     header = json.loads(entries[forged.HEADER])
@@ -73,7 +73,7 @@ def told(files, name, path, tmp_path):
     ],
 )
 def test_arrays_that_crashed(files, tmp_path, name, path, change, words):
-    entries, entry, file = told(files, name, path, tmp_path)
+    entries, entry, file = entry_at(files, name, path, tmp_path)
     array = np.load(io.BytesIO(entries[entry]))
     change(array)
     file.write_bytes(forged.packed({**entries, entry: forged.as_npy(array)}))
@@ -83,7 +83,7 @@ def test_arrays_that_crashed(files, tmp_path, name, path, change, words):
 
 @pytest.mark.parametrize("dtype", ["<i8", ">i4", "<f8", "<u4", "<i2"])
 def test_no_kernel_is_compiled_for_other_dtypes(files, tmp_path, dtype):
-    entries, entry, file = told(files, "labels", "_index.trees.child", tmp_path)
+    entries, entry, file = entry_at(files, "labels", "_index.trees.child", tmp_path)
     array = np.load(io.BytesIO(entries[entry])).astype(dtype)
     file.write_bytes(forged.packed({**entries, entry: forged.as_npy(array)}))
     with pytest.raises(dsna.ModelFileError, match=r"Trees.child has dtype"):

@@ -88,7 +88,7 @@ class Watched(DSNAClassifier):
     "forest", [CostSensitiveForestClassifier(20), RandomForestClassifier(20), NearestNeighbors(n_neighbors=15)]
 )
 @pytest.mark.parametrize("grouped", [False, True])
-def test_out_of_bag_rows_meet_only_what_has_not_seen_their_block(forest, grouped):
+def test_out_of_bag_rows_meet_only_what_has_not_seen_their_fold(forest, grouped):
     X, y, groups = honesty.persons(60, 4, 0, "classes")
     model = Watched(forest, random_state=0).fit(X, y, groups=groups if grouped else None)
     know, folds = model._index, model.folds
@@ -97,16 +97,16 @@ def test_out_of_bag_rows_meet_only_what_has_not_seen_their_block(forest, grouped
         assert not know.trees.left_out[tree_of_row, know.fold[know.trees.leaf_rows]].any()
     assert sorted(np.concatenate([fold.rows for fold in folds])) == list(range(len(X)))
     for fold in folds:
-        blocks = np.unique(know.fold[fold.rows])
-        assert len(blocks) == 1
+        own = np.unique(know.fold[fold.rows])
+        assert len(own) == 1
         met = fold.known[fold.near.rows][fold.near.proximity > 0]
-        assert not np.any(know.fold[met] == blocks[0])
+        assert not np.any(know.fold[met] == own[0])
         if grouped:
             assert not np.isin(groups[met], groups[fold.rows]).any()
 
 
 @pytest.mark.parametrize("kind", ["classes", "labels"])
-def test_groups_stay_in_one_block(kind):
+def test_groups_stay_in_one_fold(kind):
     X, y, groups = honesty.persons(50, 5, 1, kind)
     names = np.array([f"person {g}" for g in groups])
     model = build(DSNAClassifier if kind == "classes" else DSNARegressor, **FEW).fit(X, y, groups=names)

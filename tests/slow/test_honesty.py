@@ -78,7 +78,7 @@ def test_classes_of_persons(tune, rounds):
         found.append((model.oob_score_ - 0.5, honesty.recall_noise(y[rows], oob_classes(model), groups[rows])))
     difference, noise = together(*zip(*found, strict=True))
     assert np.median(naive) > 0.9, "without groups, identity gives labels away"
-    # Blocks of whole groups cannot be dealt evenly among classes: what a block has too much of, the others lack,
+    # Folds of whole groups cannot be dealt evenly among classes: what a fold has too much of, the others lack,
     # which lowers the score a little.
     assert -0.05 - 3 * noise < difference < 3 * noise
 

@@ -194,7 +194,7 @@ def test_command_runs_resumes_and_writes_everything(age, tmp_path, monkeypatch):
     assert len(ran) == 2  # nothing was left
 
 
-def test_a_failing_method_is_told_and_the_rest_goes_on(age, tmp_path, monkeypatch):
+def test_a_failing_method_is_reported_and_the_rest_goes_on(age, tmp_path, monkeypatch):
     def broken(seed):
         raise RuntimeError("no luck")
 

@@ -196,7 +196,7 @@ def without_truth(folder):
         (write_both, ("--out", __file__), "a file stands where a folder is needed"),
     ],
 )
-def test_unusable_input_is_told(write, options, said, tmp_path):
+def test_unusable_input_is_reported(write, options, said, tmp_path):
     if write:
         write(tmp_path / "photos")
     run = ask("--data", tmp_path / "photos", "--out", tmp_path / "out", *options)

@@ -86,7 +86,7 @@ def test_the_rest_is_run_later_and_what_was_there_stays(started, finished):
     assert not load_results(out / "results.csv", LAYOUT).duplicated(list(LAYOUT.key)).any()
 
 
-def test_an_unknown_method_is_told_before_anything_is_run(data, tmp_path):
+def test_an_unknown_method_is_reported_before_anything_is_run(data, tmp_path):
     run = ask("--data", data, "--out", tmp_path / "out", "--quick", "--methods", "RF,nonsense")
     assert run.exit_code == 2
     assert f"There is no method nonsense; there are {', '.join(TABLE_METHODS)}." in run.output
@@ -182,7 +182,7 @@ def test_every_picture_is_asked_about_once_under_both_protocols(finished, data):
         (lambda folder: write_pointing04(folder, persons=2), "too few for 5 folds; add persons"),
     ],
 )
-def test_unusable_folders_are_told(write, said, tmp_path):
+def test_unusable_folders_are_reported(write, said, tmp_path):
     if write:
         write(tmp_path / "heads")
     run = ask("--data", tmp_path / "heads", "--out", tmp_path / "out")
@@ -190,7 +190,7 @@ def test_unusable_folders_are_told(write, said, tmp_path):
     assert said in " ".join(run.output.split())
 
 
-def test_a_file_in_the_place_of_the_output_folder_is_told(data, tmp_path):
+def test_a_file_in_the_place_of_the_output_folder_is_reported(data, tmp_path):
     (tmp_path / "out").write_text("mine")
     run = ask("--data", data, "--out", tmp_path / "out", "--quick")
     assert run.exit_code == 2

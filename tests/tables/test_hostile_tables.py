@@ -22,7 +22,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("name", HOSTILE_TABLES)
-def test_a_table_works_or_the_reason_is_told(folder, name):
+def test_a_table_works_or_the_reason_is_reported(folder, name):
     content, said = HOSTILE_TABLES[name]
     path = folder / ("t.CSV" if name == "capital ending" else "t.csv")
     path.write_bytes(content)
@@ -38,7 +38,7 @@ def test_a_table_works_or_the_reason_is_told(folder, name):
     assert not (folder.parent / "out").exists()
 
 
-def test_all_problems_of_all_files_are_told_at_once(folder):
+def test_all_problems_of_all_files_are_reported_at_once(folder):
     readable = {name: said for name, said in BAD.items() if "folds" not in said and "single row" not in said}
     for k, name in enumerate(readable):
         (folder / f"t{k}.csv").write_bytes(HOSTILE_TABLES[name][0])
@@ -53,7 +53,7 @@ def test_all_problems_of_all_files_are_told_at_once(folder):
     assert "good.csv" not in run.stderr
 
 
-def test_all_problems_of_a_file_are_told_at_once(folder):
+def test_all_problems_of_a_file_are_reported_at_once(folder):
     lines = csv("a,b,c,y", {i: f"{i},{i % 5},x{i % 3},{i % 2}" for i in range(40)}).decode().splitlines()
     lines[4], lines[6], lines[8], lines[9] = "?,inf,x,1", "5,,x,1", "5,1,x,1,7", "5,1"
     (folder / "t.csv").write_text("\n".join(lines))
@@ -68,7 +68,7 @@ def test_all_problems_of_a_file_are_told_at_once(folder):
     assert said.count("\n  - ") == 4
 
 
-def test_tables_too_small_for_folds_are_told_at_once(folder):
+def test_tables_too_small_for_folds_are_reported_at_once(folder):
     for k, name in enumerate(("two rows", "two rows of numbers", "single row of a class")):
         (folder / f"t{k}.csv").write_bytes(HOSTILE_TABLES[name][0])
     run = ask(folder)

@@ -7,23 +7,23 @@ pytest.importorskip("PIL")
 
 from PIL import Image
 
-from tests.vision.edges.quick import ask, files, told
+from tests.vision.edges.quick import ask, expect_exit, files
 from tests.vision.hostile_pictures import HOSTILE_PICTURES
 
 
 @pytest.mark.parametrize("name", HOSTILE_PICTURES)
 @pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
-def test_a_photo_works_or_the_reason_is_told(shipped, tmp_path, name):
+def test_a_photo_works_or_the_reason_is_reported(shipped, tmp_path, name):
     content, said = HOSTILE_PICTURES[name]
     (tmp_path / name).write_bytes(content)
     run = ask("detect", tmp_path / name, "-o", tmp_path / "map.png")
     if said is None:
-        told(run, 0)
+        expect_exit(run, 0)
         photo = Image.open(tmp_path / name)
         turned = photo.getexif().get(0x0112, 1) in (5, 6, 7, 8)
         assert Image.open(tmp_path / "map.png").size == (photo.size[::-1] if turned else photo.size)
         return
-    message = told(run, 2)
+    message = expect_exit(run, 2)
     assert said in message
     assert f"{name}: " in message
     assert "Remedy: " in message
@@ -36,7 +36,7 @@ def test_the_others_go_on(shipped, tmp_path):
     folder.mkdir()
     for name, (content, _) in HOSTILE_PICTURES.items():
         (folder / f"{name.replace('.', '-')}.jpg").write_bytes(content)
-    message = told(ask("detect", folder, "--out", tmp_path / "maps"), 1)
+    message = expect_exit(ask("detect", folder, "--out", tmp_path / "maps"), 1)
     bad = {name for name, (_, said) in HOSTILE_PICTURES.items() if said is not None}
     assert message.count("failed: ") == len(bad)
     assert {path.removesuffix(".png") for path in files(tmp_path / "maps")} == {

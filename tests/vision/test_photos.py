@@ -261,7 +261,7 @@ def test_a_failure_leaves_the_older_map(tmp_path, monkeypatch):
     assert (tmp_path / "a.png").read_bytes() == before
 
 
-def test_without_pillow_the_remedy_is_told(monkeypatch):
+def test_without_pillow_the_remedy_is_reported(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "PIL.Image", None)

@@ -1,4 +1,4 @@
-"""What a user is told while kernels are compiled, on stderr."""
+"""Messages on stderr while kernels are compiled."""
 
 import os
 import sys

@@ -28,7 +28,7 @@ _REASONS = {
     errno.ENOSPC: ("the disk is full", "make room, or choose a place on another disk"),
     errno.EDQUOT: ("your share of the disk is full", "make room, or choose a place on another disk"),
 }
-Trouble = tuple[str, str]  # problem and remedy
+Problem = tuple[str, str]  # problem and remedy
 
 
 class FileError(DSNAError):
@@ -60,7 +60,7 @@ def explained(error: OSError) -> str:
     return place + "{}. Remedy: {}.".format(*_reason(error))
 
 
-def _reason(error: OSError) -> Trouble:
+def _reason(error: OSError) -> Problem:
     said = (error.strerror or str(error)).lower()
     return _REASONS.get(error.errno or 0, (said, "check the name, the folder and the disk"))
 
@@ -71,12 +71,12 @@ def _shown(path: str | bytes | os.PathLike[str] | int) -> str:
     return name if len(name) <= 200 else f"{name[:90]}...{name[-90:]}"
 
 
-def trouble_reading(path: str | os.PathLike[str]) -> Trouble | None:
+def reading_problem(path: str | os.PathLike[str]) -> Problem | None:
     """What is wrong, and what to do, where ``path`` is no regular file that may be read; it is not opened.
 
     Examples
     --------
-    >>> trouble_reading("nowhere.csv")
+    >>> reading_problem("nowhere.csv")
     ('there is no such file', 'check the name and the folder')
     """
     try:
@@ -107,7 +107,7 @@ def check_readable(path: str | os.PathLike[str]) -> None:
     Traceback (most recent call last):
     dsna._utils.atomic.FileError: nowhere.csv: there is no such file. Remedy: check the name and the folder.
     """
-    _refuse([(path, trouble_reading(path))])
+    _refuse([(path, reading_problem(path))])
 
 
 def check_outputs(
@@ -128,8 +128,8 @@ def check_outputs(
     Traceback (most recent call last):
     dsna._utils.atomic.FileError: .: a folder, and a file is to be written. Remedy: name a file in it.
     """
-    found = [(path, _trouble_writing(Path(path))) for path in files if path is not None]
-    found += [(path, _trouble_filling(Path(path))) for path in folders if path is not None]
+    found = [(path, _writing_problem(Path(path))) for path in files if path is not None]
+    found += [(path, _folder_problem(Path(path))) for path in folders if path is not None]
     _refuse(found)
 
 
@@ -146,13 +146,13 @@ def check_results_folder(folder: str | os.PathLike[str], *names: str) -> None:
     check_outputs(folders=[folder], files=[file for file in files if os.path.lexists(file)])
 
 
-def _refuse(found: Iterable[tuple[str | os.PathLike[str], Trouble | None]]) -> None:
-    said = [f"{_shown(path)}: {trouble[0]}. Remedy: {trouble[1]}." for path, trouble in found if trouble]
+def _refuse(found: Iterable[tuple[str | os.PathLike[str], Problem | None]]) -> None:
+    said = [f"{_shown(path)}: {problem[0]}. Remedy: {problem[1]}." for path, problem in found if problem]
     if said:
         raise FileError("\n".join(said))
 
 
-def _trouble_writing(path: Path) -> Trouble | None:
+def _writing_problem(path: Path) -> Problem | None:
     """Why no file can be written here."""
     try:
         mode = os.stat(path).st_mode
@@ -160,7 +160,7 @@ def _trouble_writing(path: Path) -> Trouble | None:
         folder = Path(os.path.realpath(path)).parent
         if not folder.exists():
             return f"there is no folder {_shown(folder)}", "make it first, or choose another"
-        return _trouble_name(path) or _trouble_filling(folder)
+        return _name_problem(path) or _folder_problem(folder)
     except OSError as error:
         return _reason(error)
     except ValueError:
@@ -171,10 +171,10 @@ def _trouble_writing(path: Path) -> Trouble | None:
         return "a device or a pipe, not a file", "name a file that is to be written"
     if not os.access(path, os.W_OK):
         return "a file that may not be written to", "change its permissions, or choose another name"
-    return _trouble_filling(Path(os.path.realpath(path)).parent)
+    return _folder_problem(Path(os.path.realpath(path)).parent)
 
 
-def _trouble_filling(path: Path) -> Trouble | None:
+def _folder_problem(path: Path) -> Problem | None:
     """Why no files can be written into this folder, which may not be there yet."""
     for place in (path, *path.parents):
         try:
@@ -193,10 +193,10 @@ def _trouble_filling(path: Path) -> Trouble | None:
         if not os.access(place, os.W_OK | os.X_OK):
             return "in a folder that may not be written to", "change its permissions, or choose another"
         break
-    return _trouble_name(path)
+    return _name_problem(path)
 
 
-def _trouble_name(path: Path) -> Trouble | None:
+def _name_problem(path: Path) -> Problem | None:
     """Names are looked up from the left: one that is too long is found only after those before it."""
     return _REASONS[errno.ENAMETOOLONG] if any(len(os.fsencode(part)) > _LONGEST_NAME for part in path.parts) else None
 

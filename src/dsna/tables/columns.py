@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._utils.atomic import trouble_reading
+from .._utils.atomic import reading_problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,9 +68,9 @@ def read_columns(path: Path) -> Columns:
     the name 'a' stands over columns 1 and 3: give each a name of its own
     3 fields are expected, as in line 1, but line 3 has 2: fill in what is missing, or put text with commas in quotes
     """
-    trouble = trouble_reading(path)
-    if trouble:
-        return Columns(problems=["{}. Remedy: {}".format(*trouble)])
+    unreadable = reading_problem(path)
+    if unreadable:
+        return Columns(problems=["{}. Remedy: {}".format(*unreadable)])
     content = path.read_bytes()
     problem = _wrong_encoding(content)
     return Columns(problems=[problem]) if problem else _parsed(content)

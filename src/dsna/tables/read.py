@@ -255,14 +255,14 @@ def read_table(path: str | Path, *, task: str | None = None, target: str | None 
             shown = there if len(there) <= _MAX_NAMES else [*there[:_MAX_NAMES], f"{len(there) - _MAX_NAMES} more"]
             found.problems.append(f"no column {label!r}; there are {', '.join(shown)}")
     if found.frame is None or found.problems:
-        raise TableError(_told(path, found.problems))
+        raise TableError(_all_problems(path, found.problems))
     table = _table(path, found.frame, label, task)
     if isinstance(table, str):
-        raise TableError(_told(path, [table]))
+        raise TableError(_all_problems(path, [table]))
     return table
 
 
-def _told(path: Path, problems: Sequence[str]) -> str:
+def _all_problems(path: Path, problems: Sequence[str]) -> str:
     """All problems of a file, on a line each where there are several."""
     between = "\n  - "
     return f"{path}: {problems[0]}." if len(problems) == 1 else f"{path}:{between}{between.join(problems)}"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._utils.atomic import explained, trouble_reading, write_atomically
+from .._utils.atomic import explained, reading_problem, write_atomically
 from .._utils.errors import DSNAError
 from .._utils.optional import import_extra
 
@@ -78,7 +78,7 @@ def read_photo(path: str | os.PathLike[str]) -> np.ndarray:
         # A stream, for Pillow maps files that it is given by name, and then mistakes the size of a turned TIFF file.
         with file.open("rb") as stream, image.open(stream) as picture:
             if picture.format in _DRAWINGS:
-                raise _trouble(file, f"a drawing in {picture.format} format, not a photo", "export it as PNG")
+                raise _photo_error(file, f"a drawing in {picture.format} format, not a photo", "export it as PNG")
             if getattr(picture, "n_frames", 1) > 1 and picture.format != "MPO":  # MPO: a phone's JPEG with a preview
                 warnings.warn(f"{file}: holds {picture.n_frames} frames; the first is used.", stacklevel=2)
             picture.load()
@@ -86,15 +86,15 @@ def read_photo(path: str | os.PathLike[str]) -> np.ndarray:
     except image.DecompressionBombError as error:
         limit = f"PIL.Image.MAX_IMAGE_PIXELS = {image.MAX_IMAGE_PIXELS}"
         remedy = f"shrink it or cut it in parts, or raise {limit} in Python if you trust the file"
-        raise _trouble(file, f"larger than is safe to open ({error})", remedy) from error
+        raise _photo_error(file, f"larger than is safe to open ({error})", remedy) from error
     except MemoryError as error:
-        raise _trouble(file, "does not fit into memory", "shrink it or cut it in parts") from error
+        raise _photo_error(file, "does not fit into memory", "shrink it or cut it in parts") from error
     except PhotoError:
         raise
     except image.UnidentifiedImageError as error:
-        raise _trouble(file, _kind(file), _OTHER_FILE) from error
+        raise _photo_error(file, _kind(file), _OTHER_FILE) from error
     except Exception as error:  # Pillow's readers raise whatever comes on bytes that nobody meant to write
-        raise _trouble(file, f"damaged or cut short ({error})", _AGAIN) from error
+        raise _photo_error(file, f"damaged or cut short ({error})", _AGAIN) from error
 
 
 def as_photo(photo: ArrayLike) -> np.ndarray:
@@ -174,15 +174,17 @@ def write_map(edge_map: ArrayLike, path: str | os.PathLike[str], dtype: str | No
     file = Path(path)
     known = _MAP_TYPES.get(file.suffix.lower())
     if known is None:
-        raise _trouble(file, f"maps are not written as {file.suffix or 'files without ending'}", "use .png or .npy")
+        raise _photo_error(file, f"maps are not written as {file.suffix or 'files without ending'}", "use .png or .npy")
     kind = dtype or known[0]
     if kind not in known:
-        raise _trouble(file, f"a {file.suffix} file does not hold {kind}", f"use {' or '.join(known)}")
+        raise _photo_error(file, f"a {file.suffix} file does not hold {kind}", f"use {' or '.join(known)}")
     values = np.asarray(edge_map, dtype=np.float32)
     if values.ndim != 2 or not values.size:
-        raise _trouble(file, f"an edge map has the shape (height, width), not {values.shape}", "write one map a file")
+        raise _photo_error(
+            file, f"an edge map has the shape (height, width), not {values.shape}", "write one map a file"
+        )
     if not (values.min() >= -_ROUNDING and values.max() <= 1 + _ROUNDING):  # also where there is a NaN
-        raise _trouble(file, "the map holds values outside 0 to 1, or NaN", "scale or replace them")
+        raise _photo_error(file, "the map holds values outside 0 to 1, or NaN", "scale or replace them")
     values = np.clip(values, 0, 1)
     if kind != "float32":
         values = np.round(values * np.iinfo(kind).max).astype(kind)
@@ -197,17 +199,17 @@ def write_map(edge_map: ArrayLike, path: str | os.PathLike[str], dtype: str | No
         raise PhotoError(explained(error)) from error
 
 
-def _trouble(file: Path, problem: str, remedy: str) -> PhotoError:
+def _photo_error(file: Path, problem: str, remedy: str) -> PhotoError:
     return PhotoError(f"{file}: {problem}. Remedy: {remedy}.")
 
 
 def _check_file(file: Path) -> None:
     """Say what is wrong with a file before it is opened as a picture."""
-    trouble = trouble_reading(file)
-    if trouble:
-        raise _trouble(file, *trouble)
+    problem = reading_problem(file)
+    if problem:
+        raise _photo_error(file, *problem)
     if file.stat().st_size == 0:
-        raise _trouble(file, "empty: it has no bytes", _AGAIN)
+        raise _photo_error(file, "empty: it has no bytes", _AGAIN)
 
 
 def _kind(file: Path) -> str:
@@ -225,14 +227,14 @@ def _colours(picture: Any, file: Path) -> np.ndarray:
     if picture.mode.startswith(("I", "F")):
         levels = np.asarray(picture)
         if not np.isfinite(levels).all():
-            raise _trouble(file, "some levels are NaN or infinite", _AS_RGB)
+            raise _photo_error(file, "some levels are NaN or infinite", _AS_RGB)
         return np.repeat(_eight_bits(levels)[:, :, None], 3, axis=2)
     if picture.mode in ("LA", "La", "PA", "RGBA", "RGBa") or "transparency" in picture.info:
         if picture.mode == "La":
             picture = picture.convert("LA")
         return _on_white(np.asarray(picture.convert("RGBA")))
     if picture.mode == "LAB":
-        raise _trouble(file, "holds Lab colours, which are not read", _AS_RGB)
+        raise _photo_error(file, "holds Lab colours, which are not read", _AS_RGB)
     return np.array(picture.convert("RGB"))
 
 

@@ -12,22 +12,22 @@ N_FOLDS = 5
 
 
 class Forest:
-    """Random partitions of N rows into leaves, one for each tree, some of which omit blocks of rows."""
+    """Random partitions of N rows into leaves, one for each tree, some of which leave out folds of rows."""
 
-    def __init__(self, seed, n_rows=40, n_trees=7, n_leaves=4, omit=True):
+    def __init__(self, seed, n_rows=40, n_trees=7, n_leaves=4, leave_out=True):
         rng = np.random.default_rng(seed)
         self.rng = rng
         self.n_rows = n_rows
-        self.row_block = rng.integers(0, N_FOLDS, n_rows)
+        self.row_fold = rng.integers(0, N_FOLDS, n_rows)
         self.left_out = np.zeros((n_trees, N_FOLDS), dtype=bool)
-        if omit:
+        if leave_out:
             self.left_out[np.arange(n_trees), rng.integers(0, N_FOLDS, n_trees)] = True
         self.weight = np.ones(n_rows)
         self.rarity = np.ones(n_rows)
         self.Z = rng.normal(size=(n_rows, 3))
         self.trees = []  # for each tree: leaf number -> rows
         for t in range(n_trees):
-            seen = np.flatnonzero(~self.left_out[t][self.row_block])
+            seen = np.flatnonzero(~self.left_out[t][self.row_fold])
             own = rng.integers(0, n_leaves, len(seen))
             self.trees.append({t * n_leaves + j: list(rng.permutation(seen[own == j])) for j in range(n_leaves)})
 
@@ -35,34 +35,34 @@ class Forest:
         leaves = np.array([[self.rng.choice(list(tree)) for tree in self.trees] for _ in range(n)])
         return leaves.astype(np.int32), self.rng.normal(size=(n, 3))
 
-    def gather(self, leaves, Q, block, most):
+    def gather(self, leaves, Q, fold, most):
         held = [rows for tree in self.trees for _, rows in sorted(tree.items())]
         leaf_ptr = np.cumsum([0, *map(len, held)])
         leaf_rows = np.array([r for rows in held for r in rows], dtype=np.int32)
         n = len(leaves)
         rows, proximity = np.zeros((n, most), dtype=np.int64), np.zeros((n, most))
         size = np.zeros(n, dtype=np.int64)
-        known = (leaf_ptr, leaf_rows, self.row_block, self.weight, self.rarity)
-        gather(leaves, block, self.left_out, *known, Q, self.Z, rows, proximity, size)
+        known = (leaf_ptr, leaf_rows, self.row_fold, self.weight, self.rarity)
+        gather(leaves, fold, self.left_out, *known, Q, self.Z, rows, proximity, size)
         for i in range(n):
             assert not proximity[i, size[i] :].any()
         return [list(zip(rows[i, :k].tolist(), proximity[i, :k], strict=True)) for i, k in enumerate(size)]
 
-    def shares(self, leaves, block):
+    def shares(self, leaves, fold):
         """Proximity of each row of one query's neighbourhood."""
-        used = [t for t in range(len(self.trees)) if block < 0 or self.left_out[t, block]]
+        used = [t for t in range(len(self.trees)) if fold < 0 or self.left_out[t, fold]]
         found: dict[int, float] = {}
         for t in used:
             inside = self.trees[t][int(leaves[t])]
             total = sum(self.weight[r] for r in inside)
             for r in inside:
-                if self.weight[r] > 0 and (block < 0 or self.row_block[r] != block):
+                if self.weight[r] > 0 and (fold < 0 or self.row_fold[r] != fold):
                     found[int(r)] = found.get(int(r), 0.0) + self.weight[r] / total / len(used)
         return found
 
-    def brute(self, leaves, q, block, most):
+    def brute(self, leaves, q, fold, most):
         """The rows kept, as a dictionary of their proximities, and the order of all by what keeps them."""
-        found = self.shares(leaves, block)
+        found = self.shares(leaves, fold)
         if len(found) <= most:
             return found, sorted(found, key=lambda r: -found[r])
         order = sorted(found, key=lambda r: (-round(found[r] * self.rarity[r], 12), np.linalg.norm(self.Z[r] - q)))[
@@ -71,14 +71,14 @@ class Forest:
         return {r: found[r] for r in order}, order
 
 
-def check(forest, leaves, Q, block, most):
-    for i, ours in enumerate(forest.gather(leaves, Q, block, most)):
-        expected, order = forest.brute(leaves[i], Q[i], int(block[i]), most)
+def check(forest, leaves, Q, fold, most):
+    for i, ours in enumerate(forest.gather(leaves, Q, fold, most)):
+        expected, order = forest.brute(leaves[i], Q[i], int(fold[i]), most)
         assert {r for r, _ in ours} == set(expected)
         assert len(ours) == len(expected)
         for r, proximity in ours:
             assert proximity == pytest.approx(expected[r], abs=1e-12)
-        if len(forest.shares(leaves[i], int(block[i]))) > most:
+        if len(forest.shares(leaves[i], int(fold[i]))) > most:
             # Equal ranks may stand in any order; which rows were kept is checked above.
             kept_by = [p * forest.rarity[r] for r, p in ours]
             assert np.all(np.diff(kept_by) <= 1e-9 * kept_by[0])
@@ -100,10 +100,10 @@ def test_new_rows(seed, most):
 def test_training_rows_see_only_what_never_saw_them(seed, most):
     forest = Forest(seed)
     leaves, Q = forest.queries()
-    block = forest.rng.integers(-1, N_FOLDS, len(Q))
-    check(forest, leaves, Q, block, most)
-    for i, near in enumerate(forest.gather(leaves, Q, block, most)):
-        assert block[i] < 0 or all(forest.row_block[r] != block[i] for r, _ in near)
+    fold = forest.rng.integers(-1, N_FOLDS, len(Q))
+    check(forest, leaves, Q, fold, most)
+    for i, near in enumerate(forest.gather(leaves, Q, fold, most)):
+        assert fold[i] < 0 or all(forest.row_fold[r] != fold[i] for r, _ in near)
 
 
 @modest
@@ -112,9 +112,9 @@ def test_weights_share_a_leaf_out_and_zero_leaves_it(seed, most):
     forest = Forest(seed)
     leaves, Q = forest.queries()
     forest.weight = forest.rng.integers(0, 4, forest.n_rows).astype(float)
-    block = np.full(len(Q), -1)
-    check(forest, leaves, Q, block, most)
-    for near in forest.gather(leaves, Q, block, most):
+    fold = np.full(len(Q), -1)
+    check(forest, leaves, Q, fold, most)
+    for near in forest.gather(leaves, Q, fold, most):
         assert all(forest.weight[r] > 0 for r, _ in near)
 
 
@@ -128,7 +128,7 @@ def test_rare_rows_go_first_where_not_all_fit(seed, most):
 
 
 def test_shares_of_a_whole_neighbourhood_sum_to_one():
-    forest = Forest(0, omit=False)
+    forest = Forest(0, leave_out=False)
     leaves, Q = forest.queries()
     for near in forest.gather(leaves, Q, np.full(len(Q), -1), 100):
         assert sum(p for _, p in near) == pytest.approx(1.0)
@@ -136,22 +136,22 @@ def test_shares_of_a_whole_neighbourhood_sum_to_one():
 
 def test_equal_proximities_are_decided_by_distance():
     """One tree, one leaf: the nearest stay, nearest first."""
-    forest = Forest(3, n_trees=1, n_leaves=1, omit=False)
+    forest = Forest(3, n_trees=1, n_leaves=1, leave_out=False)
     leaves, Q = forest.queries(1)
     near = forest.gather(leaves, Q, np.full(1, -1), 5)[0]
     assert [r for r, _ in near] == list(np.argsort(np.linalg.norm(forest.Z - Q[0], axis=1))[:5])
 
 
 def test_rows_at_the_same_place_fill_the_bound():
-    forest = Forest(3, n_trees=1, n_leaves=1, omit=False)
+    forest = Forest(3, n_trees=1, n_leaves=1, leave_out=False)
     forest.Z[:] = 1.0
     leaves, _ = forest.queries(1)
     near = forest.gather(leaves, np.ones((1, 3)), np.full(1, -1), 5)[0]
     assert len({r for r, _ in near}) == 5
 
 
-def test_no_tree_omits_the_block():
-    forest = Forest(0, omit=False)
+def test_no_tree_leaves_out_the_fold():
+    forest = Forest(0, leave_out=False)
     leaves, Q = forest.queries()
     assert forest.gather(leaves, Q, np.zeros(len(Q), dtype=np.int64), 10) == [[]] * len(Q)
 
@@ -164,7 +164,7 @@ def test_thousands_of_rows():
 
 
 def test_weighing_a_row_twice_is_repeating_it():
-    forest = Forest(2, omit=False)
+    forest = Forest(2, leave_out=False)
     leaves, Q = forest.queries()
     forest.weight[7] = 2.0
     once = forest.gather(leaves, Q, np.full(len(Q), -1), 200)
@@ -172,7 +172,7 @@ def test_weighing_a_row_twice_is_repeating_it():
     twin = forest.n_rows
     forest.weight = np.append(forest.weight, 1.0)
     forest.rarity = np.append(forest.rarity, 1.0)
-    forest.row_block = np.append(forest.row_block, 0)
+    forest.row_fold = np.append(forest.row_fold, 0)
     forest.Z = np.vstack([forest.Z, forest.Z[7]])
     for tree in forest.trees:
         for rows in tree.values():

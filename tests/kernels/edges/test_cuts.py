@@ -55,8 +55,8 @@ def node_of(rng, spread=255, n_features=9):
     n = int(rng.integers(8, 120))
     X = rng.integers(0, spread + 1, (n_features, n)).astype(np.uint8)
     rows = rng.permutation(n).astype(np.int32)
-    told = X[:3, rows].astype(float).sum(axis=0) + rng.normal(0, 0.2 * spread, n)
-    group = (told > np.quantile(told, 0.7)).astype(np.uint8)
+    score = X[:3, rows].astype(float).sum(axis=0) + rng.normal(0, 0.2 * spread, n)
+    group = (score > np.quantile(score, 0.7)).astype(np.uint8)
     return X, rows, group, np.array([1.0, 1.5]), rng.permutation(n_features)[:7]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
 from dsna._kernels.forest import node as kernels
-from dsna._kernels.forest import node_targets as aims
+from dsna._kernels.forest import node_targets
 from dsna._kernels.jit import random_below
 from dsna.forest.targets import cost_code
 from tests.kernels.forest.growing import class_table, growth_of, label_order, label_table
@@ -103,7 +103,7 @@ def test_groups_hold_whole_classes(seed, n_classes):
     picked, mass, _ = sampled(table, n_classes, 1000)
     side = np.full(n_classes, -1, dtype=np.int64)
     growth = growth_of(table, n_classes)
-    assert aims.group_classes(picked, mass, len(picked), table, growth, stream(seed), side)
+    assert node_targets.group_classes(picked, mass, len(picked), table, growth, stream(seed), side)
     assert set(side) == {0, 1}
     if n_classes == 2:
         assert list(side) == [0, 1]
@@ -120,7 +120,7 @@ def test_one_class_is_no_pair_of_groups():
     table = class_table(np.zeros((5, 1)), np.zeros(5, dtype=np.int64))
     side = np.zeros(1, dtype=np.int64)
     picked = np.arange(5)
-    assert not aims.group_classes(picked, np.ones(5), 5, table, growth_of(table, 1), stream(0), side)
+    assert not node_targets.group_classes(picked, np.ones(5), 5, table, growth_of(table, 1), stream(0), side)
 
 
 @modest
@@ -132,14 +132,14 @@ def test_main_direction_is_the_first_principal_component(seed, n, outputs):
     times = rng.integers(1, 4, n)
     target = np.empty(n)
     table = label_table(np.zeros((n, 1)), label)
-    spread = aims.main_direction(np.arange(n), times.astype(float), n, table, target)
+    spread = node_targets.main_direction(np.arange(n), times.astype(float), n, table, target)
     repeated = np.repeat(label, times, axis=0)
     assert spread == pytest.approx(repeated.var(axis=0).sum())
     scores = PCA(1).fit(repeated).transform(label)[:, 0]
     scores /= np.repeat(scores, times).std()
     # What decides between equally wide directions turns the widest by up to this angle (Davis and Kahan).
     *_, second, first = 0.0, *np.linalg.eigvalsh(np.atleast_2d(np.cov(repeated.T, bias=True)))
-    angle = 2 * aims.EARLIER * outputs * first / (first - second)
+    angle = 2 * node_targets.EARLIER * outputs * first / (first - second)
     farthest = np.linalg.norm(label - repeated.mean(axis=0), axis=1).max() / np.sqrt(first)
     np.testing.assert_allclose(target * np.sign(target @ scores), scores, atol=1e-9 + angle * farthest)
     if outputs == 1:
@@ -152,26 +152,26 @@ def test_main_direction_where_the_widest_output_is_another():
     v = np.tile([1.0, 1.0, -1.0, -1.0], 25)
     table = label_table(np.zeros((100, 1)), np.column_stack([u, u, 1.2 * v]))
     target = np.empty(100)
-    aims.main_direction(np.arange(100), np.ones(100), 100, table, target)
+    node_targets.main_direction(np.arange(100), np.ones(100), 100, table, target)
     assert abs(target @ u) / 100 == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("p", [1e-5, 0.001, 0.2, 0.5, 0.999, 1.0])
 def test_costs_of_shares(p):
     none = np.ones(2)
-    assert aims.cost_of_share(aims.COST_NONE, p, none) == 1.0
-    assert aims.cost_of_share(aims.COST_PAPER, p, none) == pytest.approx((1 - p) / p)
-    assert aims.cost_of_share(aims.COST_INVERSE, p, none) == pytest.approx(1 / p)
+    assert node_targets.cost_of_share(node_targets.COST_NONE, p, none) == 1.0
+    assert node_targets.cost_of_share(node_targets.COST_PAPER, p, none) == pytest.approx((1 - p) / p)
+    assert node_targets.cost_of_share(node_targets.COST_INVERSE, p, none) == pytest.approx(1 / p)
     kind, table = cost_code(lambda shares: 1 / np.sqrt(shares))
-    assert aims.cost_of_share(kind, p, table) == pytest.approx(1 / np.sqrt(p), rel=1e-4)
+    assert node_targets.cost_of_share(kind, p, table) == pytest.approx(1 / np.sqrt(p), rel=1e-4)
 
 
 def test_costs_have_mean_one_and_fall_back_to_weights():
     cost, mass = np.array([1.0, 2.0, 0.0]), np.array([1.0, 1.0, 4.0])
-    aims.normalise_costs(cost, mass, 3)
+    node_targets.normalise_costs(cost, mass, 3)
     np.testing.assert_allclose(cost, [1.0, 2.0, 0.0])
     cost = np.zeros(3)
-    aims.normalise_costs(cost, mass, 3)
+    node_targets.normalise_costs(cost, mass, 3)
     np.testing.assert_allclose(cost, mass / 2)
 
 

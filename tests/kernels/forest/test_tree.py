@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import LinearSVC, LinearSVR
 
-from dsna._kernels.forest import node_targets as aims
+from dsna._kernels.forest import node_targets
 from dsna._kernels.forest.tree import route
 from dsna.forest.trees import Trees
 from tests.kernels.forest.growing import GrownTree, class_table, growth_of, label_table
@@ -167,9 +167,9 @@ def learned_again(table, growth, node, sides):
         share = label_share(table, growth, rows, target)
         model = LinearSVR(loss="squared_epsilon_insensitive", epsilon=growth.epsilon, **common)
     costs = {
-        aims.COST_NONE: np.ones(len(rows)),
-        aims.COST_PAPER: (1 - share) / share,
-        aims.COST_INVERSE: 1 / share,
+        node_targets.COST_NONE: np.ones(len(rows)),
+        node_targets.COST_PAPER: (1 - share) / share,
+        node_targets.COST_INVERSE: 1 / share,
     }
     cost = costs[growth.cost] * weight
     cost = weight / weight.mean() if cost.sum() == 0 else cost / cost.mean()
@@ -180,12 +180,13 @@ def learned_again(table, growth, node, sides):
 
 def label_share(table, growth, rows, target):
     weight = table.weight[rows]
-    if growth.density == aims.DENSITY_STATIC:
+    if growth.density == node_targets.DENSITY_STATIC:
         return table.share[rows]
     where = table.code[rows]
-    if growth.density == aims.DENSITY_BINS:
+    if growth.density == node_targets.DENSITY_BINS:
         low, high = target.min(), target.max()
-        where = np.minimum((target - low) / (high - low) * aims.NODE_BINS, aims.NODE_BINS - 1).astype(int)
+        n_bins = node_targets.NODE_BINS
+        where = np.minimum((target - low) / (high - low) * n_bins, n_bins - 1).astype(int)
     return np.array([weight[where == k].sum() for k in where]) / weight.sum()
 
 
@@ -209,7 +210,7 @@ def assert_splits_are_learned_again(tree):
         assert node["threshold"] == pytest.approx(threshold, abs=1e-3 * size * (1 + reach) * len(w))
 
 
-COSTS = (aims.COST_NONE, aims.COST_PAPER, aims.COST_INVERSE)
+COSTS = (node_targets.COST_NONE, node_targets.COST_PAPER, node_targets.COST_INVERSE)
 
 
 @pytest.mark.parametrize("cost", COSTS)
@@ -222,11 +223,13 @@ def test_class_splits_are_those_of_liblinear(cost, n_classes):
 
 
 @pytest.mark.parametrize("cost", COSTS)
-@pytest.mark.parametrize("density", [aims.DENSITY_EXACT, aims.DENSITY_BINS, aims.DENSITY_STATIC])
+@pytest.mark.parametrize(
+    "density", [node_targets.DENSITY_EXACT, node_targets.DENSITY_BINS, node_targets.DENSITY_STATIC]
+)
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_label_splits_are_those_of_liblinear(cost, density, outputs):
     table = draw(4, 120, 5, 0, outputs)
-    if density == aims.DENSITY_EXACT:
+    if density == node_targets.DENSITY_EXACT:
         table = label_table(table.X, np.round(table.label), table.weight)
     table = table._replace(share=np.random.default_rng(0).uniform(0.01, 0.5, 120))
     growth = growth_of(table, 0, cost=cost, density=density, min_leaf=4, common_scale=int(outputs == 3))

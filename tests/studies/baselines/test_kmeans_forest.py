@@ -19,6 +19,6 @@ def test_two_angles_are_learned_from_oblique_features():
 
 
 @pytest.mark.parametrize("name, value", [("n_estimators", 0), ("min_samples_leaf", 0), ("penalty", 0.0)])
-def test_impossible_parameters_are_told(name, value):
+def test_impossible_parameters_are_reported(name, value):
     with pytest.raises(ValueError, match=f"{name}={value} must be"):
         KMeansForestRegressor(**{name: value}).fit([[0.0], [1.0]], [0.0, 1.0])

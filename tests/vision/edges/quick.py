@@ -70,7 +70,7 @@ def ask(*options):
     return invoke("edges", *options)
 
 
-def told(run, code):
+def expect_exit(run, code):
     assert run.exit_code == code, run.output + repr(run.exception)
     assert "Traceback" not in run.output
     return run.stderr

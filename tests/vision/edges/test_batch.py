@@ -19,7 +19,7 @@ from dsna.vision.datasets import MissingPictures
 from dsna.vision.edges.batch import Detection
 from dsna.vision.edges.planning import EdgesError, plan
 from dsna.vision.photos import read_photo
-from tests.vision.edges.quick import Annotated, Quick, Scores, ask, files, told
+from tests.vision.edges.quick import Annotated, Quick, Scores, ask, expect_exit, files
 from tests.vision.odd_pictures import bad_pictures, good_pictures, scene
 
 
@@ -41,7 +41,7 @@ def test_help_teaches():
 
 def test_one_photo(shipped, photo, tmp_path):
     run = ask("detect", photo, "-o", tmp_path / "edges.png")
-    assert told(run, 0) == ""
+    assert expect_exit(run, 0) == ""
     assert "edges.png" in run.stdout
     expected = Quick().detect(scene())
     np.testing.assert_allclose(read_photo(tmp_path / "edges.png")[..., 0] / 255, expected, atol=0.003)
@@ -52,7 +52,7 @@ def test_one_photo(shipped, photo, tmp_path):
 @pytest.mark.parametrize(("name", "scales"), [("two", (0.5, 1.0)), ("multi", (0.5, 1.0, 2.0))])
 def test_options_reach_the_detector(shipped, photo, tmp_path, name, scales):
     options = ("--scales", name, "--method", "se", "--no-nms", "--invert", "--jobs", 2)
-    told(ask("detect", photo, "-o", tmp_path / "e.npy", *options), 0)
+    expect_exit(ask("detect", photo, "-o", tmp_path / "e.npy", *options), 0)
     assert shipped.asked == [(scales, "se", False, 2)]
     np.testing.assert_allclose(np.load(tmp_path / "e.npy"), 1 - Quick().detect(scene()))
 
@@ -61,11 +61,11 @@ def test_another_model(monkeypatch, photo, tmp_path):
     seen = []
     monkeypatch.setattr(dsna.vision.edges, "load_detector", lambda path: seen.append(path) or Quick())
     model = tmp_path / "mine.dsna"
-    said = told(ask("detect", photo, "-o", tmp_path / "e.png", "--model", model), 2)
+    said = expect_exit(ask("detect", photo, "-o", tmp_path / "e.png", "--model", model), 2)
     assert "mine.dsna" in said
     assert "dsna edges train" in said
     model.write_bytes(b"")
-    told(ask("detect", photo, "-o", tmp_path / "e.png", "--model", model), 0)
+    expect_exit(ask("detect", photo, "-o", tmp_path / "e.png", "--model", model), 0)
     assert seen == [model]
 
 
@@ -81,7 +81,7 @@ def test_a_folder_of_everything(shipped, tmp_path, jobs):
     for size in (13, 14):
         Image.new("L", (size, size)).save(folder / f"size{size}.bmp")
     run = ask("detect", folder, "--out", out, "--jobs", jobs)
-    said = told(run, 1)
+    said = expect_exit(run, 1)
     for name, (_, part) in bad_pictures().items():
         line = next(line for line in said.splitlines() if f"{name}:" in line and line.startswith("failed"))
         assert part in line
@@ -97,7 +97,8 @@ def test_a_folder_of_everything(shipped, tmp_path, jobs):
     assert Image.open(out / "sub" / "pixel.png").size == (1, 1)
     again = ask("detect", folder, "--out", folder / "maps")
     assert len(files(folder / "maps")) == len(good_pictures())
-    assert told(ask("detect", folder, "--out", folder / "maps"), 1).count("failed") == again.stderr.count("failed")
+    said = expect_exit(ask("detect", folder, "--out", folder / "maps"), 1)
+    assert said.count("failed") == again.stderr.count("failed")
 
 
 @pytest.mark.parametrize("name", [*bad_pictures(), "gone.jpg"])
@@ -105,51 +106,51 @@ def test_nothing_is_left_of_a_photo_that_fails(shipped, tmp_path, name):
     content = bad_pictures().get(name, (None, "no such file"))
     if content[0] is not None:
         (tmp_path / name).write_bytes(content[0])
-    said = told(ask("detect", tmp_path / name, "-o", tmp_path / "edges.png"), 2)
+    said = expect_exit(ask("detect", tmp_path / name, "-o", tmp_path / "edges.png"), 2)
     assert name in said
     assert content[1] in said
     assert not (tmp_path / "edges.png").exists()
-    told(ask("detect", tmp_path / name, "--out", tmp_path / "new"), 2)
+    expect_exit(ask("detect", tmp_path / name, "--out", tmp_path / "new"), 2)
     assert not (tmp_path / "new").exists()
 
 
 def test_folders_without_photos(shipped, photo, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
-    said = told(ask("detect", empty, "--out", tmp_path / "maps"), 2)
+    said = expect_exit(ask("detect", empty, "--out", tmp_path / "maps"), 2)
     assert "empty: no pictures" in said
     assert "Remedy" in said
     assert not (tmp_path / "maps").exists()
-    told(ask("detect", empty, photo, "--out", tmp_path / "maps"), 1)
+    expect_exit(ask("detect", empty, photo, "--out", tmp_path / "maps"), 1)
     assert files(tmp_path / "maps") == ["photo.png"]
 
 
 @pytest.mark.parametrize("out, said", [("edges.jpg", "use .png or .npy"), ("photo.png", "overwrite")])
 def test_places_that_one_map_cannot_go(shipped, photo, tmp_path, out, said):
     before = photo.read_bytes()
-    assert said in told(ask("detect", photo, "-o", tmp_path / out), 2)
+    assert said in expect_exit(ask("detect", photo, "-o", tmp_path / out), 2)
     assert files(tmp_path) == ["photo.png"]
     assert photo.read_bytes() == before
     assert shipped.asked == []
 
 
 def test_places_that_several_maps_cannot_go(shipped, photo, tmp_path):
-    assert "name a folder, as in --out" in told(ask("detect", photo, photo, "-o", tmp_path / "e.png"), 2)
-    assert "name a folder, as in --out" in told(ask("detect", tmp_path, "-o", tmp_path / "maps"), 2)
-    assert "a file stands where a folder is needed" in told(ask("detect", tmp_path, "--out", photo), 2)
-    assert "name the file for one map with -o" in told(ask("detect", photo, "--out", tmp_path / "e.png"), 2)
-    assert "another folder" in told(ask("detect", tmp_path, "--out", tmp_path), 2)
+    assert "name a folder, as in --out" in expect_exit(ask("detect", photo, photo, "-o", tmp_path / "e.png"), 2)
+    assert "name a folder, as in --out" in expect_exit(ask("detect", tmp_path, "-o", tmp_path / "maps"), 2)
+    assert "a file stands where a folder is needed" in expect_exit(ask("detect", tmp_path, "--out", photo), 2)
+    assert "name the file for one map with -o" in expect_exit(ask("detect", photo, "--out", tmp_path / "e.png"), 2)
+    assert "another folder" in expect_exit(ask("detect", tmp_path, "--out", tmp_path), 2)
     for both in ((), ("-o", tmp_path / "e.png", "--out", tmp_path / "maps")):
-        assert "either a file for one map" in told(ask("detect", photo, *both), 2)
-    told(ask("detect", photo, "--out", tmp_path), 2)  # the map would have the photo's name
+        assert "either a file for one map" in expect_exit(ask("detect", photo, *both), 2)
+    expect_exit(ask("detect", photo, "--out", tmp_path), 2)  # the map would have the photo's name
     assert files(tmp_path) == ["photo.png"]
     assert shipped.asked == []
 
 
 def test_a_folder_that_cannot_be_made(shipped, photo, tmp_path):
     (tmp_path / "file").write_text("")
-    assert "file/e.png: a file stands where" in told(ask("detect", photo, "-o", tmp_path / "file" / "e.png"), 2)
-    assert "file/maps: a file stands where" in told(ask("detect", photo, "--out", tmp_path / "file" / "maps"), 2)
+    assert "file/e.png: a file stands where" in expect_exit(ask("detect", photo, "-o", tmp_path / "file" / "e.png"), 2)
+    assert "file/maps: a file stands where" in expect_exit(ask("detect", photo, "--out", tmp_path / "file" / "maps"), 2)
     assert shipped.asked == []
 
 
@@ -170,7 +171,7 @@ def test_interrupted(shipped, photo, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(shipped, "detect", impatient)
-    assert "finished are in" in told(ask("detect", photo, "-o", tmp_path / "e.png"), 130)
+    assert "finished are in" in expect_exit(ask("detect", photo, "-o", tmp_path / "e.png"), 130)
     assert files(tmp_path) == ["photo.png"]
 
 
@@ -178,7 +179,7 @@ def test_without_pillow(shipped, photo, tmp_path, monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
-    assert "pip install 'dsna[cli,report,vision]'" in told(ask("detect", photo, "-o", tmp_path / "e.png"), 2)
+    assert "pip install 'dsna[cli,report,vision]'" in expect_exit(ask("detect", photo, "-o", tmp_path / "e.png"), 2)
 
 
 @pytest.fixture
@@ -214,31 +215,31 @@ def test_training(collection, trained, tmp_path):
     out = tmp_path / "m.dsna"
     how = ("--trees", 3, "--patches", 500, "--splits", "svm", "--cost", 0.5, "--pool", 90, "--seed", 7, "--jobs", 2)
     run = ask("train", "--data", tmp_path, "-o", out, *how)
-    assert told(run, 0) == ""
+    assert expect_exit(run, 0) == ""
     assert "m.dsna" in run.stdout
     assert "2 photos" in run.stdout
     assert out.read_bytes() == b"model of 3 trees"
     assert trained[0].photos is photos
     expected = {"n_estimators": 3, "n_patches": 500, "splits": "svm", "cost": 0.5, "n_pool": 90}
     assert trained[0].parameters == {**expected, "random_state": 7, "n_jobs": 2, "verbose": True}
-    told(ask("train", "--data", tmp_path, "--truth", tmp_path / "drawn", "-o", out), 0)
+    expect_exit(ask("train", "--data", tmp_path, "--truth", tmp_path / "drawn", "-o", out), 0)
     assert asked == [(tmp_path, "train"), (tmp_path, tmp_path / "drawn")]
 
 
 def test_training_with_photos_left_out(collection, trained, tmp_path):
     collection[0].problems.append("hill.jpg: the photo has 4 x 4 pixels, its ground truth 5 x 5")
-    said = told(ask("train", "--data", tmp_path, "-o", tmp_path / "m.dsna"), 1)
+    said = expect_exit(ask("train", "--data", tmp_path, "-o", tmp_path / "m.dsna"), 1)
     assert "left out: hill.jpg: the photo has 4 x 4" in said
     assert (tmp_path / "m.dsna").exists()
 
 
 def test_training_that_cannot_begin(collection, trained, tmp_path):
     for out, said in ((tmp_path, "a folder, and a file"), (tmp_path / "nowhere" / "m.dsna", "there is no folder")):
-        assert said in told(ask("train", "--data", tmp_path, "-o", out), 2)
+        assert said in expect_exit(ask("train", "--data", tmp_path, "-o", out), 2)
     out = tmp_path / "m.dsna"
-    assert "is not a folder" in told(ask("train", "--data", tmp_path / "nowhere", "-o", out), 2)
+    assert "is not a folder" in expect_exit(ask("train", "--data", tmp_path / "nowhere", "-o", out), 2)
     assert trained == []
-    assert "use 100" in told(ask("train", "--data", tmp_path, "-o", out, "--patches", 101), 2)
+    assert "use 100" in expect_exit(ask("train", "--data", tmp_path, "-o", out, "--patches", 101), 2)
     assert files(tmp_path) == []
 
 
@@ -268,7 +269,7 @@ def maps(tmp_path):
 
 def test_scores_of_a_folder(collection, scored, maps, tmp_path):
     run = ask("evaluate", maps, "--data", tmp_path, "--split", "test", "--out", tmp_path / "scores", "--jobs", 2)
-    said = told(run, 0)
+    said = expect_exit(run, 0)
     assert "2/2" in said  # both photos, and no problem
     assert "left out" not in said
     assert "ODS 0.710   OIS 0.720   AP 0.730   R50 0.740" in run.stdout
@@ -285,7 +286,7 @@ def test_scores_of_a_folder(collection, scored, maps, tmp_path):
 
 
 def test_scores_of_a_model(collection, scored, shipped, tmp_path):
-    told(ask("evaluate", "--model", "shipped", "--data", tmp_path, "--method", "se", "--scales", "multi"), 0)
+    expect_exit(ask("evaluate", "--model", "shipped", "--data", tmp_path, "--method", "se", "--scales", "multi"), 0)
     assert [found.shape for found in scored[0][0][0]] == [(24, 32)] * 2
     assert shipped.asked == [((0.5, 1.0, 2.0), "se", True, 1)] * 2
     assert files(tmp_path) == []
@@ -294,21 +295,21 @@ def test_scores_of_a_model(collection, scored, shipped, tmp_path):
 def test_scores_with_photos_left_out(collection, scored, maps, tmp_path):
     scored[1].append("tree: the map has 3 x 3 pixels, the ground truth 24 x 32")
     run = ask("evaluate", maps, "--data", tmp_path)
-    assert "left out: tree: the map has 3 x 3" in told(run, 1)
+    assert "left out: tree: the map has 3 x 3" in expect_exit(run, 1)
     assert "ODS" in run.stdout
 
 
 def test_scores_that_cannot_be_had(collection, scored, maps, tmp_path):
     data = ("--data", tmp_path)
-    assert "either a folder of maps or --model" in " ".join(told(ask("evaluate", *data), 2).split())
-    assert "either" in told(ask("evaluate", maps, "--model", "shipped", *data), 2)
-    assert "is not a folder" in told(ask("evaluate", tmp_path / "gone", *data), 2)
-    assert "is not a folder" in told(ask("evaluate", maps, "--data", tmp_path / "gone"), 2)
-    assert "a file stands where a folder" in told(ask("evaluate", maps, *data, "--out", maps / "pond.png"), 2)
-    assert "pond.png and so on" in told(ask("evaluate", tmp_path, *data), 2)
+    assert "either a folder of maps or --model" in " ".join(expect_exit(ask("evaluate", *data), 2).split())
+    assert "either" in expect_exit(ask("evaluate", maps, "--model", "shipped", *data), 2)
+    assert "is not a folder" in expect_exit(ask("evaluate", tmp_path / "gone", *data), 2)
+    assert "is not a folder" in expect_exit(ask("evaluate", maps, "--data", tmp_path / "gone"), 2)
+    assert "a file stands where a folder" in expect_exit(ask("evaluate", maps, *data, "--out", maps / "pond.png"), 2)
+    assert "pond.png and so on" in expect_exit(ask("evaluate", tmp_path, *data), 2)
     scored[1].append("all")
     out = tmp_path / "scores"
-    assert "No photo could be scored" in told(ask("evaluate", maps, *data, "--out", out), 2)
+    assert "No photo could be scored" in expect_exit(ask("evaluate", maps, *data, "--out", out), 2)
     assert not out.exists()
 
 
@@ -338,7 +339,7 @@ def test_scores_of_files_that_are_and_are_not_as_they_should_be(tmp_path):
     Image.fromarray(line * 200).save(maps / "good.png")
     Image.fromarray(np.kron(line, np.ones((2, 2), np.uint8)) * 200).save(maps / "large.png")
     run = ask("evaluate", maps, "--data", tmp_path, "--out", tmp_path / "scores")
-    said = told(run, 1)
+    said = expect_exit(run, 1)
     for part in (
         "cut.jpg: the photo has 24 x 32 pixels, its ground truth cut.mat 20 x 32",
         "broken.jpg: not a readable",
@@ -349,4 +350,4 @@ def test_scores_of_files_that_are_and_are_not_as_they_should_be(tmp_path):
     assert "1 photo   ODS 1.000" in run.stdout
     assert [row["name"] for row in csv.DictReader((tmp_path / "scores" / "photos.csv").open())] == ["good"]
     (maps / "good.png").unlink()
-    assert "No photo could be scored" in told(ask("evaluate", maps, "--data", tmp_path), 2)
+    assert "No photo could be scored" in expect_exit(ask("evaluate", maps, "--data", tmp_path), 2)

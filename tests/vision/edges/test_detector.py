@@ -24,7 +24,7 @@ from dsna.vision.edges.patches import Channels
 from dsna.vision.edges.pool import Voting
 from dsna.vision.photos import PhotoError, read_photo
 from tests.vision.boundary_folders import between, shapes, write_photo, write_shapes
-from tests.vision.edges.quick import ask, told
+from tests.vision.edges.quick import ask, expect_exit
 
 FEW = {"n_estimators": 2, "n_patches": 150, "n_pool": 150}
 PHOTO = shapes(100)[0]
@@ -221,7 +221,7 @@ def test_files_that_hold_no_detector(small, tmp_path):
         with pytest.raises(ModelFileError, match=r"model.dsna: .*[Cc]opy it again"):
             load_detector(path)
         run = ask("detect", tmp_path / "photo.png", "-o", tmp_path / "edges.png", "--model", path)
-        assert "opy it again" in told(run, 2)
+        assert "opy it again" in expect_exit(run, 2)
     path.write_bytes(b"a letter")
     with pytest.raises(ModelFileError, match="not a dsna model file"):
         load_detector(path)
@@ -354,7 +354,7 @@ def test_nothing_to_learn_from(photos, tmp_path):
     with pytest.raises(ValueError, match=r"Too few patches .* from 1 photo.*16 x 16 pixels.*Give"):
         EdgeDetector(**FEW, random_state=0).fit(tiny)
     run = ask("train", "--data", tmp_path / "images", "--truth", tmp_path / "truth", "-o", tmp_path / "m.dsna")
-    assert "Too few patches" in told(run, 2)
+    assert "Too few patches" in expect_exit(run, 2)
     assert not (tmp_path / "m.dsna").exists()
 
 
@@ -372,12 +372,12 @@ def test_commands_from_drawn_lines(tmp_path):
         write_photo(tmp_path / "photos" / f"{k}.png", photo)
         write_photo(tmp_path / "truth" / f"{k}.png", 255 * between(segments))
     data, model = ("--data", tmp_path / "photos", "--truth", tmp_path / "truth"), tmp_path / "m.dsna"
-    assert "4 trees" in told(ask("train", *data, "-o", model, "--trees", 4, "--patches", 300), 0)
-    told(ask("detect", tmp_path / "photos", "--out", tmp_path / "maps", "--model", model), 0)
+    assert "4 trees" in expect_exit(ask("train", *data, "-o", model, "--trees", 4, "--patches", 300), 0)
+    expect_exit(ask("detect", tmp_path / "photos", "--out", tmp_path / "maps", "--model", model), 0)
     edges = read_photo(tmp_path / "maps" / "0.png")[..., 0] / 255
     np.testing.assert_allclose(edges, load_detector(model).detect(shapes(0)[0]), atol=0.003)
     scores = evaluate(tmp_path / "maps", load_boundaries(*data[1::2]), thresholds=19, max_distance=0.02)
     assert scores.ods > 0.6
     run = ask("evaluate", "--model", model, *data)
-    told(run, 0)
+    expect_exit(run, 0)
     assert "4 photos   ODS 0." in run.stdout

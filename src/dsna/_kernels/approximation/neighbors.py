@@ -69,7 +69,7 @@ def _keep_best(rank, slots, n, most, keys, Z, q):
 
 
 @kernel
-def gather(leaves, block, left_out, leaf_ptr, leaf_rows, row_block, row_weight, rarity, Q, Z, rows, proximity, size):
+def gather(leaves, fold, left_out, leaf_ptr, leaf_rows, row_fold, row_weight, rarity, Q, Z, rows, proximity, size):
     """Fill, for each query, the rows of its neighbourhood and their proximities, largest first.
 
     Each tree shares a proximity of one out among the rows of the leaf that the query reaches; a row's proximity is
@@ -79,9 +79,9 @@ def gather(leaves, block, left_out, leaf_ptr, leaf_rows, row_block, row_weight, 
     Parameters
     ----------
     leaves : (n, T) leaf of each query in each tree.
-    block : (n,) held-out fold of a query that is a training row, whose neighbours come from trees that left out the
+    fold : (n,) held-out fold of a query that is a training row, whose neighbours come from trees that left out the
         fold and from rows of other folds; -1 for a new row.
-    omits : (T, B) folds that each tree left out.
+    left_out : (T, B) folds that each tree left out.
     rows, proximity : (n, M) filled up to ``size[i]``.
     """
     n, n_trees = leaves.shape
@@ -105,7 +105,7 @@ def gather(leaves, block, left_out, leaf_ptr, leaf_rows, row_block, row_weight, 
         used = 0
         n_found = np.int64(0)
         for t in range(n_trees):
-            if block[i] >= 0 and not left_out[t, block[i]]:
+            if fold[i] >= 0 and not left_out[t, fold[i]]:
                 continue
             used += 1
             begin, end = leaf_ptr[leaves[i, t]], leaf_ptr[leaves[i, t] + 1]
@@ -114,7 +114,7 @@ def gather(leaves, block, left_out, leaf_ptr, leaf_rows, row_block, row_weight, 
                 total += row_weight[leaf_rows[k]]
             for k in range(begin, end):
                 row = np.int64(leaf_rows[k])
-                if row_weight[row] == 0.0 or (block[i] >= 0 and row_block[row] == block[i]):
+                if row_weight[row] == 0.0 or (fold[i] >= 0 and row_fold[row] == fold[i]):
                     continue
                 at = ((row * 2654435761) >> 7) & mask
                 while keys[at] != -1 and keys[at] != row:

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..jit import TIE, kernel, random_below, random_bits
 from ..sorting import order_of
-from .node_targets import group_classes, group_costs, label_costs, main_direction, normalise_costs
+from .node_targets import group_classes, group_costs, main_direction, normalise_costs, target_costs
 from .splits import EPSILON_INSENSITIVE, HINGE, newton_split, two_means
 
 NEWTON_STEPS = 10
@@ -234,7 +234,7 @@ def find_split(rows, start, end, table, growth, sizes, state, order, counts, fea
         spread = main_direction(picked, mass, m, table, target)
         if spread <= 0.0:
             return 0, 0.0, 0.0, 0.0
-        label_costs(picked, mass, m, target, table, growth, counts, cost)
+        target_costs(picked, mass, m, target, table, growth, counts, cost)
         normalise_costs(cost, mass, m)
     kind = HINGE if growth.n_classes > 0 else EPSILON_INSENSITIVE
     Z = np.empty((m, widest + 1))

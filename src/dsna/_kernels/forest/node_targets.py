@@ -147,7 +147,7 @@ def main_direction(picked, mass, m, table, target):
 
 
 @kernel
-def label_costs(picked, mass, m, target, table, growth, counts, cost):
+def target_costs(picked, mass, m, target, table, growth, counts, cost):
     """f(p_y) of eq. 10 for the rows of a node; uniform where all rows share one target or bin."""
     total = 0.0
     for i in range(m):

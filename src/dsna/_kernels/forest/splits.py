@@ -20,7 +20,7 @@ EPSILON_INSENSITIVE = 1
 
 
 @kernel
-def _aim(kind, target, prediction, epsilon):
+def _working_target(kind, target, prediction, epsilon):
     """Working target of one row and whether its loss is not zero."""
     if kind == HINGE:
         return target, target * prediction < 1.0
@@ -63,33 +63,33 @@ def _loss(kind, target, cost, prediction, direction, step, epsilon, n):
     total = 0.0
     for i in range(n):
         f = prediction[i] + step * direction[i]
-        aim, active = _aim(kind, target[i], f, epsilon)
+        working, active = _working_target(kind, target[i], f, epsilon)
         if active:
-            total += cost[i] * (aim - f) * (aim - f)
+            total += cost[i] * (working - f) * (working - f)
     return total
 
 
 @kernel
-def _ridge(X, aim, cost, scale, n, d, H, b):
-    """Ridge regression of the aims on the rows: fills ``b`` (d,); rows whose aim is infinite are not active."""
+def _ridge(X, working, cost, scale, n, d, H, b):
+    """Ridge regression of the working targets on the rows, without those of infinite targets: fills ``b`` (d,)."""
     for a in range(d):
         b[a] = 0.0
         for k in range(a + 1):
             H[a, k] = 0.0
         H[a, a] = 1.0
     for i in range(n):
-        if aim[i] < np.inf:
+        if working[i] < np.inf:
             weight = scale * cost[i]
             for a in range(d):
                 v = weight * X[i, a]
-                b[a] += v * aim[i]
+                b[a] += v * working[i]
                 for k in range(a + 1):
                     H[a, k] += v * X[i, k]
     cholesky_solve(H, b, d)
 
 
 @kernel
-def _ridge_by_rows(X, aim, cost, scale, n, d, products, H, b):
+def _ridge_by_rows(X, working, cost, scale, n, d, products, H, b):
     """The same where rows are fewer than columns.
 
     With R the active rows times the roots of their weights, ``(I + R'R)^-1 R' = R' (I + RR')^-1``.
@@ -99,10 +99,10 @@ def _ridge_by_rows(X, aim, cost, scale, n, d, products, H, b):
     part = np.empty(n)
     m = 0
     for i in range(n):
-        if aim[i] < np.inf:
+        if working[i] < np.inf:
             active[m] = i
             root[m] = np.sqrt(scale * cost[i])
-            part[m] = root[m] * aim[i]
+            part[m] = root[m] * working[i]
             for k in range(m + 1):
                 H[m, k] = root[m] * root[k] * products[i, active[k]]
             H[m, m] += 1.0
@@ -144,28 +144,28 @@ def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, predicti
                 products[i, k] = product
     b = np.empty(d)
     direction = np.empty(n)
-    was_aim = np.empty(n)
+    working = np.empty(n)
     for a in range(d):
         w[a] = 0.0
     for i in range(n):
         prediction[i] = 0.0
-        was_aim[i] = np.nan
+        working[i] = np.nan
     scale = 2.0 * C / n
     for step in range(max_steps):
         settled = True
         for i in range(n):
-            aim, active = _aim(kind, target[i], prediction[i], epsilon)
+            current, active = _working_target(kind, target[i], prediction[i], epsilon)
             if not active:
-                aim = np.inf
-            if aim != was_aim[i]:
+                current = np.inf
+            if current != working[i]:
                 settled = False
-                was_aim[i] = aim
+                working[i] = current
         if settled:
             return step
         if by_rows:
-            _ridge_by_rows(X, was_aim, cost, scale, n, d, products, H, b)
+            _ridge_by_rows(X, working, cost, scale, n, d, products, H, b)
         else:
-            _ridge(X, was_aim, cost, scale, n, d, H, b)
+            _ridge(X, working, cost, scale, n, d, H, b)
         norm_w = 0.0
         norm_p = 0.0
         w_p = 0.0
@@ -185,9 +185,9 @@ def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, predicti
         start = 0.5 * norm_w + 0.5 * scale * _loss(kind, target, cost, prediction, direction, 0.0, epsilon, n)
         slope = w_p
         for i in range(n):
-            aim, active = _aim(kind, target[i], prediction[i], epsilon)
+            current, active = _working_target(kind, target[i], prediction[i], epsilon)
             if active:
-                slope += scale * cost[i] * (prediction[i] - aim) * direction[i]
+                slope += scale * cost[i] * (prediction[i] - current) * direction[i]
         if slope > -1e-14 * (1.0 + start):
             return step
         for _ in range(30):
@@ -202,7 +202,7 @@ def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, predicti
             prediction[i] += length * direction[i]
         if length < 1.0:
             for i in range(n):
-                was_aim[i] = np.nan
+                working[i] = np.nan
     return max_steps
 
 

@@ -61,8 +61,7 @@ class FittingWidth(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
             only = {name: values[0] for name, values in grid.items()}
             self.estimator_ = clone(self.estimator).set_params(**only).fit(X, y - self.offset_)
         else:
-            blocks = np.arange(len(y)) if groups is None else np.asarray(groups)
-            few = min(_FOLDS, len(np.unique(blocks)))
+            few = min(_FOLDS, len(y) if groups is None else len(np.unique(groups)))
             folds = KFold(few, shuffle=True, random_state=0) if groups is None else GroupKFold(few)
             search = GridSearchCV(
                 self.estimator, grid, cv=folds, scoring="neg_mean_absolute_error", error_score="raise"

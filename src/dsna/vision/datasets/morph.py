@@ -6,7 +6,7 @@ import csv
 import re
 from pathlib import Path
 
-from ..._utils.atomic import trouble_reading
+from ..._utils.atomic import reading_problem
 from .landmarks import pts_beside
 from .pictures import PictureSet, Record, UnusableFile, collect, files_of
 
@@ -77,9 +77,9 @@ def _read_tables(tables: list[Path]) -> tuple[dict[str, tuple[str, float]], list
     ages: dict[str, tuple[str, float]] = {}
     problems = []
     for table in sorted(tables):
-        trouble = trouble_reading(table)
-        if trouble:
-            problems.append(f"{table.name}: {trouble[0]}, so it was not used")
+        problem = reading_problem(table)
+        if problem:
+            problems.append(f"{table.name}: {problem[0]}, so it was not used")
             continue
         with table.open(newline="", encoding="utf-8-sig", errors="replace") as lines:
             for row in csv.DictReader(lines, skipinitialspace=True):

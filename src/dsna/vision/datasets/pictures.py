@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..._utils.atomic import trouble_reading
+from ..._utils.atomic import reading_problem
 from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..features.face import Face
@@ -165,7 +165,7 @@ def collect(
     if check not in _CHECKS:
         raise DSNAError(f"check={check!r} is unknown: use 'header', or 'full' to decode every picture.")
     found: list[Record] = []
-    trouble = list(problems)
+    unusable = list(problems)
     for path in sorted(files):
         try:
             record = describe(path)
@@ -176,9 +176,9 @@ def collect(
                     pass  # the header has been read
             found.append(record)
         except UnusableFile as error:
-            trouble.append(f"{path.name}: {error}")
+            unusable.append(f"{path.name}: {error}")
     if not found:
-        wrong = f" Problems: {'; '.join(trouble[:5])}." if trouble else ""
+        wrong = f" Problems: {'; '.join(unusable[:5])}." if unusable else ""
         raise MissingPictures(f"{remedy}{wrong}")
     boxes = [record.box for record in found]
     return PictureSet(
@@ -187,7 +187,7 @@ def collect(
         None if found[0].group is None else np.array([record.group for record in found]),
         [record.points for record in found],
         None if boxes[0] is None else np.array(boxes, dtype=np.float64),
-        trouble,
+        unusable,
     )
 
 
@@ -201,9 +201,9 @@ def files_of(folder: str | Path, *endings: str) -> list[Path]:
 
 def check_usable(path: Path, what: str) -> None:
     """Refuse what is no regular file that may be read, before it is opened."""
-    trouble = trouble_reading(path)
-    if trouble:
-        raise UnusableFile(f"{what} ({trouble[0]})")
+    problem = reading_problem(path)
+    if problem:
+        raise UnusableFile(f"{what} ({problem[0]})")
 
 
 @contextmanager

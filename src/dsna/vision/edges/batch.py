@@ -23,7 +23,7 @@ from ..._utils.atomic import (
     check_results_folder,
     explained,
     make_folder,
-    trouble_reading,
+    reading_problem,
     write_atomically,
 )
 from ..._utils.errors import DSNAError
@@ -73,9 +73,9 @@ class Detection:
         """A function from photos to maps; threads share the photos if there are several, else the photo."""
         from . import load_detector, pretrained
 
-        trouble = None if self.model == SHIPPED else trouble_reading(self.model)
-        if trouble:
-            raise EdgesError(f"The model {self.model}: {trouble[0]}. Remedy: {trouble[1]}, or use dsna edges train.")
+        problem = None if self.model == SHIPPED else reading_problem(self.model)
+        if problem:
+            raise EdgesError(f"The model {self.model}: {problem[0]}. Remedy: {problem[1]}, or use dsna edges train.")
         with _explained():
             detector = pretrained() if self.model == SHIPPED else load_detector(Path(self.model))
         detector.n_jobs = 1 if n_photos > 1 else self.n_jobs
@@ -102,7 +102,7 @@ def detect_photos(
     invert : bool, default=False
         Dark edges on white.
     say : callable, default=print
-        Is told what was written.
+        Called with what was written.
 
     Returns
     -------
@@ -307,7 +307,7 @@ def _detect(job: Job, detect: Callable[[Any], Any], invert: bool) -> str | None:
 
 
 def _annotated(data: Path, truth: Path | None, split: str) -> BoundarySet:
-    """Photos with ground truth; those that cannot be used are told."""
+    """Photos with ground truth; those that cannot be used are reported."""
     from ..datasets import load_boundaries, load_bsds500
 
     with _explained():

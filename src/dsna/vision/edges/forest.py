@@ -16,7 +16,7 @@ from .sampling import AnnotatedPhotos
 if TYPE_CHECKING:  # numba is imported where a forest grows
     from ..._kernels.edges.structured import Growth
 
-_QUARTER, _BLOCKS = 4, 4
+_QUARTER, _FOLDS = 4, 4
 _RANGE_PATCHES, _OUTSIDE = 4000, 0.005
 
 
@@ -162,7 +162,7 @@ def grow_forest(
 def photos_known(n_trees: int, n_photos: int, all_of_them: bool = False) -> np.ndarray:
     """Which photos each tree learns from: half of them, so that the other trees answer honestly for the rest.
 
-    Photos are dealt to four blocks and a tree omits two; fewer photos than blocks are known to all trees.
+    Photos are dealt to four folds and a tree leaves out two; fewer photos than folds are known to all trees.
 
     Parameters
     ----------
@@ -180,10 +180,10 @@ def photos_known(n_trees: int, n_photos: int, all_of_them: bool = False) -> np.n
     array([[0, 0, 1, 1, 0],
            [1, 0, 0, 1, 1]])
     """
-    if all_of_them or n_photos < _BLOCKS:
+    if all_of_them or n_photos < _FOLDS:
         return np.ones((n_trees, n_photos), dtype=bool)
-    block, tree = np.arange(n_photos) % _BLOCKS, np.arange(n_trees)[:, None]
-    knows: np.ndarray = (block != tree % _BLOCKS) & (block != (tree + 1) % _BLOCKS)
+    fold, tree = np.arange(n_photos) % _FOLDS, np.arange(n_trees)[:, None]
+    knows: np.ndarray = (fold != tree % _FOLDS) & (fold != (tree + 1) % _FOLDS)
     return knows
 
 
