@@ -22,7 +22,7 @@ from .forest.scaling import column_spread
 from .forest.targets import regression_targets
 from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
-from .prediction.decision import DECISIONS, NEEDS_GRID, candidates
+from .prediction.decision import DECISIONS, candidates
 from .prediction.intervals import Regions, target_spread
 from .prediction.rule import Answered, Judge, Rule, choose_rule, given_rule, known_rule
 
@@ -311,7 +311,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         self._rule = rule
         self.blend_, self.decision_, self.balance_ = rule.blend, rule.decision, rule.balance
         target = self._index.label
-        self._grid = np.unique(target, axis=0) if rule.decision in NEEDS_GRID else target[:1].copy()
+        self._grid = np.unique(target, axis=0) if DECISIONS[rule.decision].needs_grid else target[:1].copy()
 
     def _evidence(self, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
         """Weights and targets of the rows, and the rule that decides by them."""

@@ -144,7 +144,7 @@ def test_only_regular_files_are_read(tmp_path):
 def test_attributes_of_the_user_are_not_saved_unnoticed(tmp_path):
     model = dsna.CostSensitiveForestRegressor(2, random_state=0).fit(trials.X, trials.LABEL)
     model.note_ = "mine"
-    with pytest.raises(ValueError, match=r"cannot be saved.*no attribute note_"):
+    with pytest.raises(ValueError, match=r"cannot be saved.*note_: not among.*fitted.ATTRIBUTES\. Delete"):
         dsna.save(model, tmp_path / "model.dsna")
     assert list(tmp_path.iterdir()) == []
 

@@ -47,7 +47,8 @@ def check_model(model: Any) -> None:
     owner = type(model).__name__
     needed, optional, check_relations = ATTRIBUTES[owner]
     unknown = fitted.keys() - needed.keys() - optional.keys()
-    require(not unknown, f"{owner} has no attribute {', '.join(sorted(unknown))}")
+    names = ", ".join(sorted(unknown))
+    require(not unknown, f"{names}: not among the fitted attributes of {owner} in dsna.io.fitted.ATTRIBUTES")
     missing = needed.keys() - fitted.keys()
     require(not missing, f"{owner} lacks {', '.join(sorted(missing))}")
     check_fields(owner, fitted, {name: field for name, field in {**needed, **optional}.items() if name in fitted})

@@ -105,7 +105,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     try:
         check_model(model)
     except InvariantError as error:
-        raise ValueError(f"This {name} cannot be saved, for load would refuse it: {error}. Fit it again.") from error
+        remedy = "Delete attributes that were added to it, or fit it again."
+        raise ValueError(f"This {name} cannot be saved, for load would refuse it: {error}. {remedy}") from error
 
     _check_place(path)
     # Entries carry no date, so that equal models make equal files.

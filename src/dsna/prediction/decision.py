@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -89,16 +90,32 @@ def nearest_seen(weights: np.ndarray, targets: np.ndarray, grid: np.ndarray) -> 
     return np.asarray(grid[nearest])
 
 
-#: Decisions of a regression by name: functions of the weights (n, M) and targets (n, M, q) of the neighbours and of the
-#: distinct training targets (k, q), which only the decisions in ``NEEDS_GRID`` are given. A name that is added here
-#: is a value of ``DSNARegressor(decision=...)``, can be saved, and is explained.
-DECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
-    "mean": weighted_mean,
-    "median": weighted_median,
-    "grid": nearest_seen,
+class Decision(NamedTuple):
+    """How a regression decides.
+
+    Attributes
+    ----------
+    predict : function
+        Of the weights (n, M) and targets (n, M, q) of the neighbours and of the distinct training targets (k, q),
+        which are given only where ``needs_grid``; its value is the prediction (n, q).
+    words : str
+        What plots call it.
+    needs_grid : bool
+        Whether it uses the distinct training targets; "auto" then tries it only where these are few.
+    """
+
+    predict: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    words: str
+    needs_grid: bool = False
+
+
+#: Decisions of a regression by name. One that is added here is a value of ``DSNARegressor(decision=...)``, is tried by
+#: ``decision="auto"``, can be saved, and is explained.
+DECISIONS: dict[str, Decision] = {
+    "mean": Decision(weighted_mean, "weighted mean"),
+    "median": Decision(weighted_median, "weighted median"),
+    "grid": Decision(nearest_seen, "weighted mean, to the nearest target seen", needs_grid=True),
 }
-#: Decisions that use the distinct training targets; "auto" tries them only where these are few.
-NEEDS_GRID = ("grid",)
 
 
 def decide(weights: np.ndarray, targets: np.ndarray, decision: str, grid: np.ndarray) -> np.ndarray:
@@ -110,7 +127,7 @@ def decide(weights: np.ndarray, targets: np.ndarray, decision: str, grid: np.nda
     >>> decide(np.array([[0.5, 0.5]]), np.array([[[1.0], [2.0]]]), "mean", np.empty((0, 1)))
     array([[1.5]])
     """
-    return DECISIONS[decision](weights, targets, grid)
+    return DECISIONS[decision].predict(weights, targets, grid)
 
 
 def candidates(decision: str, few_targets: bool) -> tuple[str, ...]:
@@ -122,5 +139,5 @@ def candidates(decision: str, few_targets: bool) -> tuple[str, ...]:
     (('mean', 'median'), ('mean',))
     """
     if decision == "auto":
-        return tuple(name for name in DECISIONS if few_targets or name not in NEEDS_GRID)
+        return tuple(name for name, one in DECISIONS.items() if few_targets or not one.needs_grid)
     return ("mean" if decision == "paper" else decision,)

@@ -13,7 +13,7 @@ Rows of the table, and how each is expressed (what a row sets stays for those be
 6. + proximity weights: ``proximity_weights=True``.
 7. + clusters: ``n_clusters=3``.
 8. + label feedback: ``max_iter=10``.
-9. + forest's vote: ``blend="auto"`` and, for labels, ``decision="auto"``; not a stage of the paper, but of our default.
+9. + forest's vote: ``blend="auto"`` and, in regression, ``decision="auto"``; a stage of our default, not of the paper.
 10. + balance: ``balance`` at its default.
 11. default: what ``DSNAClassifier()`` or ``DSNARegressor()`` does, which leaves out the stages that are off by default.
 """

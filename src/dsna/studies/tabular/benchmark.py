@@ -154,7 +154,7 @@ class Benchmark(Study):
 
 
 def rows_used(tables: Sequence[Table], whole: Sequence[Table]) -> pd.DataFrame:
-    """How many rows of each table are used, and how many of these are of the rarest class or have rare labels.
+    """How many rows of each table are used, and how many of these are of the rarest class or have rare targets.
 
     Examples
     --------

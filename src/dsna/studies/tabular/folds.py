@@ -13,7 +13,7 @@ _STRATA = 10
 
 
 def split(table: Table, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Training and test rows of each fold, stratified by class or by label decile.
+    """Training and test rows of each fold, stratified by class or by deciles of the target.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def split(table: Table, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndar
 
 
 def _check_enough(table: Table, folds: int) -> None:
-    """Refuse tables so small that some training rows would hold one label only."""
+    """Refuse tables so small that some training rows would hold one class or target only."""
     remedy = "add rows, or use fewer folds with --folds." if folds > 2 else "add rows."
     if table.task == "regression":
         if len(table.y) < 2 * folds:

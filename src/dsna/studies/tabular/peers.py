@@ -64,8 +64,8 @@ _ENSEMBLE, _IMBALANCED = "sklearn.ensemble", "imblearn.ensemble"
 _BALANCED: dict[str, Any] = {"class_weight": "balanced"}
 _LIGHT: dict[str, Any] = {"n_jobs": 1, "verbosity": -1}
 _forest_of_classes = _of(_ENSEMBLE, "RandomForestClassifier")
-_forest_of_labels = _of(_ENSEMBLE, "RandomForestRegressor")
-_boosted_labels = _of("lightgbm", "LGBMRegressor", **_LIGHT)
+_forest_of_targets = _of(_ENSEMBLE, "RandomForestRegressor")
+_boosted_targets = _of("lightgbm", "LGBMRegressor", **_LIGHT)
 
 PEERS: dict[str, dict[str, Maker]] = {
     "classification": {
@@ -85,15 +85,15 @@ PEERS: dict[str, dict[str, Maker]] = {
         "kNN": _of("sklearn.neighbors", "KNeighborsClassifier", seeded=False, scaled=True),
     },
     "regression": {
-        "RF": _forest_of_labels,
+        "RF": _forest_of_targets,
         "ExtraTrees": _of(_ENSEMBLE, "ExtraTreesRegressor"),
         "HistGB": _of(_ENSEMBLE, "HistGradientBoostingRegressor"),
-        "LightGBM": _boosted_labels,
+        "LightGBM": _boosted_targets,
         "SVR": _svr,
         "kNN": _of("sklearn.neighbors", "KNeighborsRegressor", seeded=False, scaled=True),
-        "RF-density": _inside("DensityWeighted", _forest_of_labels),
-        "LightGBM-density": _inside("DensityWeighted", _boosted_labels),
-        "Oversampling+RF": _resampled(_forest_of_labels, "oversample_rare"),
-        "SMOGN+RF": _resampled(_forest_of_labels, "smogn"),
+        "RF-density": _inside("DensityWeighted", _forest_of_targets),
+        "LightGBM-density": _inside("DensityWeighted", _boosted_targets),
+        "Oversampling+RF": _resampled(_forest_of_targets, "oversample_rare"),
+        "SMOGN+RF": _resampled(_forest_of_targets, "smogn"),
     },
 }

@@ -14,7 +14,7 @@ from ..pages import markdown, png, write_atomically
 from .critical_difference import plot_critical_difference
 from .methods import DEFAULT, OURS
 from .peers import PEERS
-from .scores import COVERAGE, MAIN, METRICS
+from .scores import COVERAGE, DIRECTIONS, MAIN
 from .summary import ENOUGH, ENOUGH_RARE, TIE, Comparison, gains, pairs, ranks, summary
 
 PAGE = "benchmark.md"
@@ -31,7 +31,7 @@ class TaskSummary:
     stages : Comparison or None, default=None
         The rows of the ablation.
     rare : int or None, default=None
-        Rows of the rarest classes, or with rare labels, in all tables; below thirty, methods are not ranked.
+        Rows of the rarest classes, or with rare targets, in all tables; below thirty, methods are not ranked.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class TaskSummary:
         """Sentences on what is not in the tables."""
         said = []
         if not self.enough:
-            rows = "rows of the rarest class" if self.compared.task == "classification" else "rows with rare labels"
+            rows = "rows of the rarest class" if self.compared.task == "classification" else "rows with rare targets"
             said.append(f"Too few to say who is better: {self.rare} {rows}, and {ENOUGH_RARE} are needed.")
         for compared in filter(None, (self.compared, self.stages)):
             if compared.left_out:
@@ -85,7 +85,7 @@ class TaskSummary:
     def text(self) -> str:
         """The tables as plain text."""
         compared = self.compared
-        units = ", errors in sd of the training labels" if compared.task == "regression" else ""
+        units = ", errors in sd of the training targets" if compared.task == "regression" else ""
         shown = {f"{compared.task}: mean over {_tables(compared)}{units}": self.summary}
         if len(self.pairs):
             shown[f"{compared.task}: {DEFAULT} against each peer (win, tie, loss; Holm's p)"] = _versus(self.pairs)
@@ -138,7 +138,7 @@ below {TIE}; p values are of the Wilcoxon signed-rank test over tables, correcte
 rule. `seconds` is fitting and predicting in all."""
 _UNITS = {
     "classification": ":",
-    "regression": ", errors in standard deviations of the training labels (SERA: mean over rows, in variances), "
+    "regression": ", errors in standard deviations of the training targets (SERA: mean over rows, in variances), "
     f"coverages of {COVERAGE:.0%} intervals:",
 }
 
@@ -155,7 +155,7 @@ def _section(folder: Path, task: str, found: TaskSummary) -> list[str]:
     for name, frame in data.items():
         write_atomically(folder / name, frame.to_csv(float_format="%.6g", lineterminator="\n").encode())
     parts = [f"## {task.capitalize()}", f"Means over {_tables(compared)}" + _UNITS[task]]
-    parts.append(markdown(found.summary, best=METRICS[task] if found.enough else None, bold=OURS[task]))
+    parts.append(markdown(found.summary, best=DIRECTIONS[task] if found.enough else None, bold=OURS[task]))
     if found.enough and len(compared.datasets) > 1 and len(compared.methods) > 1:
         picture = f"benchmark_{task}.png"
         write_atomically(folder / picture, _picture(compared))
@@ -187,7 +187,7 @@ def _picture(compared: Comparison) -> bytes:
     figure = Figure(figsize=(9, (1.6 + 0.17 * len(compared.methods)) * len(tables)), layout="constrained")
     panels = figure.subplots(len(tables), 1, squeeze=False)[:, 0]
     for ax, (metric, scores) in zip(panels, tables.items(), strict=True):
-        mean_ranks = ranks(scores, METRICS[compared.task][metric]).mean()
+        mean_ranks = ranks(scores, DIRECTIONS[compared.task][metric]).mean()
         plot_critical_difference(mean_ranks, len(scores), ax, bold=[DEFAULT])
         ax.set_title(f"mean rank by {metric.replace('_', ' ')}", fontsize=10)
     return png(figure)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, f1_score, roc_auc_score
@@ -12,30 +13,94 @@ from ...forest.density import TargetDensity
 
 COVERAGE = 0.9
 TIMES = ("fit_seconds", "predict_seconds")
-#: Scores of each task, and whether higher is better (+1), lower (-1), or neither (0).
-METRICS: dict[str, dict[str, int]] = {
+
+
+class Classified(NamedTuple):
+    """What a classifier says about the test rows of a fold."""
+
+    truth: np.ndarray  # (n,) classes, numbers from 0
+    predicted: np.ndarray  # (n,)
+    opinion: np.ndarray  # (n, n_classes) probabilities, or the decision function of a model that has none
+    labels: np.ndarray  # (n_classes,) the classes of these columns
+
+
+class Regressed(NamedTuple):
+    """What a regressor says about the test rows of a fold."""
+
+    truth: np.ndarray  # (n,) targets
+    predicted: np.ndarray  # (n,)
+    train: np.ndarray  # (n_train,) training targets
+    scale: float  # their standard deviation
+    density: TargetDensity  # how common each target was in training
+    bounds: np.ndarray | None  # (n, 2) prediction intervals of a model that has them
+
+
+class Metric(NamedTuple):
+    """A score or an error of the benchmark.
+
+    Attributes
+    ----------
+    direction : int
+        Whether higher is better (+1), lower (-1), or neither (0).
+    value : function of a Classified or Regressed
+    needs : str
+        The method of a model without which it is not recorded.
+    """
+
+    direction: int
+    value: Callable[[Any], float]
+    needs: str = "predict"
+
+
+def _auc(at: Classified) -> float:
+    """Each class against the rest, averaged over the classes of the test rows."""
+    present = np.unique(at.truth)
+    found = [roc_auc_score(at.truth == one, at.opinion[:, one]) for one in present if len(present) > 1]
+    return float(np.mean(found)) if found else np.nan
+
+
+def _balanced_mae(at: Regressed) -> float:
+    edges = np.linspace(at.train.min(), at.train.max(), 11)
+    return metrics.balanced_absolute_error(at.truth, at.predicted, edges) / at.scale
+
+
+#: All metrics of a task by the name that results files and tables give them, in the order of the columns.
+METRICS: dict[str, dict[str, Metric]] = {
     "classification": {
-        "accuracy": 1,
-        "balanced_accuracy": 1,
-        "g_mean": 1,
-        "macro_f1": 1,
-        "minority_recall": 1,
-        "minority_precision": 1,
-        "auc": 1,
-        "brier": -1,
-        "ece": -1,
+        "accuracy": Metric(1, lambda at: accuracy_score(at.truth, at.predicted)),
+        "balanced_accuracy": Metric(1, lambda at: balanced_accuracy_score(at.truth, at.predicted)),
+        "g_mean": Metric(1, lambda at: metrics.g_mean_score(at.truth, at.predicted)),
+        "macro_f1": Metric(1, lambda at: f1_score(at.truth, at.predicted, average="macro", zero_division=0)),
+        "minority_recall": Metric(1, lambda at: metrics.minority_recall_score(at.truth, at.predicted)),
+        "minority_precision": Metric(1, lambda at: metrics.minority_precision_score(at.truth, at.predicted)),
+        "auc": Metric(1, _auc),
+        "brier": Metric(-1, lambda at: brier_score_loss(at.truth, at.opinion, labels=at.labels), "predict_proba"),
+        "ece": Metric(
+            -1, lambda at: metrics.expected_calibration_error(at.truth, at.opinion, labels=at.labels), "predict_proba"
+        ),
     },
     "regression": {
-        "mae": -1,
-        "rmse": -1,
-        "rare_mae": -1,
-        "balanced_mae": -1,
-        "sera": -1,
-        "coverage": 0,
-        "rare_coverage": 0,
+        "mae": Metric(-1, lambda at: np.abs(at.truth - at.predicted).mean() / at.scale),
+        "rmse": Metric(-1, lambda at: np.sqrt(np.mean((at.truth - at.predicted) ** 2)) / at.scale),
+        "rare_mae": Metric(
+            -1, lambda at: metrics.rare_target_absolute_error(at.truth, at.predicted, density=at.density) / at.scale
+        ),
+        "balanced_mae": Metric(-1, _balanced_mae),
+        "sera": Metric(
+            -1,
+            lambda at: metrics.sera_error(at.truth, at.predicted, y_train=at.train, normalize=True) / at.scale**2,
+        ),
+        "coverage": Metric(0, lambda at: metrics.interval_coverage_score(at.truth, at.bounds), "predict_interval"),
+        "rare_coverage": Metric(
+            0,
+            lambda at: metrics.rare_target_coverage_score(at.truth, at.bounds, density=at.density),
+            "predict_interval",
+        ),
     },
 }
-#: The scores that methods are ranked and tested by.
+#: The direction of each metric.
+DIRECTIONS = {task: {name: one.direction for name, one in found.items()} for task, found in METRICS.items()}
+#: The metrics that methods are ranked and tested by.
 MAIN: dict[str, tuple[str, ...]] = {
     "classification": ("balanced_accuracy", "g_mean", "macro_f1", "auc"),
     "regression": ("mae", "rare_mae", "balanced_mae", "sera"),
@@ -68,25 +133,9 @@ def classification_scores(model: Any, X: np.ndarray, truth: np.ndarray, predicte
     """
     n_classes = int(max(truth.max(), model.classes_.max())) + 1
     opinion = np.zeros((len(truth), n_classes))
-    has_proba = hasattr(model, "predict_proba")
-    answer = np.asarray(model.predict_proba(X) if has_proba else model.decision_function(X))
+    answer = np.asarray(model.predict_proba(X) if hasattr(model, "predict_proba") else model.decision_function(X))
     opinion[:, model.classes_] = answer if answer.ndim == 2 else np.stack([-answer, answer], axis=1)
-    present = np.unique(truth)
-    auc = [roc_auc_score(truth == label, opinion[:, label]) for label in present if len(present) > 1]
-    scores = {
-        "accuracy": accuracy_score(truth, predicted),
-        "balanced_accuracy": balanced_accuracy_score(truth, predicted),
-        "g_mean": metrics.g_mean_score(truth, predicted),
-        "macro_f1": f1_score(truth, predicted, average="macro", zero_division=0),
-        "minority_recall": metrics.minority_recall_score(truth, predicted),
-        "minority_precision": metrics.minority_precision_score(truth, predicted),
-        "auc": np.mean(auc) if auc else np.nan,
-    }
-    if has_proba:
-        labels = np.arange(n_classes)
-        scores["brier"] = brier_score_loss(truth, opinion, labels=labels)
-        scores["ece"] = metrics.expected_calibration_error(truth, opinion, labels=labels)
-    return scores
+    return _values("classification", model, Classified(truth, predicted, opinion, np.arange(n_classes)))
 
 
 def regression_scores(
@@ -98,34 +147,29 @@ def regression_scores(
     ----------
     model : fitted regressor
         Coverages are scored where it has ``predict_interval``.
-    X, truth, predicted : test rows, their labels, and what the model says
-    train : training labels
+    X, truth, predicted : test rows, their targets, and what the model says
+    train : training targets
         Errors are in units of their standard deviation (SERA: mean over rows, in units of their variance); they also
-        say which labels are rare.
+        say which targets are rare.
 
     Returns
     -------
-    dict of the scores named in ``METRICS["regression"]``
+    dict
+        The scores named in ``METRICS["regression"]``.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from sklearn.dummy import DummyRegressor
     >>> y = np.array([0.0, 0.0, 2.0, 2.0])
-    >>> scores = regression_scores(None, y[:, None], y, y + 1, train=y)
+    >>> scores = regression_scores(DummyRegressor().fit(y[:, None], y), y[:, None], y, y + 1, train=y)
     >>> float(scores["mae"]), float(scores["rmse"]), "coverage" in scores
     (1.0, 1.0, False)
     """
-    scale, edges, density = train.std(), np.linspace(train.min(), train.max(), 11), TargetDensity(train)
-    error = truth - predicted
-    scores = {
-        "mae": np.abs(error).mean() / scale,
-        "rmse": np.sqrt(np.mean(error**2)) / scale,
-        "rare_mae": metrics.rare_target_absolute_error(truth, predicted, density=density) / scale,
-        "balanced_mae": metrics.balanced_absolute_error(truth, predicted, edges) / scale,
-        "sera": metrics.sera_error(truth, predicted, y_train=train, normalize=True) / scale**2,
-    }
-    if hasattr(model, "predict_interval"):
-        bounds = model.predict_interval(X, COVERAGE)
-        scores["coverage"] = metrics.interval_coverage_score(truth, bounds)
-        scores["rare_coverage"] = metrics.rare_target_coverage_score(truth, bounds, density=density)
-    return scores
+    bounds = model.predict_interval(X, COVERAGE) if hasattr(model, "predict_interval") else None
+    at = Regressed(truth, predicted, train, float(train.std()), TargetDensity(train), bounds)
+    return _values("regression", model, at)
+
+
+def _values(task: str, model: Any, at: Classified | Regressed) -> dict[str, float]:
+    return {name: one.value(at) for name, one in METRICS[task].items() if hasattr(model, one.needs)}

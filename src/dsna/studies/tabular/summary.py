@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.stats import wilcoxon
 
 from .methods import DEFAULT
-from .scores import MAIN, METRICS, TIMES
+from .scores import DIRECTIONS, MAIN, METRICS, TIMES
 
 TIE = 0.001  # smaller differences of a score are a tie
 ENOUGH_RARE = 30  # rare rows in all tables, below which differences are chance
@@ -148,7 +148,7 @@ def summary(compared: Comparison) -> pd.DataFrame:
     lines = groups.mean().drop(columns="seconds").dropna(axis=1, how="all")
     for metric in MAIN[compared.task]:
         if metric in lines:
-            lines[f"rank {metric}"] = ranks(compared.table(metric), METRICS[compared.task][metric]).mean()
+            lines[f"rank {metric}"] = ranks(compared.table(metric), DIRECTIONS[compared.task][metric]).mean()
     return lines.assign(seconds=groups["seconds"].sum())
 
 
@@ -180,7 +180,7 @@ def pairs(compared: Comparison, peers: Sequence[str], ours: str = DEFAULT) -> pd
     for metric in MAIN[compared.task]:
         if metric not in compared.means:
             continue
-        scores = compared.table(metric) * METRICS[compared.task][metric]
+        scores = compared.table(metric) * DIRECTIONS[compared.task][metric]
         rivals = [peer for peer in peers if peer in scores and peer != ours and ours in scores]
         gains = [(scores[ours] - scores[peer]).to_numpy() for peer in rivals]
         p = np.array([_wilcoxon(gain) for gain in gains])
@@ -228,5 +228,5 @@ def gains(compared: Comparison) -> pd.DataFrame:
     for metric in MAIN[compared.task]:
         if metric in lines:
             found[metric] = lines[metric]
-            found[f"gain {metric}"] = lines[metric].diff() * METRICS[compared.task][metric]
+            found[f"gain {metric}"] = lines[metric].diff() * DIRECTIONS[compared.task][metric]
     return pd.DataFrame(found)
