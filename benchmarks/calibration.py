@@ -3,8 +3,8 @@
     python benchmarks/calibration.py DIR [--folds 5] [--seed 0] [--jobs 2] [--only NAME ...] [--figure reliability.png]
 
 DIR is a folder as for `dsna benchmark`, and the folds are the same. Classification: Brier score and expected
-calibration error of DSNAClassifier(balance=0) and RandomForestClassifier. Regression: how many labels the 90 %
-intervals of DSNARegressor hold, overall and by region of the label, and how wide they are beside those of a
+calibration error of DSNAClassifier(balance=0) and RandomForestClassifier. Regression: how many targets the 90 %
+intervals of DSNARegressor hold, overall and by region of the target, and how wide they are beside those of a
 RandomForest by plain split conformal prediction. Tables and a verdict on each target go to stdout, progress to stderr.
 """
 
@@ -110,7 +110,7 @@ def classification_table(tables: list[Table], rows: list[dict[str, Any]]) -> pd.
 
 
 def region_coverage(y: np.ndarray, inside: np.ndarray) -> dict[str, tuple[float, int]]:
-    """Coverage and rows of each of ten label regions of equal width that holds 50 rows."""
+    """Coverage and rows of each of ten target regions of equal width that holds 50 rows."""
     edges = np.linspace(y.min(), y.max(), REGIONS + 1)
     region = np.searchsorted(edges[1:-1], y, side="right")
     found = {}
@@ -178,7 +178,7 @@ def report_regression(tables: list[Table], rows: list[dict[str, Any]]) -> None:
     scores, regions = regression_table(tables, rows)
     print(f"regression: out-of-fold {COVERAGE:.0%} intervals")
     print(with_mean(scores).to_string(float_format="{:.3f}".format), end="\n\n")
-    print(f"coverage by label region ({REGIONS} of equal width, those of {MIN_ROWS} rows or more)")
+    print(f"coverage by target region ({REGIONS} of equal width, those of {MIN_ROWS} rows or more)")
     print(regions.to_string(float_format="{:.3f}".format), end="\n\n")
     covered = scores["coverage DSNA"]
     verdict(abs(covered.mean() - COVERAGE) <= 0.02, f"mean coverage {covered.mean():.3f} (.88 to .92)")
@@ -219,8 +219,8 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0, help="of the folds and the methods")
     parser.add_argument("--jobs", type=int, default=2, help="processes, of one thread each")
-    parser.add_argument("--task", choices=TASKS, help="only this; overrides the guess from the labels")
-    parser.add_argument("--target", help="label column (default: the last)")
+    parser.add_argument("--task", choices=TASKS, help="only this; overrides the guess from the targets")
+    parser.add_argument("--target", help="target column (default: the last)")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="data sets, by file name without .csv")
     parser.add_argument("--figure", type=Path, help="reliability diagram to write (.png, .pdf, .svg)")
     args = parser.parse_args(argv)

@@ -51,7 +51,7 @@ def compare_classifiers(X_train: Any, X_test: Any, y_train: Any, y_test: Any) ->
         "RandomForest, class weights": RandomForestClassifier(class_weight="balanced", random_state=SEED),
         "BalancedRandomForest": BalancedRandomForestClassifier(random_state=SEED),
         "CS-RF (ours)": CostSensitiveForestClassifier(random_state=SEED),
-        "CS-RF + DSNA (ours)": DSNAClassifier(random_state=SEED),
+        "CS-RF+DSNA (ours)": DSNAClassifier(random_state=SEED),
     }
     rare = y_train == "eight"
     print("Classification: handwritten eights among other digits")
@@ -76,8 +76,8 @@ def compare_regressors() -> None:
             {"sample_weight": weight},
         ),
         "CS-RF (ours)": (CostSensitiveForestRegressor(random_state=SEED), {}),
-        "CS-RF + DSNA, balance=0 (ours)": (DSNARegressor(balance=0.0, random_state=SEED), {}),
-        "CS-RF + DSNA (ours)": (DSNARegressor(random_state=SEED), {}),
+        "CS-RF+DSNA, balance=0 (ours)": (DSNARegressor(balance=0.0, random_state=SEED), {}),
+        "CS-RF+DSNA (ours)": (DSNARegressor(random_state=SEED), {}),
     }
     print("\nRegression: progression of diabetes after a year; rare = rarest 10 % of the targets")
     print(f"{len(y_train)} training rows; {len(y_test)} held-out rows\n")

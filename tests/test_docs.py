@@ -9,6 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import NearestNeighbors
 
 import dsna
+from dsna.studies.tabular.methods import METHODS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -23,7 +24,7 @@ def blocks():
             yield pytest.param(code, id=f"{page.name}-{number}")
 
 
-@pytest.mark.parametrize("code", blocks())
+@pytest.mark.parametrize("code", list(blocks()))
 def test_block_runs(code, monkeypatch):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
@@ -52,6 +53,14 @@ def test_constructors_in_the_table_of_the_readme_work():
             made._validate_params()
             tried += 1
     assert tried >= 12
+
+
+@pytest.mark.parametrize("task", list(METHODS))
+def test_results_in_the_readme_are_under_the_names_that_the_benchmark_prints(task):
+    table = (ROOT / "README.md").read_text(encoding="utf-8").split(f"\n| {task}")[1].split("\n\n")[0]
+    names = [line.strip("| ").split(" |")[0].split(":")[0].strip("*") for line in table.splitlines()[2:]]
+    assert len(names) >= 9
+    assert [name for name in names if name not in METHODS[task]] == []
 
 
 def test_examples_of_changes_fit_the_code():

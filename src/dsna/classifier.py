@@ -30,10 +30,11 @@ _NONZERO = 1e-3
 class DSNAClassifier(ClassifierMixin, DSNAEstimator):
     """Classifier for imbalanced classes that names the training rows behind each prediction.
 
-    A cost-sensitive forest finds a neighbourhood of training rows in which rare classes are well represented. The query
-    is approximated by a sparse combination of these rows (discriminative sparse neighbour approximation, DSNA), and
-    their coefficients, together with the vote of the forest, give class probabilities, which are calibrated on
-    out-of-bag rows. :class:`Approximation` and :class:`CostSensitiveForestClassifier` state what is minimised.
+    For each row to predict, the query, a cost-sensitive forest finds a neighbourhood: training rows in the same leaves,
+    among which rare classes are well represented. The query is approximated by a sparse combination of these rows
+    (discriminative sparse neighbour approximation, DSNA). Their coefficients, together with the vote of the forest,
+    give class probabilities, which are calibrated on out-of-bag rows, that is, training rows predicted by trees that
+    did not see them. :class:`Approximation` and :class:`CostSensitiveForestClassifier` state what is minimised.
 
     Parameters
     ----------
@@ -44,23 +45,28 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
     approximation : Approximation or None, default=None
         How a query is approximated by its neighbours; None stands for the defaults.
     metric : {"forest", "euclidean"}, default="forest"
-        Space in which neighbours are compared: the one that the splits of the forest suggest, or the scaled inputs.
+        Space in which distances between rows are measured: one learned from the splits of the forest, in which features
+        that separate count more, or the scaled inputs.
     max_neighbors : int or None, default=100
-        Most rows of a neighbourhood; None keeps all that the leaves hold.
+        Largest number of rows in a neighbourhood; None keeps all that the leaves hold.
     blend : float in [0, 1] or "auto", default="auto"
         Share of the forest's own vote in the prediction; "auto" learns it from out-of-bag rows.
     scaling : {"columns", "global", "none"}, default="columns"
         Inputs divided by the spread of each column (tables), by one for all (PCA or HOG features), or not at all.
     balance : float in [0, 1], default=1.0
-        How much rare classes count: 0 predicts for the class shares of the training rows, 1 treats classes alike.
+        How much rare classes count, in predictions and probabilities: 1 predicts as if all classes were equally
+        common, which serves balanced accuracy; 0 for the class shares of the training rows, which serves accuracy and
+        makes ``predict_proba`` match observed frequencies.
     decision : {"auto", "paper"}, default="auto"
-        Calibrated mass of the coefficients, or the paper's vote among those that are not zero.
+        Where probabilities come from: coefficients and vote, calibrated as described above, or the paper's vote, in
+        which each neighbour whose coefficient is not zero counts once.
     tune : {"oob"} or None, default=None
         "oob" chooses the main settings of the approximation and, of our forest, ``C`` and ``max_features`` by the error
-        on out-of-bag rows. The chosen values are in ``forest_`` and ``approximation_``.
+        on out-of-bag rows, which takes longer. The chosen values are in ``forest_`` and ``approximation_``.
     n_jobs : int or None, default=None
         Parallel jobs; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
+        Seed of all that is random; an int gives the same model at every fit.
     verbose : int, default=0
         1 shows progress.
 

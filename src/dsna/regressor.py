@@ -30,10 +30,11 @@ from .prediction.rule import Answered, Judge, Rule, choose_rule, given_rule, kno
 class DSNARegressor(RegressorMixin, DSNAEstimator):
     """Regressor for imbalanced targets that names the training rows behind each prediction; one or several outputs.
 
-    A cost-sensitive forest finds a neighbourhood of training rows in which rare targets are well represented. The query
-    is approximated by a sparse combination of these rows (discriminative sparse neighbour approximation, DSNA), and
-    the coefficients, some of which may be negative, weigh their targets. :class:`Approximation` and
-    :class:`CostSensitiveForestRegressor` state what is minimised.
+    For each row to predict, the query, a cost-sensitive forest finds a neighbourhood: training rows in the same leaves,
+    among which rare targets are well represented. The query is approximated by a sparse combination of these rows
+    (discriminative sparse neighbour approximation, DSNA), and the coefficients, some of which may be negative, weigh
+    their targets. What is chosen "out of bag" is chosen by the errors on training rows predicted by trees that did not
+    see them. :class:`Approximation` and :class:`CostSensitiveForestRegressor` state what is minimised.
 
     Parameters
     ----------
@@ -45,9 +46,10 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
     approximation : Approximation or None, default=None
         How a query is approximated by its neighbours; None stands for the defaults.
     metric : {"forest", "euclidean"}, default="forest"
-        Space in which neighbours are compared: the one that the splits of the forest suggest, or the scaled inputs.
+        Space in which distances between rows are measured: one learned from the splits of the forest, in which features
+        that separate count more, or the scaled inputs.
     max_neighbors : int or None, default=100
-        Most rows of a neighbourhood; None keeps all that the leaves hold.
+        Largest number of rows in a neighbourhood; None keeps all that the leaves hold.
     blend : float in [0, 1] or "auto", default="auto"
         Share of the forest's own vote in the prediction; "auto" chooses it out of bag.
     scaling : {"columns", "global", "none"}, default="columns"
@@ -64,10 +66,11 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         "auto" counts where targets repeat and smooths where they do not.
     tune : {"oob"} or None, default=None
         "oob" chooses the main settings of the approximation and, of our forest, ``C`` and ``max_features`` by the error
-        on out-of-bag rows. The chosen values are in ``forest_`` and ``approximation_``.
+        on out-of-bag rows, which takes longer. The chosen values are in ``forest_`` and ``approximation_``.
     n_jobs : int or None, default=None
         Parallel jobs; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
+        Seed of all that is random; an int gives the same model at every fit.
     verbose : int, default=0
         1 shows progress.
 
