@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.slow_algorithm import nearest_in_hull
 from dsna._kernels.approximation.hull import hull_point
-from tests.kernels.approximation.slow_algorithm import nearest_in_hull
 
 modest = settings(max_examples=60)
 shapes = st.tuples(st.integers(0, 10_000), st.integers(1, 15), st.integers(1, 10))

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.slow_algorithm import SlowAnswer
 from dsna._kernels.approximation.query import Settings
 from dsna.neighbors.neighborhoods import Neighborhoods
 from dsna.neighbors.solve import answer
-from tests.kernels.approximation.slow_algorithm import SlowAnswer
 
 modest = settings(max_examples=25)
 

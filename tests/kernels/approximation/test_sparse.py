@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.slow_algorithm import best_coefficients
 from dsna._kernels.approximation.query import MAX_STEPS
 from dsna._kernels.approximation.sparse import sparse_approximation
-from tests.kernels.approximation.convex import best_coefficients
 
 modest = settings(max_examples=40)
 
