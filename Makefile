@@ -28,8 +28,9 @@ help:  ## show this list
 demo: $(DEMO_READY)  ## fit on imbalanced tables that scikit-learn ships, beside other forests
 	$(PY) examples/demo.py
 
-test: lint  ## lint, types, tests and doctests
-	$(PY) -m pytest -q $(PYTEST_FLAGS)
+test: lint  ## lint, types, tests and doctests, and the share of lines that they run
+	COVERAGE_CORE=$$($(PY) -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
+	  $(PY) -m pytest -q --cov $(PYTEST_FLAGS)
 
 oldest: $(OLDEST)/.ready  ## the tests on the lowest versions that pyproject.toml allows, with Python 3.11
 	$(OLDEST)/$(BIN) -m pytest -q $(PYTEST_FLAGS)
@@ -51,7 +52,7 @@ portable: $(TEST_READY)  ## the numerical tests as other processors would run th
 	$(PY) -m tests.portable
 
 clean:  ## remove caches and build products (.venv and its kin stay)
-	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
 	find . -path './.venv*' -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
 
 %/$(BIN):
