@@ -157,7 +157,8 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
 
         Parameters
         ----------
-        X : array of shape (n, n_features)
+        X : array-like of shape (n, n_features)
+            Rows with the columns of the training rows.
 
         Returns
         -------

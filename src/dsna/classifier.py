@@ -255,11 +255,13 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, n_features)
+        X : array-like of shape (n, n_features)
+            Rows to classify, with the columns of the training rows.
 
         Returns
         -------
         array of shape (n, n_classes)
+            In the order of ``classes_``.
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
@@ -271,11 +273,13 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, n_features)
+        X : array-like of shape (n, n_features)
+            Rows to classify, as in :meth:`predict_proba`.
 
         Returns
         -------
         array of shape (n,)
+            Classes, as they were in ``y``.
         """
         best = most_probable(self.predict_proba(X))
         return np.asarray(self.classes_[best])

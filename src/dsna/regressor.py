@@ -254,11 +254,13 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, n_features)
+        X : array-like of shape (n, n_features)
+            Rows whose targets are wanted, with the columns of the training rows.
 
         Returns
         -------
         array of shape (n,) or (n, n_outputs)
+            As ``y`` was.
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)

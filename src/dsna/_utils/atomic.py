@@ -71,6 +71,18 @@ def _shown(path: str | bytes | os.PathLike[str] | int) -> str:
     return name if len(name) <= 200 else f"{name[:90]}...{name[-90:]}"
 
 
+def _look_up(path: str | os.PathLike[str]) -> tuple[int | None, Problem | None]:
+    """Mode of what is at a path, None where nothing is, and what is wrong where that cannot be found out."""
+    try:
+        return os.stat(path).st_mode, None
+    except FileNotFoundError:
+        return None, None
+    except OSError as error:
+        return None, _reason(error)
+    except ValueError:
+        return None, ("not a name that a file or folder can have", _OTHER_NAME)
+
+
 def reading_problem(path: str | os.PathLike[str]) -> Problem | None:
     """What is wrong, and what to do, where ``path`` is no regular file that may be read; it is not opened.
 
@@ -79,16 +91,13 @@ def reading_problem(path: str | os.PathLike[str]) -> Problem | None:
     >>> reading_problem("nowhere.csv")
     ('there is no such file', 'check the name and the folder')
     """
-    try:
-        mode = os.stat(path).st_mode
-    except FileNotFoundError:
+    mode, problem = _look_up(path)
+    if problem:
+        return problem
+    if mode is None:
         if os.path.islink(path):
             return "a link to a file that is not there", "mend the link, or name the file itself"
         return "there is no such file", "check the name and the folder"
-    except OSError as error:
-        return _reason(error)
-    except ValueError:
-        return "not a name that a file can have", "check the name"
     if stat.S_ISDIR(mode):
         return "a folder, not a file", "name the files in it"
     if not stat.S_ISREG(mode):
@@ -154,17 +163,14 @@ def _refuse(found: Iterable[tuple[str | os.PathLike[str], Problem | None]]) -> N
 
 def _writing_problem(path: Path) -> Problem | None:
     """Why no file can be written here."""
-    try:
-        mode = os.stat(path).st_mode
-    except FileNotFoundError:
+    mode, problem = _look_up(path)
+    if problem:
+        return problem
+    if mode is None:
         folder = Path(os.path.realpath(path)).parent
         if not folder.exists():
             return f"there is no folder {_shown(folder)}", "make it first, or choose another"
         return _name_problem(path) or _folder_problem(folder)
-    except OSError as error:
-        return _reason(error)
-    except ValueError:
-        return "not a name that a file can have", _OTHER_NAME
     if stat.S_ISDIR(mode):
         return "a folder, and a file is to be written", "name a file in it"
     if not stat.S_ISREG(mode):
@@ -177,16 +183,13 @@ def _writing_problem(path: Path) -> Problem | None:
 def _folder_problem(path: Path) -> Problem | None:
     """Why no files can be written into this folder, which may not be there yet."""
     for place in (path, *path.parents):
-        try:
-            mode = os.stat(place).st_mode
-        except FileNotFoundError:
+        mode, problem = _look_up(place)
+        if problem:
+            return problem
+        if mode is None:
             if os.path.islink(place):
                 return "a link to a folder that is not there", "mend the link, or choose another folder"
             continue
-        except OSError as error:
-            return _reason(error)
-        except ValueError:
-            return "not a name that a folder can have", _OTHER_NAME
         if not stat.S_ISDIR(mode):
             what = "a file" if stat.S_ISREG(mode) else "a device or a pipe"
             return f"{what} stands where a folder is needed", "name a folder"

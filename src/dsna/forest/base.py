@@ -67,7 +67,8 @@ class CostSensitiveForest(BaseEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, n_features)
+        X : array-like of shape (n, n_features)
+            Rows with the columns of the training rows.
 
         Returns
         -------

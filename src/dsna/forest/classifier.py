@@ -207,11 +207,13 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
 
         Parameters
         ----------
-        X : array of shape (n, n_features)
+        X : array-like of shape (n, n_features)
+            Rows to classify.
 
         Returns
         -------
         array of shape (n, n_classes)
+            In the order of ``classes_``.
         """
         check_is_fitted(self)
         return self._balanced(self._mean_of_leaves(check_rows(self, X, reset=False)))

@@ -58,7 +58,7 @@ def minority_recall_score(y_true: ArrayLike, y_pred: ArrayLike, *, minority: Any
     Returns
     -------
     float
-        Between 0 and 1.
+        Recall of the rarest class, between 0 and 1.
 
     Examples
     --------
@@ -79,11 +79,8 @@ def minority_precision_score(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True and predicted classes, of any type.
-    minority : class, default=None
-        The class that counts as rare. By default the least frequent one in `y_true`; where several are
-        equally rare, their precisions are averaged.
+    y_true, y_pred, minority
+        As in :func:`minority_recall_score`; where several classes are equally rare, their precisions are averaged.
     zero_division : float, default=0.0
         The precision of a class that is never predicted.
 

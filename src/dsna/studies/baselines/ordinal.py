@@ -193,12 +193,8 @@ class OHRank(_Ordinal):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the mistakes.
-    kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of the machines.
-    gamma : float or "scale", default="scale"
-        Of the kernel exp(-gamma |x - x'|^2); "scale" is 1 over the number of columns times their mean variance.
+    C, kernel, gamma
+        As in :class:`REDSVM`, of every machine.
     cost : {"absolute", None}, default="absolute"
         Costs as above, or the same for all rows.
     tol : float, default=1e-3

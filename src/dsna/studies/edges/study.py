@@ -76,9 +76,9 @@ class EdgesStudy(Study):
     Examples
     --------
     >>> from pathlib import Path
-    >>> run_study(EdgesStudy(Options(Path("nowhere"), Path("edges"))))
-    Traceback (most recent call last):
-    dsna.vision.edges.planning.EdgesError: nowhere is not a folder; give the folder that holds images/ and groundTruth/.
+    >>> study = EdgesStudy(Options(data=Path("BSDS500"), out=Path("edges"), quick=True))
+    >>> study.page.as_posix(), study.options.all_seeds
+    ('edges/edges.md', (0,))
     """
 
     layout = LAYOUT

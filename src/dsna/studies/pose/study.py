@@ -32,9 +32,8 @@ class PoseStudy(PictureStudy):
     Examples
     --------
     >>> from pathlib import Path
-    >>> run_study(PoseStudy(Options(Path("nowhere"), Path("pose"))))
-    Traceback (most recent call last):
-    dsna.studies.pose.heads.PoseError: nowhere is not a folder; give the folder that holds the pictures.
+    >>> PoseStudy(Options(data=Path("pointing04"), out=Path("pose"))).page.as_posix()
+    'pose/pose.md'
     """
 
     name, title, reading = "pose", "Head pose", READING

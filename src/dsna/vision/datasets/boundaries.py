@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 import scipy.io
-from numpy.typing import ArrayLike
 
 from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..photos import PHOTO_ENDINGS, PhotoError, read_photo
-from .pictures import MissingPictures, UnusableFile, check_usable, chosen_rows, opened
+from .pictures import FilesOnDisk, MissingPictures, UnusableFile, check_usable, opened
 
 _SPLITS = ("train", "val", "test")
 _ORIENTATION = 0x0112  # EXIF tag; from 5 on, width and height change places
@@ -23,7 +22,7 @@ _Drawing = tuple[Any, Any]  # segments and boundaries, None where they are not k
 
 
 @dataclass
-class BoundarySet:
+class BoundarySet(FilesOnDisk):
     """Photos on disk, and what each annotator drew in them.
 
     ``subset(rows)`` gives some of them, ``len`` their number.
@@ -43,18 +42,17 @@ class BoundarySet:
 
     Examples
     --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
+    >>> from tempfile import mkdtemp
     >>> from PIL import Image
     >>> from dsna.vision.datasets import load_boundaries
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> for part in ("images", "truth"):
-    ...     (folder / part).mkdir()
-    ...     Image.fromarray(np.eye(48, dtype=np.uint8) * 255).save(folder / part / "diagonal.png")
-    >>> photos = load_boundaries(folder / "images", folder / "truth")
+    >>> line = Image.new("L", (48, 48))
+    >>> line.paste(255, (20, 0, 21, 48))
+    >>> folders = mkdtemp(), mkdtemp()
+    >>> for folder in folders:
+    ...     line.save(f"{folder}/line.png")
+    >>> photos = load_boundaries(*folders)
     >>> len(photos), photos.names, photos.image(0).shape, int(photos.boundaries(0)[0].sum())
-    (1, ['diagonal'], (48, 48, 3), 48)
+    (1, ['line'], (48, 48, 3), 48)
     """
 
     names: list[str]
@@ -63,22 +61,10 @@ class BoundarySet:
     problems: list[str] = field(default_factory=list)
     size: tuple[int, int] | None = None
 
-    def __len__(self) -> int:
-        return len(self.names)
+    _by_row = ("names", "paths", "truths")
 
     def __repr__(self) -> str:
         return f"BoundarySet({len(self)} photos, {len(self.problems)} problems)"
-
-    def subset(self, rows: ArrayLike) -> BoundarySet:
-        """The photos of some rows, given by number or by a mask, in that order."""
-        chosen = chosen_rows(len(self), rows)
-        return BoundarySet(
-            [self.names[i] for i in chosen],
-            [self.paths[i] for i in chosen],
-            [self.truths[i] for i in chosen],
-            list(self.problems),
-            self.size,
-        )
 
     def image(self, row: int) -> np.ndarray:
         """Read a photo: (height, width, 3) colours, uint8."""

@@ -38,14 +38,13 @@ def load_morph(folder: str | Path, *, check: str = "header") -> PictureSet:
 
     Examples
     --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
+    >>> from tempfile import mkdtemp
     >>> from PIL import Image
     >>> from dsna.vision.datasets import load_morph
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> Image.fromarray(np.zeros((48, 40), dtype=np.uint8)).save(folder / "009055_1M54.JPG")
-    >>> _ = (folder / "morph.csv").write_text("id_num,age,photo\n9055,54,009055_1M54.JPG\n9055,55,009055_2M55.JPG\n")
+    >>> folder = mkdtemp()
+    >>> Image.new("L", (40, 48)).save(f"{folder}/009055_1M54.JPG")
+    >>> with open(f"{folder}/morph.csv", "w") as table:
+    ...     _ = table.write("id_num,age,photo\n9055,54,009055_1M54.JPG\n9055,55,009055_2M55.JPG\n")
     >>> pictures = load_morph(folder)
     >>> pictures.labels, pictures.groups, pictures.problems
     (array([54.]), array(['009055'], ...), ['009055_2M55.JPG: named in the CSV, but not there'])

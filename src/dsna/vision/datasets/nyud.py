@@ -29,12 +29,12 @@ def load_nyud(
     size : (int, int) or None, default=(240, 320)
         Height and width to which photos and ground truth are reduced; None leaves them as they are.
     check : {"header", "full"}, default="header"
-        Look at the beginning of each photo, or decode all of it, to find damaged ones.
+        As in :func:`load_bsds500`.
 
     Returns
     -------
     BoundarySet
-        Photos without ground truth, and files that cannot be read, are left out and named in ``problems``.
+        What is left out is named in ``problems``.
 
     Notes
     -----

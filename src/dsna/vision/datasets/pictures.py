@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,12 +28,9 @@ class MissingPictures(DSNAError, FileNotFoundError):
 
     Examples
     --------
-    >>> from dsna.vision.datasets import MissingPictures, load_utkface
-    >>> try:
-    ...     load_utkface("nowhere")
-    ... except MissingPictures as error:
-    ...     print(error)
-    nowhere is not a folder; give the folder that holds the pictures.
+    >>> from dsna.vision.datasets import MissingPictures
+    >>> issubclass(MissingPictures, FileNotFoundError)
+    True
     """
 
 
@@ -48,8 +45,31 @@ class Record:
     box: np.ndarray | None = None
 
 
+class FilesOnDisk:
+    """Base class of the data classes whose rows are files; ``_by_row`` names the fields that have a value for each."""
+
+    paths: list[Path]
+    problems: list[str]
+    _by_row: ClassVar[tuple[str, ...]]
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def subset(self, rows: ArrayLike) -> Self:
+        """The files of some rows, given by number or by a mask, in that order."""
+        wanted = np.asarray(rows)
+        chosen = np.arange(len(self))[wanted if wanted.size else wanted.astype(np.int64)]
+        parts = {name: _chosen(getattr(self, name), chosen) for name in self._by_row}
+        return replace(self, **parts, problems=list(self.problems))  # type: ignore[type-var]
+
+
+def _chosen(values: Any, rows: np.ndarray) -> Any:
+    """Some of the values of an array or a list; None stays None."""
+    return [values[i] for i in rows] if isinstance(values, list) else None if values is None else values[rows]
+
+
 @dataclass
-class PictureSet:
+class PictureSet(FilesOnDisk):
     """Pictures on disk, with what is known of each of them.
 
     ``subset(rows)`` gives some of them, ``len`` their number.
@@ -72,13 +92,11 @@ class PictureSet:
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
     >>> from PIL import Image
     >>> from dsna.vision.datasets import load_utkface
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> Image.fromarray(np.zeros((96, 96), dtype=np.uint8)).save(folder / "31_0_2_20170101.jpg")
-    >>> _ = (folder / "no_age.jpg").write_bytes(b"")
+    >>> folder = tempfile.mkdtemp()
+    >>> for name in ("31_0_2_20170101.jpg", "no_age.jpg"):
+    ...     Image.new("L", (96, 96)).save(f"{folder}/{name}")
     >>> pictures = load_utkface(folder)
     >>> len(pictures), pictures.labels, pictures.image(0).shape
     (1, array([31.]), (96, 96))
@@ -93,23 +111,10 @@ class PictureSet:
     boxes: np.ndarray | None = None
     problems: list[str] = field(default_factory=list)
 
-    def __len__(self) -> int:
-        return len(self.paths)
+    _by_row = ("paths", "labels", "groups", "points", "boxes")
 
     def __repr__(self) -> str:
         return f"PictureSet({len(self)} pictures, {len(self.problems)} problems)"
-
-    def subset(self, rows: ArrayLike) -> PictureSet:
-        """The pictures of some rows, given by number or by a mask, in that order."""
-        chosen = chosen_rows(len(self), rows)
-        return PictureSet(
-            [self.paths[i] for i in chosen],
-            self.labels[chosen],
-            None if self.groups is None else self.groups[chosen],
-            [self.points[i] for i in chosen],
-            None if self.boxes is None else self.boxes[chosen],
-            list(self.problems),
-        )
 
     def image(self, row: int) -> np.ndarray:
         """Read a picture: (height, width) grey levels or (height, width, 3) colours, 0 to 255."""
@@ -222,16 +227,3 @@ def _decoded(path: Path) -> np.ndarray:
     gone = f"{path.name} is damaged or gone; load the pictures with check='full' to leave such files out"
     with opened(path, gone) as picture:
         return np.asarray(picture if picture.mode == "L" else picture.convert("RGB"))
-
-
-def chosen_rows(n: int, rows: ArrayLike) -> np.ndarray:
-    """Numbers of some of n rows, given by number or by a mask.
-
-    Examples
-    --------
-    >>> chosen_rows(3, [2, 0]).tolist(), chosen_rows(3, []).tolist()
-    ([2, 0], [])
-    """
-    wanted = np.asarray(rows)
-    chosen: np.ndarray = np.arange(n)[wanted if wanted.size else wanted.astype(np.int64)]
-    return chosen

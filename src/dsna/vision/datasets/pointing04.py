@@ -37,14 +37,13 @@ def load_pointing04(folder: str | Path, *, check: str = "header") -> PictureSet:
 
     Examples
     --------
-    >>> import tempfile
     >>> from pathlib import Path
-    >>> import numpy as np
+    >>> from tempfile import mkdtemp
     >>> from PIL import Image
     >>> from dsna.vision.datasets import load_pointing04
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> Image.fromarray(np.zeros((288, 384, 3), dtype=np.uint8)).save(folder / "person01100-90+15.jpg")
+    >>> folder = Path(mkdtemp())
     >>> _ = (folder / "person01100-90+15.txt").write_text("person01100-90+15.jpg\n\nFace\n192\n137\n60\n80\n")
+    >>> Image.new("RGB", (384, 288)).save(folder / "person01100-90+15.jpg")
     >>> pictures = load_pointing04(folder)
     >>> pictures.labels, pictures.groups, pictures.crop(0, margin=1.5).shape
     (array([[-90.,  15.]]), array(['01'], ...), (120, 90, 3))

@@ -208,11 +208,12 @@ def score(
     n_jobs : int, default=1
         Photos at a time.
     say : callable, default=print
+        Called with the scores, and with where they are.
 
     Returns
     -------
     int
-        Exit code: 0, or 1 if photos were left out, which are named on stderr.
+        Exit code, as that of :func:`train_detector`.
 
     Examples
     --------

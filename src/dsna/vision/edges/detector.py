@@ -87,22 +87,19 @@ class EdgeDetector(BaseEstimator):
 
     Examples
     --------
-    >>> import tempfile
-    >>> from pathlib import Path
     >>> import numpy as np
+    >>> from tempfile import mkdtemp
     >>> from PIL import Image
     >>> from dsna.vision.datasets import load_boundaries
     >>> from dsna.vision.edges import EdgeDetector
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> for part in ("images", "truth"):
-    ...     (folder / part).mkdir()
     >>> photo = np.full((96, 96, 3), 60, dtype=np.uint8)
     >>> photo[:, 48:] = 200
     >>> truth = np.zeros((96, 96), dtype=np.uint8)
     >>> truth[:, 47] = 255
-    >>> Image.fromarray(photo).save(folder / "images" / "wall.png")
-    >>> Image.fromarray(truth).save(folder / "truth" / "wall.png")
-    >>> wall = load_boundaries(folder / "images", folder / "truth")
+    >>> folders = mkdtemp(), mkdtemp()
+    >>> for folder, picture in zip(folders, (photo, truth)):
+    ...     Image.fromarray(picture).save(f"{folder}/wall.png")
+    >>> wall = load_boundaries(*folders)
     >>> detector = EdgeDetector(n_estimators=2, n_patches=400, n_pool=400, random_state=0).fit(wall)
     >>> edges = detector.detect(photo)
     >>> edges.shape, int(edges[48].argmax()) in (47, 48)

@@ -77,15 +77,13 @@ def edge_classes(photos: BoundarySet, n_jobs: int | None = None, n_patches: int 
 
     Examples
     --------
-    >>> import tempfile
-    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
     >>> from PIL import Image
     >>> from dsna.vision.datasets import load_boundaries
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> for part in ("images", "truth"):
-    ...     (folder / part).mkdir()
-    ...     Image.fromarray(np.eye(64, dtype=np.uint8) * 255).save(folder / part / "diagonal.png")
-    >>> classes = edge_classes(load_boundaries(folder / "images", folder / "truth"), n_patches=200)
+    >>> folders = mkdtemp(), mkdtemp()
+    >>> for folder in folders:
+    ...     Image.fromarray(np.eye(64, dtype=np.uint8) * 255).save(f"{folder}/diagonal.png")
+    >>> classes = edge_classes(load_boundaries(*folders), n_patches=200)
     >>> len(classes.sizes) > 1, bool((np.diff(classes.sizes) <= 0).all())
     (True, True)
     """
