@@ -102,6 +102,6 @@ def test_all_errors_of_the_package_have_one_root():
     stray = {kind.__name__ for kind in ours if not issubclass(kind, DSNAError)}
     assert stray <= INTERNAL
     assert {kind.__name__ for kind in ours} >= {
-        "TableError", "FacesError", "PoseError", "EdgesError", "PhotoError", "ModelFileError", "UnusableFile",
+        "TableError", "DataError", "EdgesError", "PhotoError", "ModelFileError", "UnusableFile",
         "FileError", "MethodError", "ResultsError",
     }  # fmt: skip

@@ -68,7 +68,7 @@ class CostSensitiveForest(BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, n_features)
-            Rows with the columns of the training rows.
+            Rows to route down the trees.
 
         Returns
         -------

@@ -57,7 +57,7 @@ def rare_target_coverage_score(
     Returns
     -------
     float
-        Between 0 and 1, to be compared with the coverage that was requested.
+        As from :func:`interval_coverage_score`, over the rare rows.
 
     Examples
     --------

@@ -15,10 +15,23 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from .._utils.atomic import check_results_folder, make_folder
+from .._utils.errors import DSNAError
 from .._utils.optional import import_extra
 from .pages import close_page
 from .results_file import Key, Layout, ResultsFile, load_results
 from .running import Row, collect
+
+
+class DataError(DSNAError):
+    """The data of a study cannot be used; the message names the folder, the problem and the remedy.
+
+    Examples
+    --------
+    >>> raise DataError("faces is not a folder.")
+    Traceback (most recent call last):
+    dsna.studies.study.DataError: faces is not a folder.
+    """
+
 
 #: Takes a piece of text for the user.
 Say = Callable[[str], None]

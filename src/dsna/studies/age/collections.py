@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..._utils.errors import DSNAError
 from ...vision.datasets import PictureSet, load_fgnet, load_morph, load_utkface
+from ..study import DataError
 
 #: How each collection is read.
 READERS: dict[str, Callable[..., PictureSet]] = {"FG-NET": load_fgnet, "MORPH": load_morph, "UTKFace": load_utkface}
@@ -19,17 +19,6 @@ _WHERE = (
     "that is not commercial, https://susanqq.github.io/UTKFace) and morph/ (licensed by the University of North "
     "Carolina Wilmington, https://uncw.edu)."
 )
-
-
-class FacesError(DSNAError):
-    """A folder holds no collection of faces that can be used.
-
-    Examples
-    --------
-    >>> raise FacesError("nothing there")
-    Traceback (most recent call last):
-    dsna.studies.age.collections.FacesError: nothing there
-    """
 
 
 @dataclass(frozen=True)
@@ -84,7 +73,7 @@ def find_collections(folder: Path) -> list[Collection]:
 
     Raises
     ------
-    FacesError
+    DataError
         Says what is expected, and where it is had.
 
     Examples
@@ -92,16 +81,13 @@ def find_collections(folder: Path) -> list[Collection]:
     >>> from pathlib import Path
     >>> find_collections(Path("nowhere"))
     Traceback (most recent call last):
-    dsna.studies.age.collections.FacesError: nowhere is not a folder. Expected is a folder that holds fgnet/ ...
+    dsna.studies.study.DataError: nowhere is not a folder. Expected is a folder that holds fgnet/ ...
     """
     if not folder.is_dir():
-        raise FacesError(f"{folder} is not a folder. {_WHERE}")
+        raise DataError(f"{folder} is not a folder. {_WHERE}")
     places = {name: folder / below for name, below in _FOLDERS.items() if (folder / below).is_dir()}
     if not places and (folder / "images").is_dir():
         places = {"FG-NET": folder}
     if not places:
-        raise FacesError(f"{folder} holds no faces. {_WHERE}")
-    try:
-        return [Collection(name, place, READERS[name](place)) for name, place in places.items()]
-    except FileNotFoundError as error:
-        raise FacesError(str(error)) from error
+        raise DataError(f"{folder} holds no faces. {_WHERE}")
+    return [Collection(name, place, READERS[name](place)) for name, place in places.items()]

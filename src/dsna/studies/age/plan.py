@@ -9,7 +9,8 @@ import numpy as np
 
 from ..pictures.experiments import Experiment
 from ..pictures.splits import Split, person_folds, with_gap
-from .collections import Collection, FacesError
+from ..study import DataError
+from .collections import Collection
 from .methods import GAP_METHODS, LARGE_METHODS, SWEEP_METHODS, TABLE_METHODS
 from .protocols import GAPS, leave_one_person_out, three_subsets
 
@@ -105,7 +106,7 @@ def experiments(collections: Iterable[Collection], quick: bool = False) -> list[
 
 def _of_persons(collection: Collection, persons: np.ndarray, quick: bool) -> list[FaceExperiment]:
     if len(np.unique(persons)) < 3:
-        raise FacesError(f"{collection.folder} holds pictures of fewer than 3 persons: too few to leave one out.")
+        raise DataError(f"{collection.folder} holds pictures of fewer than 3 persons: too few to leave one out.")
     folds = person_folds(persons, _QUICK_FOLDS if quick else _FOLDS)
     gaps = [with_gap(folds, gap.name, gap.inside(collection.pictures.labels)) for gap in GAPS]
     alone = leave_one_person_out(persons, _QUICK_PERSONS if quick else None)

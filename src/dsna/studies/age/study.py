@@ -38,7 +38,7 @@ class AgeStudy(PictureStudy):
     >>> from pathlib import Path
     >>> run_study(AgeStudy(Options(Path("nowhere"), Path("age"))))
     Traceback (most recent call last):
-    dsna.studies.age.collections.FacesError: nowhere is not a folder. ...
+    dsna.studies.study.DataError: nowhere is not a folder. ...
     """
 
     name, title, reading = "age", "Ages from faces", READING

@@ -10,25 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ..._utils.errors import DSNAError
 from ...vision.datasets import PictureSet, load_pointing04
 from ...vision.features import HOG
 from ..pages import write_atomically
+from ..study import DataError
 
 #: Sizes of the crops in head boxes: the face alone, and with its outline.
 MARGINS = (1.0, 1.3, 1.6)
 COMPONENTS = 100
-
-
-class PoseError(DSNAError):
-    """A folder holds no heads that can be used.
-
-    Examples
-    --------
-    >>> raise PoseError("nothing there")
-    Traceback (most recent call last):
-    dsna.studies.pose.heads.PoseError: nothing there
-    """
 
 
 def read_heads(folder: Path, quick: bool = False) -> PictureSet:
@@ -42,18 +31,15 @@ def read_heads(folder: Path, quick: bool = False) -> PictureSet:
     >>> from pathlib import Path
     >>> read_heads(Path("nowhere"))
     Traceback (most recent call last):
-    dsna.studies.pose.heads.PoseError: nowhere is not a folder; give the folder that holds the pictures.
+    dsna.vision.datasets.pictures.MissingPictures: nowhere is not a folder; give the folder that holds the pictures.
     """
     inside = folder / "pointing04"
-    try:
-        heads = load_pointing04(inside if inside.is_dir() else folder)
-    except FileNotFoundError as error:
-        raise PoseError(str(error)) from error
+    heads = load_pointing04(inside if inside.is_dir() else folder)
     if quick:
         heads = heads.subset([path.name[8] == "1" for path in heads.paths])
     persons = 0 if heads.groups is None else len(np.unique(heads.groups))
     if persons < 2:
-        raise PoseError(f"{folder} holds pictures of {persons} persons: at least two are needed to keep them apart.")
+        raise DataError(f"{folder} holds pictures of {persons} persons: at least two are needed to keep them apart.")
     return heads
 
 

@@ -7,7 +7,8 @@ import numpy as np
 from ...vision.datasets import PictureSet
 from ..pictures.experiments import Experiment
 from ..pictures.splits import person_folds
-from .heads import PoseError, checksum
+from ..study import DataError
+from .heads import checksum
 from .methods import FAST_METHODS, GAP_METHODS, PAPERS_FORM, REMOVAL_METHODS, SWEEP_METHODS
 from .protocols import FOLDS, GAPS, SHARES, pose_folds, removals
 
@@ -41,7 +42,7 @@ def experiments(heads: PictureSet, quick: bool = False) -> list[Experiment]:
     fewest = int(np.unique(labels, axis=0, return_counts=True)[1].max())
     count = _QUICK_FOLDS if quick else FOLDS
     if fewest < count:
-        raise PoseError(f"No pose has more than {fewest} pictures: too few for {count} folds; add persons or series.")
+        raise DataError(f"No pose has more than {fewest} pictures: too few for {count} folds; add persons or series.")
     folds, apart = pose_folds(labels, count), person_folds(persons, count)
     few = 4 if quick else 1
     planned = [

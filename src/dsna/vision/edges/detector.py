@@ -88,14 +88,14 @@ class EdgeDetector(BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from tempfile import mkdtemp
-    >>> from PIL import Image
     >>> from dsna.vision.datasets import load_boundaries
     >>> from dsna.vision.edges import EdgeDetector
     >>> photo = np.full((96, 96, 3), 60, dtype=np.uint8)
     >>> photo[:, 48:] = 200
     >>> truth = np.zeros((96, 96), dtype=np.uint8)
     >>> truth[:, 47] = 255
+    >>> from tempfile import mkdtemp
+    >>> from PIL import Image
     >>> folders = mkdtemp(), mkdtemp()
     >>> for folder, picture in zip(folders, (photo, truth)):
     ...     Image.fromarray(picture).save(f"{folder}/wall.png")

@@ -172,7 +172,7 @@ class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : sequence of Face
-            Faces with the landmarks of the training faces.
+            As in :meth:`transform`.
 
         Returns
         -------
@@ -208,7 +208,7 @@ class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_faces, n_components_)
-            Parameters, of faces or of any combination of them.
+            As in :meth:`pictures`.
 
         Returns
         -------
