@@ -14,15 +14,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import NearestNeighbors
 
-from dsna import (
-    Approximation,
-    CostSensitiveForestClassifier,
-    CostSensitiveForestRegressor,
-    DSNAClassifier,
-    DSNAError,
-    DSNARegressor,
-    presets,
-)
+from dsna import Approximation, DSNAClassifier, DSNAError, DSNARegressor, presets
+from dsna.forest import CostSensitiveForestClassifier, CostSensitiveForestRegressor
 from tests.small_models import table
 
 FOREST = {DSNAClassifier: CostSensitiveForestClassifier, DSNARegressor: CostSensitiveForestRegressor}

@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import make_scorer, precision_score, recall_score
 from sklearn.model_selection import cross_val_score
 
+from dsna import DSNAError
 from dsna.metrics import (
     SCORERS,
     balanced_absolute_error,
@@ -130,6 +131,26 @@ def test_relevance_refuses_what_it_cannot_use():
         TargetRelevance([1.0, 2.0], kind="box")
     with pytest.raises(ValueError, match="finite targets"):
         TargetRelevance([1.0, np.nan])
+
+
+@pytest.mark.parametrize(
+    "score, rows, options, said",
+    [
+        (g_mean_score, ([0, 1], [0]), {}, "equally long"),
+        (g_mean_score, ([], []), {}, "at least one row"),
+        (balanced_absolute_error, ([1.0, 2.0], [1.0]), {}, "differ in shape"),
+        (balanced_absolute_error, ([], []), {}, "not empty"),
+        (balanced_absolute_error, ([1.0, np.inf], [1.0, 2.0]), {}, "y_true contains NaN or infinity"),
+        (balanced_absolute_error, ([1.0, 2.0], [1.0, 2.0]), {"bins": 0.5}, "positive integer"),
+        (balanced_absolute_error, ([1.0, 2.0], [1.0, 2.0]), {"bins": [2, 1]}, "increasing"),
+        (rare_target_absolute_error, ([1.0, 2.0], [1.0, 2.0]), {"y_train": [1, 2], "share": 0.0}, "share must lie"),
+        (rare_target_absolute_error, ([1.0, 2.0], [1.0, 2.0]), {}, "either y_train"),
+        (rare_target_absolute_error, ([1.0, 2.0], [1.0, 2.0]), {"y_train": [[1, 2]]}, "2 outputs, y_true 1"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused(score, rows, options, said):
+    with pytest.raises(DSNAError, match=said):
+        score(*rows, **options)
 
 
 def test_label_errors_by_brute_force(labels):

@@ -233,10 +233,10 @@ def read_table(path: str | Path, *, task: str | None = None, target: str | None 
 
     Examples
     --------
-    >>> import tempfile
     >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
     >>> from dsna.tables import read_table
-    >>> with tempfile.TemporaryDirectory() as folder:
+    >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "flats.csv"
     ...     _ = path.write_text("rooms,street,rent\n1,main,500.5\n2,side,610\n3,side,700\n")
     ...     table = read_table(path)

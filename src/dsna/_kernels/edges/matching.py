@@ -38,9 +38,11 @@ def _lower(heap, place, distance, size, j):
 
 
 @kernel
-def _drop(heap, place, distance, size):
-    """Remove the nearest column from the heap of this size."""
-    place[heap[0]] = -1
+def _settle(heap, place, distance, size, settled, n_settled):
+    """Move the nearest column from the heap of this size to those that are settled.  Returns it and its distance."""
+    nearest = heap[0]
+    place[nearest] = -1
+    settled[n_settled] = nearest
     last = size - 1
     j = heap[last]
     k = np.int64(0)
@@ -56,6 +58,7 @@ def _drop(heap, place, distance, size):
     if last > 0:
         heap[k] = j
         place[j] = k
+    return nearest, distance[nearest]
 
 
 @kernel
@@ -82,11 +85,8 @@ def _enter(p, index, steps, lengths, u, partner, v, owner, distance, before, hea
                 size = _lower(heap, place, distance, size, j)
         if size == 0 or distance[heap[0]] >= best:
             break
-        j = heap[0]
-        base = distance[j]
-        _drop(heap, place, distance, size)
+        j, base = _settle(heap, place, distance, size, settled, n_settled)
         size -= 1
-        settled[n_settled] = j
         n_settled += 1
         i = owner[j]
         if base + ALONE - u[i] < best:
@@ -138,11 +138,8 @@ def _fill(free, spots, steps, lengths, u, partner, v, owner, distance, before, h
                 size = _lower(heap, place, distance, size, other)
         if size == 0 or distance[heap[0]] >= best:
             break
-        j = heap[0]
-        base = distance[j]
-        _drop(heap, place, distance, size)
+        j, base = _settle(heap, place, distance, size, settled, n_settled)
         size -= 1
-        settled[n_settled] = j
         n_settled += 1
         if base - v[j] < best:
             best, end, row = base - v[j], j, np.int64(-1)

@@ -37,7 +37,7 @@ def _resampled(sampler: str) -> Callable[[int], Any]:
 
 def _machine(module: str, name: str, seeded: bool = False, **how: Any) -> Callable[[int], Any]:
     """Maker of a kernel machine; what FittingWidth takes goes there, the rest to the machine."""
-    fitting = {key: how.pop(key) for key in ("widths", "grid", "centred") if key in how}
+    fitting = {key: how.pop(key) for key in ("widths", "grid", "centre") if key in how}
 
     def make(seed: int) -> Any:
         from ..baselines.kernel_machines import FittingWidth
@@ -75,7 +75,7 @@ def _ours(model: Any, X: np.ndarray) -> Answers:
 
 _RIDGE: dict[str, Any] = {
     "kernel": "rbf",
-    "centred": True,
+    "centre": True,
     "widths": (0.2, 0.4, 0.8, 1.6),
     "grid": {"alpha": [0.01, 0.03, 0.1]},
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,11 @@ class FittingWidth(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : regressor with a parameter ``gamma``
-    widths : tuple of float, default=(0.4,)
+    widths : sequence of float, default=(0.4,)
         Values of gamma in these units.
     grid : dict or None, default=None
         Other parameters to choose from; a choice is made by the mean absolute error on folds of training persons.
-    centred : bool, default=False
+    centre : bool, default=False
         Whether the mean label is taken off first, for machines without an offset.
 
     Attributes
@@ -33,27 +34,23 @@ class FittingWidth(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     >>> import numpy as np
     >>> from sklearn.kernel_ridge import KernelRidge
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
-    >>> model = FittingWidth(KernelRidge(kernel="rbf"), (0.2, 0.4), {"alpha": [0.01, 0.1]}, centred=True)
+    >>> model = FittingWidth(KernelRidge(kernel="rbf"), (0.2, 0.4), {"alpha": [0.01, 0.1]}, centre=True)
     >>> model.fit(X, 40 + X[:, 0], groups=np.arange(60) // 4).predict(X[:2]).shape
     (2,)
     """
 
     def __init__(
-        self,
-        estimator: Any,
-        widths: tuple[float, ...] = (0.4,),
-        grid: dict[str, Any] | None = None,
-        centred: bool = False,
+        self, estimator: Any, widths: Sequence[float] = (0.4,), grid: dict[str, Any] | None = None, centre: bool = False
     ) -> None:
         self.estimator = estimator
         self.widths = widths
         self.grid = grid
-        self.centred = centred
+        self.centre = centre
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> FittingWidth:
         """Set the width, choose among several settings, and fit; rows of one group stay together in the folds."""
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-        self.offset_ = y.mean(axis=0) if self.centred else 0.0
+        self.offset_ = y.mean(axis=0) if self.centre else 0.0
         # Twice the total variance is the mean squared distance between two rows.
         gammas = [width / (2 * X.var(axis=0).sum()) for width in self.widths]
         grid = {"gamma": gammas, **(self.grid or {})}

@@ -100,7 +100,7 @@ def _ridge(seed: int) -> Any:
     from sklearn.kernel_ridge import KernelRidge
 
     grid = {"alpha": [0.003, 0.01, 0.03, 0.1]}
-    return FittingWidth(KernelRidge(kernel="rbf"), (0.5, 1.0, 2.0), grid, centred=True)
+    return FittingWidth(KernelRidge(kernel="rbf"), (0.5, 1.0, 2.0), grid, centre=True)
 
 
 def _stages(model: Any, X: np.ndarray) -> Answers:

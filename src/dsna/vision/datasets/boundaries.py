@@ -25,8 +25,6 @@ _Drawing = tuple[Any, Any]  # segments and boundaries, None where they are not k
 class BoundarySet(FilesOnDisk):
     """Photos on disk, and what each annotator drew in them.
 
-    ``subset(rows)`` gives some of them, ``len`` their number.
-
     Attributes
     ----------
     names : list of str

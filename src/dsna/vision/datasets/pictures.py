@@ -46,7 +46,10 @@ class Record:
 
 
 class FilesOnDisk:
-    """Base class of the data classes whose rows are files; ``_by_row`` names the fields that have a value for each."""
+    """Base class of data classes whose rows are files: ``len`` is their number, ``subset(rows)`` gives some of them.
+
+    ``_by_row`` names the fields that have a value for each row.
+    """
 
     paths: list[Path]
     problems: list[str]
@@ -71,8 +74,6 @@ def _chosen(values: Any, rows: np.ndarray) -> Any:
 @dataclass
 class PictureSet(FilesOnDisk):
     """Pictures on disk, with what is known of each of them.
-
-    ``subset(rows)`` gives some of them, ``len`` their number.
 
     Attributes
     ----------
