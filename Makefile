@@ -30,7 +30,7 @@ demo: $(DEMO_READY)  ## fit on imbalanced tables that scikit-learn ships, beside
 
 test: lint  ## lint, types, tests and doctests, and the share of lines that they run
 	COVERAGE_CORE=$$($(PY) -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
-	  $(PY) -m pytest -q --cov $(PYTEST_FLAGS)
+	  $(PY) -m pytest -q --cov=dsna $(PYTEST_FLAGS)
 
 oldest: $(OLDEST)/.ready  ## the tests on the lowest versions that pyproject.toml allows, with Python 3.11
 	$(OLDEST)/$(BIN) -m pytest -q $(PYTEST_FLAGS)
