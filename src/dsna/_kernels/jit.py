@@ -36,7 +36,16 @@ _PROBE_SIZE = 2**20
 
 def kernel(function):
     """Compile ``function`` on first use, and keep what was compiled on disk where that can be done."""
-    compiled = numba.njit(function, nogil=True, error_model="numpy")
+    return _compiled(function, fastmath=False)
+
+
+def sums(function):
+    """The same for a kernel that adds up many numbers, in whatever order is fastest on the processor at hand."""
+    return _compiled(function, fastmath={"reassoc", "nsz"})
+
+
+def _compiled(function, fastmath):
+    compiled = numba.njit(function, nogil=True, error_model="numpy", fastmath=fastmath)
     if compiled is function:  # NUMBA_DISABLE_JIT
         NOTICES.interpreted()
         return _interpreted(function)

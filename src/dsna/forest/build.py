@@ -11,7 +11,7 @@ from .._utils.parameters import is_number
 from .held_out import PAIRS, left_out_folds
 from .learned_metric import metric_map
 from .targets import Targets, cost_code
-from .trees import GrownTree, Trees, grow_trees, in_input_units
+from .trees import GrownTree, Job, Trees, grow_trees, in_input_units
 
 _SEEDS = np.iinfo(np.int32).max
 
@@ -79,22 +79,21 @@ def grow_forest(rows_of: TrainingRows, setting: Any, rng: np.random.RandomState,
         "C": float(setting.C),
         "epsilon": float(getattr(setting, "svr_epsilon", 0.0)),
     }
+    # Rows in the order in which trees walk them: by class or target, those of one at random. Every node of a tree then
+    # reads its rows from front to back.
     order = np.lexsort((rng.rand(len(X)), targets.rank))
-    order = order[weight[order] > 0]
-    jobs = []
-    for folds in left_out:
-        rows = order[~folds[fold[order]]]
-        counts = np.empty(0)
-        if setting.bootstrap:
-            counts = np.bincount(rng.choice(rows, len(rows)), minlength=len(X)).astype(np.float64)
-            rows = rows[counts[rows] > 0]
-        jobs.append((rows, counts, int(rng.randint(_SEEDS))))
+    order = order[weight[order] > 0].astype(np.int32)
+    columns = [a[order] for a in (targets.label, targets.code, targets.share, weight, targets.gain)]
+    X = X[order]
+    seen = [~folds[fold[order]] for folds in left_out[: len(PAIRS)]]
+    draws = [int(rng.randint(_SEEDS)) if setting.bootstrap else None for _ in left_out]
+    jobs = [Job(seen[t % len(PAIRS)], draw, int(rng.randint(_SEEDS))) for t, draw in enumerate(draws)]
 
     def grow(space: np.ndarray, some: np.ndarray, common_scale: bool) -> list[GrownTree]:
-        table = (space, targets.label, targets.code, targets.share, weight, targets.gain, cost_table)
         sizes = draw_sizes(setting.max_features, setting.n_draws, space.shape[1])
         how = {**growth, "common_scale": int(common_scale)}
-        return grow_trees(table, how, sizes, [jobs[t] for t in some], setting.n_jobs, verbose)
+        grown = grow_trees((space, *columns, cost_table), how, sizes, [jobs[t] for t in some], setting.n_jobs, verbose)
+        return [(*arrays, order[rows]) for *arrays, rows in grown]
 
     everyone = np.arange(len(left_out))
     trees = Trees.join(grow(X, everyone, False), left_out)

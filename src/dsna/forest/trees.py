@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -19,29 +19,36 @@ from .held_out import N_FOLDS
 GrownTree: TypeAlias = tuple[np.ndarray, ...]
 
 
+class Job(NamedTuple):
+    """One tree to grow."""
+
+    seen: np.ndarray  # (n,) rows that it may see
+    draw: int | None  # seed of the bootstrap sample; None: all rows that it may see
+    seed: int  # of the splits
+
+
 def _grow_some(
-    table: tuple[np.ndarray, ...],
-    growth: dict[str, Any],
-    sizes: np.ndarray,
-    jobs: list[tuple[np.ndarray, np.ndarray, int]],
+    table: tuple[np.ndarray, ...], growth: dict[str, Any], sizes: np.ndarray, jobs: list[Job]
 ) -> list[GrownTree]:
-    """Grow the trees of one task; a job is (rows sorted by class or target, their weights, seed)."""
+    """Grow the trees of one task on a table whose rows are sorted by class or target."""
     from .._kernels.forest.node_targets import Growth, Table
     from .._kernels.forest.tree import grow_tree
 
     X, label, code, share, weight, gain, cost_table = (writable(a) for a in table)
     grown = []
-    for rows, counts, seed in jobs:
+    for job in jobs:
+        rows = np.flatnonzero(job.seen).astype(np.int32)
         tree_weight = weight
-        if counts.size:
-            tree_weight = weight * counts
-        rows = rows.astype(np.int32)
+        if job.draw is not None:
+            drawn = np.random.RandomState(job.draw).choice(rows, len(rows))
+            counts = np.bincount(drawn, minlength=len(X))
+            tree_weight, rows = weight * counts, rows[counts[rows] > 0]
         arrays = grow_tree(
             rows,
             Table(X, label, code, share, tree_weight, gain, cost_table),
             Growth(**growth),
             writable(sizes),
-            seed,
+            job.seed,
         )
         grown.append((*arrays, rows))
     return grown
@@ -51,7 +58,7 @@ def grow_trees(
     table: tuple[np.ndarray, ...],
     growth: dict[str, Any],
     sizes: np.ndarray,
-    jobs: list[tuple[np.ndarray, np.ndarray, int]],
+    jobs: list[Job],
     n_jobs: int | None,
     verbose: int = 0,
 ) -> list[GrownTree]:

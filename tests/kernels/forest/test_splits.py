@@ -30,8 +30,7 @@ def draw(seed, n, d, kind):
 def fit(X, target, cost, kind, C, max_steps=200):
     n, d = X.shape
     w, prediction = np.empty(d), np.empty(n)
-    X = np.ascontiguousarray(X)
-    steps = newton_split(X, target, cost, n, d, kind, C, EPSILON, max_steps, w, prediction)
+    steps = newton_split(X.T.copy(), target, cost, n, d, kind, C, EPSILON, max_steps, w, prediction)
     assert steps < max_steps
     np.testing.assert_allclose(prediction, X @ w, atol=1e-9 * (1 + np.abs(target).max()))
     return w
@@ -105,7 +104,7 @@ def test_ten_steps_are_nearly_enough(kind):
     for seed in range(20):
         X, target, cost = draw(seed, 200, 5, kind)
         w, prediction = np.empty(6), np.empty(200)
-        newton_split(X, target, cost, 200, 6, kind, 10.0, EPSILON, NEWTON_STEPS, w, prediction)
+        newton_split(X.T.copy(), target, cost, 200, 6, kind, 10.0, EPSILON, NEWTON_STEPS, w, prediction)
         best = objective(fit(X, target, cost, kind, 10.0), X, target, cost, kind, 10.0)
         assert objective(w, X, target, cost, kind, 10.0) <= best * (1 + 1e-6)
 

@@ -39,7 +39,7 @@ def fit_weights(X, rows, start, end, group, weight, C, chosen, w):
     """Fit a weighted linear SVM (eq. 9) on these rows; fills ``w`` in units of bytes."""
     m = end - start
     d = chosen.shape[0]
-    Z = np.empty((m, d + 1))
+    Z = np.empty((d + 1, m))
     target = np.empty(m)
     cost = np.empty(m)
     scale = np.empty(d)
@@ -48,7 +48,7 @@ def fit_weights(X, rows, start, end, group, weight, C, chosen, w):
         target[i] = 2.0 * group[start + i] - 1.0
         cost[i] = weight[group[start + i]]
         total += cost[i]
-        Z[i, d] = 1.0
+        Z[d, i] = 1.0
     for i in range(m):
         cost[i] *= m / total
     for k in range(d):
@@ -57,13 +57,13 @@ def fit_weights(X, rows, start, end, group, weight, C, chosen, w):
         square = 0.0
         for i in range(m):
             value = np.float64(column[rows[start + i]])
-            Z[i, k] = value
+            Z[k, i] = value
             mean += value
             square += value * value
         mean /= m
         scale[k] = np.sqrt(max(square / m - mean * mean, 0.0)) + 1e-3
         for i in range(m):
-            Z[i, k] = (Z[i, k] - mean) / scale[k]
+            Z[k, i] = (Z[k, i] - mean) / scale[k]
     solution = np.empty(d + 1)
     prediction = np.empty(m)
     newton_split(Z, target, cost, m, d + 1, np.int64(HINGE), C, 0.0, NEWTON_STEPS, solution, prediction)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..jit import TIE, kernel, random_below, random_bits
+from ..jit import TIE, kernel, random_below, random_bits, sums
 from ..sorting import order_of
 from .node_targets import group_classes, group_costs, main_direction, normalise_costs, target_costs
-from .splits import EPSILON_INSENSITIVE, HINGE, newton_split, two_means
+from .splits import EPSILON_INSENSITIVE, HINGE, dot, newton_split, two_means
 
 NEWTON_STEPS = 10
 CUTS = 15
@@ -79,43 +79,39 @@ def _share_entropy(weight, total):
 
 
 @kernel
-def _move(i, side, sign, picked, mass, table, growth, total, first):
-    """Add row i to the sums of a side, or take it away again (sign -1)."""
+def _add(i, picked, unit, table, growth, total, first):
+    """Add row i, of weight ``unit[i]`` in the gain, to the sums of a side."""
     r = picked[i]
-    u = sign * mass[i] * table.gain[r]
-    total[side] += u
+    total[0] += unit[i]
     if growth.n_classes > 0:
-        first[side, table.code[r]] += u
+        first[table.code[r]] += unit[i]
     else:
-        for a in range(first.shape[1]):
-            first[side, a] += u * table.label[r, a]
+        for a in range(first.shape[0]):
+            first[a] += unit[i] * table.label[r, a]
 
 
 @kernel
-def _gain(total, first, growth):
-    """Reweighted gain of two sides with these sums; -1 where one has no weight."""
-    if total[0] <= 0.0 or total[1] <= 0.0:
+def _gain(left, left_first, both, both_first, growth):
+    """Reweighted gain of a side with these sums against the rest of the node; -1 where one has no weight."""
+    right = both[0] - left[0]
+    if left[0] <= 0.0 or right <= TIE * both[0]:
         return -1.0
-    both = total[0] + total[1]
-    if growth.n_classes > 0:
-        parent = 0.0
-        left = 0.0
-        right = 0.0
-        for c in range(first.shape[1]):
-            parent += _share_entropy(first[0, c] + first[1, c], both)
-            left += _share_entropy(first[0, c], total[0])
-            right += _share_entropy(first[1, c], total[1])
-        return parent - (total[0] * left + total[1] * right) / both
     gain = 0.0
-    for a in range(first.shape[1]):
-        mean = (first[0, a] + first[1, a]) / both
-        for side in range(2):
-            gain += total[side] / both * (first[side, a] / total[side] - mean) ** 2
+    for a in range(both_first.shape[0]):
+        rest = both_first[a] - left_first[a]
+        if growth.n_classes > 0:
+            gain += _share_entropy(both_first[a], both[0])
+            gain -= left[0] / both[0] * _share_entropy(left_first[a], left[0])
+            gain -= right / both[0] * _share_entropy(rest, right)
+        else:
+            mean = both_first[a] / both[0]
+            gain += left[0] / both[0] * (left_first[a] / left[0] - mean) ** 2
+            gain += right / both[0] * (rest / right - mean) ** 2
     return gain
 
 
 @kernel
-def _best_cut(picked, mass, m, prediction, table, growth, least, huge, tie):
+def _best_cut(picked, unit, m, prediction, table, growth, least, huge, tie):
     """(gain, cut) of a split: at 0, or also at ``CUTS`` quantiles of the predictions; gain -1 where none leaves enough.
 
     In a huge node the quantiles also stand in for a 0 that leaves fewer than ``least`` rows on one side: a tiny class
@@ -123,37 +119,36 @@ def _best_cut(picked, mass, m, prediction, table, growth, least, huge, tie):
     rounding alone keeps from 0 lie on its right.
     """
     width = growth.n_classes if growth.n_classes > 0 else table.label.shape[1]
-    total = np.zeros(2)
-    first = np.zeros((2, width))
+    left = np.zeros(1)
+    left_first = np.zeros(width)
+    both = np.zeros(1)
+    both_first = np.zeros(width)
     below = 0
     for i in range(m):
-        side = 1 if prediction[i] >= -TIE else 0
-        below += 1 - side
-        _move(i, side, 1.0, picked, mass, table, growth, total, first)
+        if prediction[i] < -TIE:
+            below += 1
+            _add(i, picked, unit, table, growth, left, left_first)
+        _add(i, picked, unit, table, growth, both, both_first)
     cut = -TIE
-    gain = _gain(total, first, growth) if min(below, m - below) >= least else -1.0
+    gain = _gain(left, left_first, both, both_first, growth) if min(below, m - below) >= least else -1.0
     if growth.free_cut == 1 or (huge and gain < 0.0):
         order = order_of(prediction[:m])
-        total[0] = 0.0
-        total[1] = 0.0
-        for a in range(width):
-            first[0, a] = 0.0
-            first[1, a] = 0.0
-        for i in range(m):
-            _move(i, np.int64(1), 1.0, picked, mass, table, growth, total, first)
-        quantile = 1
-        for k in range(1, m - least + 1):
-            i = order[k - 1]
-            _move(i, np.int64(0), 1.0, picked, mass, table, growth, total, first)
-            _move(i, np.int64(1), -1.0, picked, mass, table, growth, total, first)
-            while quantile <= CUTS and quantile * m // (CUTS + 1) < k:
-                quantile += 1
-            if k < least or quantile > CUTS or quantile * m // (CUTS + 1) != k:
+        left[0] = 0.0
+        left_first[:] = 0.0
+        k = 0
+        for quantile in range(1, CUTS + 1):
+            last = quantile * m // (CUTS + 1)
+            if last > m - least:
+                break
+            while k < last:
+                _add(order[k], picked, unit, table, growth, left, left_first)
+                k += 1
+            if k < least:
                 continue
-            low, high = prediction[i], prediction[order[k]]
+            low, high = prediction[order[k - 1]], prediction[order[k]]
             if high - low <= TIE * (abs(low) + abs(high)):
                 continue
-            value = _gain(total, first, growth)
+            value = _gain(left, left_first, both, both_first, growth)
             if value > gain + tie:
                 gain = value
                 cut = 0.5 * (low + high)
@@ -162,7 +157,7 @@ def _best_cut(picked, mass, m, prediction, table, growth, least, huge, tie):
 
 @kernel
 def _standardise(picked, mass, m, table, growth, chosen, size, Z, mean, scale):
-    """Rows in node-standardised units with a constant column last; constant columns leave. Returns columns kept."""
+    """Columns in node-standardised units and a constant one last; constant columns leave. Returns how many are kept."""
     kept = 0
     total = 0.0
     for i in range(m):
@@ -170,14 +165,11 @@ def _standardise(picked, mass, m, table, growth, chosen, size, Z, mean, scale):
     largest = 0.0
     for s in range(size):
         a = chosen[s]
-        mu = 0.0
+        column = Z[kept]
         for i in range(m):
-            mu += mass[i] * table.X[picked[i], a]
-        mu /= total
-        var = 0.0
-        for i in range(m):
-            var += mass[i] * (table.X[picked[i], a] - mu) ** 2
-        sd = np.sqrt(var / total)
+            column[i] = table.X[picked[i], a]
+        mu = dot(mass, column, m) / total
+        sd = np.sqrt(_scatter(mass, column, mu, m) / total)
         if sd > 1e-10 * (abs(mu) + 1e-100):
             chosen[kept] = a
             mean[kept] = mu
@@ -189,10 +181,18 @@ def _standardise(picked, mass, m, table, growth, chosen, size, Z, mean, scale):
             scale[s] = largest
         inverse = 1.0 / scale[s]
         for i in range(m):
-            Z[i, s] = (table.X[picked[i], chosen[s]] - mean[s]) * inverse
+            Z[s, i] = (Z[s, i] - mean[s]) * inverse
     for i in range(m):
-        Z[i, kept] = 1.0
+        Z[kept, i] = 1.0
     return kept
+
+
+@sums
+def _scatter(mass, column, mean, m):
+    total = 0.0
+    for i in range(m):
+        total += mass[i] * (column[i] - mean) ** 2
+    return total
 
 
 @kernel
@@ -237,12 +237,15 @@ def find_split(rows, start, end, table, growth, sizes, state, order, counts, fea
         target_costs(picked, mass, m, target, table, growth, counts, cost)
         normalise_costs(cost, mass, m)
     kind = HINGE if growth.n_classes > 0 else EPSILON_INSENSITIVE
-    Z = np.empty((m, widest + 1))
+    Z = np.empty((widest + 1, m))
     mean = np.empty(widest)
     scale = np.empty(widest)
     chosen = np.empty(widest, np.int64)
     w = np.empty(widest + 1)
     prediction = np.empty(m)
+    unit = np.empty(m)
+    for i in range(m):
+        unit[i] = mass[i] * table.gain[picked[i]]
     best = 1e-12
     # Entropies are of order one, gains of targets of the order of their spread.
     tie = TIE * spread
@@ -258,11 +261,11 @@ def find_split(rows, start, end, table, growth, sizes, state, order, counts, fea
         if kept == 0:
             continue
         if growth.group_features == 1 and growth.n_classes > 0:
-            if not two_means(Z, m, kept, state, np.int64(10), group):
+            if not two_means(Z[:kept].T.copy(), m, kept, state, np.int64(10), group):
                 continue
             group_costs(group, mass, m, table, growth, target, cost)
         newton_split(Z, target, cost, m, kept + 1, kind, growth.C, growth.epsilon, NEWTON_STEPS, w, prediction)
-        gain, cut = _best_cut(picked, mass, m, prediction, table, growth, least, huge, tie)
+        gain, cut = _best_cut(picked, unit, m, prediction, table, growth, least, huge, tie)
         if gain > best + tie:
             best = gain
             best_size = kept

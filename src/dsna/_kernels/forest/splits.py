@@ -12,7 +12,7 @@ solution is exact once a full step leaves the active rows as they were.
 
 import numpy as np
 
-from ..jit import TIE, kernel, random_below
+from ..jit import TIE, kernel, random_below, sums
 
 WIDE = 32  # columns from which on it pays to work with products of rows, where these are fewer
 HINGE = 0
@@ -20,16 +20,21 @@ EPSILON_INSENSITIVE = 1
 
 
 @kernel
-def _working_target(kind, target, prediction, epsilon):
-    """Working target of one row and whether its loss is not zero."""
+def _excess(kind, target, prediction, epsilon):
+    """How far the working target of a row lies from its prediction; 0 where the loss is zero."""
     if kind == HINGE:
-        return target, target * prediction < 1.0
+        return target * max(0.0, 1.0 - target * prediction)
     difference = target - prediction
-    if difference > epsilon:
-        return target - epsilon, True
-    if difference < -epsilon:
-        return target + epsilon, True
-    return target, False
+    return max(0.0, difference - epsilon) + min(0.0, difference + epsilon)
+
+
+@sums
+def dot(a, b, n):
+    """Sum of the products of ``a[:n]`` and ``b[:n]``."""
+    total = 0.0
+    for i in range(n):
+        total += a[i] * b[i]
+    return total
 
 
 @kernel
@@ -58,39 +63,40 @@ def cholesky_solve(H, b, d):
         b[i] = s / H[i, i]
 
 
-@kernel
+@sums
 def _loss(kind, target, cost, prediction, direction, step, epsilon, n):
     total = 0.0
     for i in range(n):
-        f = prediction[i] + step * direction[i]
-        working, active = _working_target(kind, target[i], f, epsilon)
-        if active:
-            total += cost[i] * (working - f) * (working - f)
+        excess = _excess(kind, target[i], prediction[i] + step * direction[i], epsilon)
+        total += cost[i] * excess * excess
+    return total
+
+
+@sums
+def _slope(kind, target, cost, prediction, direction, epsilon, n):
+    """Half the derivative of the loss along a direction."""
+    total = 0.0
+    for i in range(n):
+        total -= cost[i] * _excess(kind, target[i], prediction[i], epsilon) * direction[i]
     return total
 
 
 @kernel
-def _ridge(X, working, cost, scale, n, d, H, b):
-    """Ridge regression of the working targets on the rows, without those of infinite targets: fills ``b`` (d,)."""
+def _ridge(X, working, weight, n, d, part, H, b):
+    """Ridge regression of the working targets on the rows: fills ``b`` (d,)."""
     for a in range(d):
-        b[a] = 0.0
+        for i in range(n):
+            part[i] = weight[i] * X[a, i]
+        b[a] = dot(part, working, n)
         for k in range(a + 1):
-            H[a, k] = 0.0
-        H[a, a] = 1.0
-    for i in range(n):
-        if working[i] < np.inf:
-            weight = scale * cost[i]
-            for a in range(d):
-                v = weight * X[i, a]
-                b[a] += v * working[i]
-                for k in range(a + 1):
-                    H[a, k] += v * X[i, k]
+            H[a, k] = dot(part, X[k], n)
+        H[a, a] += 1.0
     cholesky_solve(H, b, d)
 
 
 @kernel
-def _ridge_by_rows(X, working, cost, scale, n, d, products, H, b):
-    """The same where rows are fewer than columns.
+def _ridge_by_rows(rows, working, weight, n, d, products, H, b):
+    """The same where rows (n, d) are fewer than columns.
 
     With R the active rows times the roots of their weights, ``(I + R'R)^-1 R' = R' (I + RR')^-1``.
     """
@@ -99,9 +105,9 @@ def _ridge_by_rows(X, working, cost, scale, n, d, products, H, b):
     part = np.empty(n)
     m = 0
     for i in range(n):
-        if working[i] < np.inf:
+        if weight[i] > 0.0:
             active[m] = i
-            root[m] = np.sqrt(scale * cost[i])
+            root[m] = np.sqrt(weight[i])
             part[m] = root[m] * working[i]
             for k in range(m + 1):
                 H[m, k] = root[m] * root[k] * products[i, active[k]]
@@ -112,16 +118,16 @@ def _ridge_by_rows(X, working, cost, scale, n, d, products, H, b):
         b[a] = 0.0
     for k in range(m):
         for a in range(d):
-            b[a] += root[k] * part[k] * X[active[k], a]
+            b[a] += root[k] * part[k] * rows[active[k], a]
 
 
 @kernel
 def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, prediction):
-    """Fit one linear split on the rows ``X[:n, :d]``; fills ``w[:d]`` and ``prediction[:n]``.
+    """Fit one linear split on n rows, given as columns ``X[:d, :n]``; fills ``w[:d]`` and ``prediction[:n]``.
 
     Parameters
     ----------
-    X : standardised rows, a constant column among them if there is to be a bias.
+    X : standardised columns, a constant one among them if there is to be a bias.
     target, cost : +-1 or target of each row; its weight (mean 1).
     kind : HINGE or EPSILON_INSENSITIVE.
     C, epsilon : weight of the mean loss against the norm; width of the tube.
@@ -135,37 +141,40 @@ def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, predicti
     size = n if by_rows else d
     H = np.empty((size, size))
     products = np.empty((size, size))
+    rows = np.empty((n, d if by_rows else 0))
     if by_rows:
         for i in range(n):
+            for a in range(d):
+                rows[i, a] = X[a, i]
             for k in range(i + 1):
-                product = 0.0
-                for a in range(d):
-                    product += X[i, a] * X[k, a]
-                products[i, k] = product
+                products[i, k] = dot(rows[i], rows[k], d)
     b = np.empty(d)
     direction = np.empty(n)
+    part = np.empty(n)
     working = np.empty(n)
+    weight = np.empty(n)
+    side = np.full(n, 2.0)
     for a in range(d):
         w[a] = 0.0
     for i in range(n):
         prediction[i] = 0.0
-        working[i] = np.nan
     scale = 2.0 * C / n
     for step in range(max_steps):
-        settled = True
+        changed = 0
         for i in range(n):
-            current, active = _working_target(kind, target[i], prediction[i], epsilon)
-            if not active:
-                current = np.inf
-            if current != working[i]:
-                settled = False
-                working[i] = current
-        if settled:
+            excess = _excess(kind, target[i], prediction[i], epsilon)
+            # On which side of its prediction the working target lies; 0 where the row is not active.
+            now = np.float64(excess > 0.0) - np.float64(excess < 0.0)
+            changed += now != side[i]
+            side[i] = now
+            weight[i] = scale * cost[i] * abs(now)
+            working[i] = target[i] if kind == HINGE else target[i] - epsilon * now
+        if changed == 0:
             return step
         if by_rows:
-            _ridge_by_rows(X, working, cost, scale, n, d, products, H, b)
+            _ridge_by_rows(rows, working, weight, n, d, products, H, b)
         else:
-            _ridge(X, working, cost, scale, n, d, H, b)
+            _ridge(X, working, weight, n, d, part, H, b)
         norm_w = 0.0
         norm_p = 0.0
         w_p = 0.0
@@ -175,19 +184,15 @@ def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, predicti
             norm_p += p * p
             w_p += w[a] * p
         for i in range(n):
-            f = 0.0
-            for a in range(d):
-                f += X[i, a] * b[a]
-            direction[i] = f - prediction[i]
+            direction[i] = -prediction[i]
+        for a in range(d):
+            for i in range(n):
+                direction[i] += b[a] * X[a, i]
         # The step is the exact minimiser of a quadratic that touches the objective at w, so it descends;
         # halve it until it does so far enough.
         length = 1.0
         start = 0.5 * norm_w + 0.5 * scale * _loss(kind, target, cost, prediction, direction, 0.0, epsilon, n)
-        slope = w_p
-        for i in range(n):
-            current, active = _working_target(kind, target[i], prediction[i], epsilon)
-            if active:
-                slope += scale * cost[i] * (prediction[i] - current) * direction[i]
+        slope = w_p + scale * _slope(kind, target, cost, prediction, direction, epsilon, n)
         if slope > -1e-14 * (1.0 + start):
             return step
         for _ in range(30):
@@ -202,7 +207,7 @@ def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, predicti
             prediction[i] += length * direction[i]
         if length < 1.0:
             for i in range(n):
-                working[i] = np.nan
+                side[i] = 2.0
     return max_steps
 
 
