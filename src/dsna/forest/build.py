@@ -80,19 +80,21 @@ def grow_forest(rows_of: TrainingRows, setting: Any, rng: np.random.RandomState,
         "epsilon": float(getattr(setting, "svr_epsilon", 0.0)),
     }
     # Rows in the order in which trees walk them: by class or target, those of one at random. Every node of a tree then
-    # reads its rows from front to back.
+    # reads its part of a column from front to back.
     order = np.lexsort((rng.rand(len(X)), targets.rank))
     order = order[weight[order] > 0].astype(np.int32)
-    columns = [a[order] for a in (targets.label, targets.code, targets.share, weight, targets.gain)]
-    X = X[order]
+    of_rows = [a[order] for a in (targets.label, targets.code, targets.share, weight, targets.gain)]
     seen = [~folds[fold[order]] for folds in left_out[: len(PAIRS)]]
     draws = [int(rng.randint(_SEEDS)) if setting.bootstrap else None for _ in left_out]
     jobs = [Job(seen[t % len(PAIRS)], draw, int(rng.randint(_SEEDS))) for t, draw in enumerate(draws)]
 
-    def grow(space: np.ndarray, some: np.ndarray, common_scale: bool) -> list[GrownTree]:
-        sizes = draw_sizes(setting.max_features, setting.n_draws, space.shape[1])
+    def grow(X: np.ndarray, some: np.ndarray, common_scale: bool) -> list[GrownTree]:
+        columns = np.take(X.T, order, axis=1)
+        sizes = draw_sizes(setting.max_features, setting.n_draws, len(columns))
         how = {**growth, "common_scale": int(common_scale)}
-        grown = grow_trees((space, *columns, cost_table), how, sizes, [jobs[t] for t in some], setting.n_jobs, verbose)
+        grown = grow_trees(
+            (columns, *of_rows, cost_table), how, sizes, [jobs[t] for t in some], setting.n_jobs, verbose
+        )
         return [(*arrays, order[rows]) for *arrays, rows in grown]
 
     everyone = np.arange(len(left_out))
@@ -107,7 +109,7 @@ def grow_forest(rows_of: TrainingRows, setting: Any, rng: np.random.RandomState,
             if space is None:
                 again = grow(X, some, True)
             else:
-                again = in_input_units(grow(np.ascontiguousarray(X @ space), some, True), space)
+                again = in_input_units(grow(X @ space, some, True), space)
             for t, tree in zip(some, again, strict=True):
                 grown[t] = tree
         trees = Trees.join(grown, left_out)

@@ -34,18 +34,18 @@ def _grow_some(
     from .._kernels.forest.node_targets import Growth, Table
     from .._kernels.forest.tree import grow_tree
 
-    X, label, code, share, weight, gain, cost_table = (writable(a) for a in table)
+    columns, label, code, share, weight, gain, cost_table = (writable(a) for a in table)
     grown = []
     for job in jobs:
         rows = np.flatnonzero(job.seen).astype(np.int32)
         tree_weight = weight
         if job.draw is not None:
             drawn = np.random.RandomState(job.draw).choice(rows, len(rows))
-            counts = np.bincount(drawn, minlength=len(X))
+            counts = np.bincount(drawn, minlength=len(weight))
             tree_weight, rows = weight * counts, rows[counts[rows] > 0]
         arrays = grow_tree(
             rows,
-            Table(X, label, code, share, tree_weight, gain, cost_table),
+            Table(columns, label, code, share, tree_weight, gain, cost_table),
             Growth(**growth),
             writable(sizes),
             job.seed,
@@ -215,16 +215,11 @@ class Trees(Checked):
 
     def leaf_means(self, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """(n_leaves, k) weighted mean over the rows of each leaf of their values (n, k)."""
-        leaf = self._leaf_of_entry
-        weights = weight[self.leaf_rows]
-        totals = np.maximum(np.bincount(leaf, weights=weights, minlength=self.n_leaves), 1e-300)
-        filled = np.diff(self.leaf_ptr) > 0
-        means = np.zeros((self.n_leaves, values.shape[1]))
-        # Relative to the first row of the leaf, so that the mean of equal values is exactly that value.
-        means[filled] = values[self.leaf_rows[self.leaf_ptr[:-1][filled]]]
-        for k, column in enumerate(values.T):
-            off = weights * (column[self.leaf_rows] - means[leaf, k])
-            means[:, k] += np.bincount(leaf, weights=off, minlength=self.n_leaves) / totals
+        from .._kernels.forest.leaves import fill_means
+
+        means = np.empty((self.n_leaves, values.shape[1]))
+        leaf_ptr, leaf_rows, values = writable(self.leaf_ptr), writable(self.leaf_rows), writable(values)
+        fill_means(leaf_ptr, leaf_rows, values, writable(weight), means)
         return means
 
     @staticmethod
@@ -256,18 +251,12 @@ class Trees(Checked):
 
         Rows have the same order in all leaves, so leaves drop the same rows and proximities stay comparable.
         """
-        sizes = np.diff(self.leaf_ptr)
-        leaf = self._leaf_of_entry
-        label = code[self.leaf_rows]
-        run_starts = np.flatnonzero(np.r_[True, (leaf[1:] != leaf[:-1]) | (label[1:] != label[:-1])])
-        run_sizes = np.diff(np.r_[run_starts, len(leaf)])
-        place = np.arange(len(leaf)) - np.repeat(run_starts, run_sizes)
-        quota = np.ceil(most * run_sizes / sizes[leaf[run_starts]])
-        keep = (sizes[leaf] <= most) | (place < np.repeat(quota, run_sizes))
-        arrays = self.state
-        arrays["leaf_rows"] = self.leaf_rows[keep]
-        arrays["leaf_ptr"] = np.concatenate([[0], np.cumsum(np.bincount(leaf[keep], minlength=self.n_leaves))])
-        return Trees(**arrays)
+        from .._kernels.forest.leaves import mark_kept
+
+        keep = np.empty(len(self.leaf_rows), dtype=bool)
+        kept_ptr = np.empty(len(self.leaf_ptr), dtype=np.int64)
+        mark_kept(writable(self.leaf_ptr), writable(self.leaf_rows), writable(code), most, keep, kept_ptr)
+        return Trees(**{**self.state, "leaf_rows": self.leaf_rows[keep], "leaf_ptr": kept_ptr})
 
     def without_metric(self) -> Trees:
         """Trees without the weights of their splits in the metric."""

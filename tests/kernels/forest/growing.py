@@ -13,7 +13,7 @@ def class_table(X, code, weight=None):
     share = np.bincount(code, weights=weight) / weight.sum()
     gain = 1.0 / (len(share) * share[code])
     X = np.ascontiguousarray(X, dtype=np.float64)
-    return Table(X, np.zeros((n, 1)), code.astype(np.int64), share[code], weight, gain, np.ones(2))
+    return Table(X.T.copy(), np.zeros((n, 1)), code.astype(np.int64), share[code], weight, gain, np.ones(2))
 
 
 def label_table(X, label, weight=None, share=None, gain=None):
@@ -21,9 +21,8 @@ def label_table(X, label, weight=None, share=None, gain=None):
     n = len(label)
     code = np.unique(label, axis=0, return_inverse=True)[1].ravel()
     ones = np.ones(n)
-    X = np.ascontiguousarray(X, dtype=np.float64)
     return Table(
-        X,
+        np.asarray(X, dtype=np.float64).T.copy(),
         np.ascontiguousarray(label, dtype=np.float64),
         code.astype(np.int64),
         ones if share is None else share,
@@ -89,7 +88,7 @@ class GrownTree:
     def _fill(self, node, rows, depth):
         node["rows"], node["depth"] = rows, depth
         if "leaf" not in node:
-            goes_left = np.array([goes(node, self.table.X[r]) for r in rows])
+            goes_left = np.array([goes(node, self.table.columns[:, r]) for r in rows])
             self._fill(node["left"], rows[goes_left], depth + 1)
             self._fill(node["right"], rows[~goes_left], depth + 1)
 

@@ -85,7 +85,7 @@ def test_structure(n_classes, outputs, seed, n, lattice, min_leaf, max_depth, ma
         assert min(len(node["left"]["rows"]), len(node["right"]["rows"])) >= min_leaf
         labels = table.code[node["rows"]] if present else table.label[node["rows"]]
         assert len(np.unique(labels, axis=0)) > 1
-        assert all(np.ptp(table.X[node["rows"], f]) > 0 for f in node["split"])
+        assert all(np.ptp(table.columns[f, node["rows"]]) > 0 for f in node["split"])
     assert len(tree.child) == len(leaves) - 1
     assert np.all(np.diff(tree.split_ptr) > 0)
     assert np.all(tree.metric_weight > 0)
@@ -104,14 +104,14 @@ def test_rows_end_where_a_slow_walk_ends(n_classes, outputs, free_cut):
         slow.append(tree)
     trees = Trees.join(grown, np.zeros((4, 5), dtype=bool))
     new = np.random.default_rng(9).normal(size=(60, 5))
-    for X in (table.X, new):
+    for X in (table.columns.T.copy(), new):
         leaves = np.empty((len(X), 4), dtype=np.int32)
         route(X, *trees.nodes, leaves)
         first = 0
         for t, tree in enumerate(slow):
             assert np.array_equal(leaves[:, t], [first + tree.leaf_of(x) for x in X])
             first += len(tree.leaves())
-    leaves = trees.apply(table.X)
+    leaves = trees.apply(table.columns.T)
     for leaf in range(trees.n_leaves):
         for row in trees.leaf_rows[trees.leaf_ptr[leaf] : trees.leaf_ptr[leaf + 1]]:
             assert leaves[row, trees.leaf_tree[leaf]] == leaf
@@ -141,7 +141,7 @@ def test_importance_is_the_gain_recomputed(n_classes, outputs, free_cut):
 
 def standardised(table, node, common_scale):
     rows, features = node["rows"], list(node["split"])
-    X, weight = table.X[rows][:, features], table.weight[rows]
+    X, weight = table.columns[features][:, rows].T, table.weight[rows]
     mean = np.average(X, axis=0, weights=weight)
     scale = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
     if common_scale:
@@ -206,7 +206,7 @@ def assert_splits_are_learned_again(tree):
         w, threshold = min(learned, key=lambda split: np.abs(split[0] - ours).max())
         size = np.abs(ours).max()
         np.testing.assert_allclose(ours, w, atol=1e-3 * size)
-        reach = np.abs(table.X[node["rows"]][:, list(node["split"])]).max()
+        reach = np.abs(table.columns[list(node["split"])][:, node["rows"]]).max()
         assert node["threshold"] == pytest.approx(threshold, abs=1e-3 * size * (1 + reach) * len(w))
 
 
@@ -230,7 +230,7 @@ def test_class_splits_are_those_of_liblinear(cost, n_classes):
 def test_label_splits_are_those_of_liblinear(cost, density, outputs):
     table = draw(4, 120, 5, 0, outputs)
     if density == node_targets.DENSITY_EXACT:
-        table = label_table(table.X, np.round(table.label), table.weight)
+        table = label_table(table.columns.T, np.round(table.label), table.weight)
     table = table._replace(share=np.random.default_rng(0).uniform(0.01, 0.5, 120))
     growth = growth_of(table, 0, cost=cost, density=density, min_leaf=4, common_scale=int(outputs == 3))
     assert_splits_are_learned_again(GrownTree(table, growth, [1, 2, 5]))

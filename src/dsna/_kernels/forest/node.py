@@ -166,8 +166,9 @@ def _standardise(picked, mass, m, table, growth, chosen, size, Z, mean, scale):
     for s in range(size):
         a = chosen[s]
         column = Z[kept]
+        values = table.columns[a]
         for i in range(m):
-            column[i] = table.X[picked[i], a]
+            column[i] = values[picked[i]]
         mu = dot(mass, column, m) / total
         sd = np.sqrt(_scatter(mass, column, mu, m) / total)
         if sd > 1e-10 * (abs(mu) + 1e-100):

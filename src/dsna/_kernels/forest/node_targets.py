@@ -37,7 +37,7 @@ class Growth(NamedTuple):
 class Table(NamedTuple):
     """What a tree is grown on; N rows throughout."""
 
-    X: np.ndarray  # (N, D)
+    columns: np.ndarray  # (D, N) features
     label: np.ndarray  # (N, q) scaled targets; one unused column for classes
     code: np.ndarray  # (N,) class, or number of the distinct target
     share: np.ndarray  # (N,) share of rows with nearly that target, for DENSITY_STATIC
@@ -79,14 +79,14 @@ def group_classes(picked, mass, m, table, growth, state, side):
         side[present[0]] = 0
         side[present[1]] = 1
         return True
-    d = table.X.shape[1]
+    d = table.columns.shape[0]
     centroid = np.zeros((k, d))
     total = np.zeros(k)
     for i in range(m):
-        s = slot[table.code[picked[i]]]
-        total[s] += mass[i]
-        for a in range(d):
-            centroid[s, a] += mass[i] * table.X[picked[i], a]
+        total[slot[table.code[picked[i]]]] += mass[i]
+    for a in range(d):
+        for i in range(m):
+            centroid[slot[table.code[picked[i]]], a] += mass[i] * table.columns[a, picked[i]]
     for s in range(k):
         for a in range(d):
             centroid[s, a] /= total[s]

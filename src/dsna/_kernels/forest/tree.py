@@ -50,7 +50,7 @@ def grow_tree(rows, table, growth, sizes, seed):
     """
     state = np.full(1, np.uint64(seed))
     n = rows.shape[0]
-    D = table.X.shape[1]
+    D = table.columns.shape[0]
     order = np.arange(D)
     counts = np.zeros(max(growth.n_codes, 1))
     widest = 0
@@ -69,6 +69,8 @@ def grow_tree(rows, table, growth, sizes, seed):
     split_weight = np.empty(room, np.float32)
     importance = np.zeros(D)
     spare = np.empty(n, np.int32)
+    spare_right = np.empty(n, np.int32)
+    value = np.empty(n)
     n_nodes = 0
     n_leaves = 0
     used = 0
@@ -95,14 +97,19 @@ def grow_tree(rows, table, growth, sizes, seed):
                 )
         if size > 0:
             # Left rows from the front, right ones from the back; a leaf keeps the order by class or target.
-            back = end
             for k in range(start, end):
-                if _split_value(table.X[rows[k]], features, weights, np.int64(0), size) < cut:
-                    spare[middle] = rows[k]
-                    middle += 1
-                else:
-                    back -= 1
-                    spare[back] = rows[k]
+                value[k] = 0.0
+            for s in range(size):
+                column = table.columns[features[s]]
+                for k in range(start, end):
+                    value[k] += weights[s] * column[rows[k]]
+            back = end - 1
+            for k in range(start, end):
+                spare[middle] = rows[k]
+                spare_right[back] = rows[k]
+                left = np.int64(value[k] < cut)
+                middle += left
+                back -= 1 - left
             if min(middle - start, end - middle) < growth.min_leaf:
                 # Only where the split was learned on a sample: all rows are judged here.
                 size = 0
@@ -110,7 +117,7 @@ def grow_tree(rows, table, growth, sizes, seed):
                 for k in range(start, middle):
                     rows[k] = spare[k]
                 for k in range(middle, end):
-                    rows[k] = spare[end - 1 - (k - middle)]
+                    rows[k] = spare_right[end - 1 - (k - middle)]
         number = n_nodes if size > 0 else -1 - n_leaves
         if parent >= 0:
             child[parent, side] = number

@@ -1,0 +1,51 @@
+"""What the leaves of grown trees hold: means of values over their rows, and fewer rows where they hold many."""
+
+import numpy as np
+
+from ..jit import kernel
+
+
+@kernel
+def fill_means(leaf_ptr, leaf_rows, values, weight, means):
+    """Fill ``means`` (n_leaves, k) with the weighted means of ``values`` (n, k); zeros where a leaf is empty.
+
+    Sums are relative to the first row of a leaf, so that the mean of equal values is exactly that value.
+    """
+    off = np.empty(values.shape[1])
+    for leaf in range(means.shape[0]):
+        start, end = leaf_ptr[leaf], leaf_ptr[leaf + 1]
+        if start == end:
+            means[leaf] = 0.0
+            continue
+        first = leaf_rows[start]
+        total = 0.0
+        off[:] = 0.0
+        for k in range(start, end):
+            r = leaf_rows[k]
+            total += weight[r]
+            for a in range(values.shape[1]):
+                off[a] += weight[r] * (values[r, a] - values[first, a])
+        for a in range(values.shape[1]):
+            means[leaf, a] = values[first, a] + off[a] / max(total, 1e-300)
+
+
+@kernel
+def mark_kept(leaf_ptr, leaf_rows, code, most, keep, kept_ptr):
+    """Mark the rows that leaves of more than ``most`` rows keep: of each run of one code its share, at least one.
+
+    Fills ``keep`` for each row of a leaf, and ``kept_ptr`` with the bounds of the leaves among the rows that are kept.
+    """
+    kept_ptr[0] = 0
+    for leaf in range(leaf_ptr.shape[0] - 1):
+        start, end = leaf_ptr[leaf], leaf_ptr[leaf + 1]
+        size = end - start
+        kept_ptr[leaf + 1] = kept_ptr[leaf]
+        while start < end:
+            stop = start + 1
+            while stop < end and code[leaf_rows[stop]] == code[leaf_rows[start]]:
+                stop += 1
+            quota = stop - start if size <= most else int(np.ceil(most * (stop - start) / size))
+            for k in range(start, stop):
+                keep[k] = k < start + quota
+            kept_ptr[leaf + 1] += quota
+            start = stop
