@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tempfile
 
-from measure import Report, duration, seconds
+from measure import Report, duration, fresh, seconds
 
 _IMPORT = """
 import sys, time
@@ -28,22 +25,10 @@ _OURS = ("DSNAClassifier", "DSNARegressor")
 _PEERS = ("RandomForestClassifier", "RandomForestRegressor")
 
 
-def _fresh(code: str, cache: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run code in a new interpreter (-P: no folder of the working directory stands in for a module)."""
-    environment = os.environ if cache is None else {**os.environ, "NUMBA_CACHE_DIR": cache}
-    return subprocess.run(
-        [sys.executable, "-P", "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=environment,
-    )
-
-
 def first_call(report: Report, quick: bool) -> None:
     """Import and first use, in fresh processes."""
     report.title("first call: fresh processes, 300 x 30 rows")
-    printed = [_fresh(_IMPORT).stdout.splitlines() for _ in range(5)]
+    printed = [fresh(_IMPORT).stdout.splitlines() for _ in range(5)]
     took = min(float(lines[0]) for lines in printed)
     report.add("import dsna", duration(took), target="<= 0.3 s", ok=took <= 0.3)
     also = printed[0][1] if len(printed[0]) > 1 else ""
@@ -52,15 +37,15 @@ def first_call(report: Report, quick: bool) -> None:
     )
     for ours, peer in zip(_OURS, _PEERS, strict=True):
         code = _FIT.format(module="dsna", estimator=ours)
-        _fresh(code)
-        took = seconds(_fresh, code, repeats=3)[0]
-        theirs = seconds(_fresh, _FIT.format(module="sklearn.ensemble", estimator=peer), repeats=3)[0]
+        fresh(code)
+        took = seconds(fresh, code, repeats=3)[0]
+        theirs = seconds(fresh, _FIT.format(module="sklearn.ensemble", estimator=peer), repeats=3)[0]
         what = f"{ours}: fit and predict, warm cache (peer: RandomForest)"
         report.add(what, duration(took), duration(theirs), took / theirs, "< 5 s", took < 5)
         if quick and ours != _OURS[0]:
             continue
         with tempfile.TemporaryDirectory() as empty:
-            process = _fresh(code, empty)
+            process = fresh(code, empty)
         said = process.stderr.splitlines()
         took = float(process.stdout)
         report.add(f"{ours}: the same, cold cache, CPU time", duration(took), target="<= 40 s", ok=took <= 40)

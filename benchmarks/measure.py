@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -84,6 +86,18 @@ def _shortest(
         result = function(*args)
         best = min(best, clock() - start)
     return best, result
+
+
+def fresh(code: str, cache: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run code in a new interpreter (-P: no folder of the working directory stands in for a module)."""
+    environment = os.environ if cache is None else {**os.environ, "NUMBA_CACHE_DIR": cache}
+    return subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
 
 
 def duration(s: float) -> str:

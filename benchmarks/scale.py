@@ -115,8 +115,8 @@ def memory(report: Report, quick: bool) -> None:
             (rest - nodes) / X.nbytes,
         )
         common = {
-            "max_depth": model.max_depth,
-            "min_samples_leaf": leaf_rows(model, 4 if kind == "classification" else 0),
+            "max_depth": model.forest_.max_depth,
+            "min_samples_leaf": leaf_rows("auto", 4 if kind == "classification" else 0),
         }
         peer = RF[kind](n_trees, random_state=0, n_jobs=2, **common).fit(X, y)
         states = [tree.tree_.__getstate__() for tree in peer.estimators_]

@@ -18,6 +18,7 @@ import numpy as np
 from first_call import first_call
 from measure import Report, core_seconds, duration, seconds
 from photos import edges
+from rare import rare
 from reference import ReferenceQueries
 from reference_forest import ReferenceTree
 from scale import growth, memory, wide
@@ -202,6 +203,7 @@ BLOCKS: dict[str, Callable[[Report, bool], None]] = {
     "queries": queries,
     "training": training,
     "forests": forests,
+    "rare": rare,
     "growth": growth,
     "wide": wide,
     "memory": memory,

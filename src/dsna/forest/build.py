@@ -106,10 +106,7 @@ def grow_forest(rows_of: TrainingRows, setting: Any, rng: np.random.RandomState,
         for pair in range(min(len(PAIRS), len(left_out))):
             some = everyone[pair :: len(PAIRS)]
             space = metric_map(trees, np.isin(everyone, some), X.shape[1])
-            if space is None:
-                again = grow(X, some, True)
-            else:
-                again = in_input_units(grow(X @ space, some, True), space)
+            again = grow(X, some, True) if space is None else in_input_units(grow(X @ space, some, True), space)
             for t, tree in zip(some, again, strict=True):
                 grown[t] = tree
         trees = Trees.join(grown, left_out)
