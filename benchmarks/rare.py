@@ -14,22 +14,28 @@ from {module} import {estimator}
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 rng = np.random.default_rng(0)
-X = rng.normal(size=({n} + 20_000, 30))
-score = X[:, :8] @ rng.normal(size=8) + X[:, 8] * X[:, 9] + 2.0 * rng.normal(size=len(X))
-y = (score > np.quantile(score, 0.985)).astype(int)
-{estimator}(n_jobs=1).fit(X[:400], y[-400:] | (np.arange(400) < 20)).predict(X[:10])  # compile or load all kernels
+slope = rng.normal(size=8)
+
+def table(n):
+    X = rng.normal(size=(n, 30))
+    score = X[:, :8] @ slope + X[:, 8] * X[:, 9] + 2.0 * rng.normal(size=n)
+    return X, (score > np.quantile(score, 0.985)).astype(int)
+
+{estimator}(n_jobs=1).fit(*table(2000)).predict(table(10)[0])  # compile or load all kernels
+X, y = table({n})
 model = {estimator}(n_jobs=1, random_state=0)
 start = time.process_time()
-model.fit(X[:{n}], y[:{n}])
+model.fit(X, y)
 took = time.process_time() - start
 # Kilobytes, bytes on macOS.
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+X, y = table(20_000)
 start = time.process_time()
-proba = model.predict_proba(X[{n}:])[:, 1]
+proba = model.predict_proba(X)[:, 1]
 asked = (time.process_time() - start) / 20_000
 print(json.dumps(dict(
-    took=took, peak=peak, asked=asked, auc=roc_auc_score(y[{n}:], proba),
-    balanced=balanced_accuracy_score(y[{n}:], model.predict(X[{n}:])),
+    took=took, peak=peak, asked=asked, auc=roc_auc_score(y, proba),
+    balanced=balanced_accuracy_score(y, model.predict(X)),
 )))
 """
 

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "dsna"
 #: Stages in the order in which data passes them; a stage knows itself and those before it.
 STAGES = (
     "_kernels", "_utils", "approximation", "forest", "neighbors", "prediction", "metrics", "tables", "inspection",
-    "base", "classifier", "regressor", "presets", "io", "vision", "studies", "cli", "__main__",
+    "training", "base", "classifier", "regressor", "presets", "io", "vision", "studies", "cli", "__main__",
 )  # fmt: skip
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 _MOST_LINES, _MOST_FILES, _MOST_PARAMETERS = 400, 12, 7

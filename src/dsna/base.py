@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -28,51 +27,23 @@ from .approximation import Approximation
 from .forest import CostSensitiveForestClassifier, CostSensitiveForestRegressor
 from .forest.adapters import check_forest, grow
 from .forest.build import TrainingRows
-from .forest.held_out import deal_folds
+from .forest.held_out import N_FOLDS, deal_folds
 from .forest.scaling import Scaling
-from .forest.targets import Targets
+from .forest.trees import Leaves
 from .inspection.columns import TrainingColumns
 from .inspection.explanation import Explanation
-from .neighbors.index import Fold, NeighborIndex
+from .neighbors.index import LEAF_ROWS, Fold, NeighborIndex
 from .neighbors.neighborhoods import Neighborhoods
 from .neighbors.solve import solve
 from .prediction.tuning import APPROXIMATION_GRID, FOREST_GRID, search
+from .training import AnsweredFold, OutOfBag, Training
 
 _OOB_ROWS = 3000
 _TUNING_ROWS = 1000
 _PILOT_TREES = 10
-_TIE = 1e-9
 _ROUNDING = 1e-6
 #: Parameters that a fitted model cannot follow: another value needs another fit.
 _FITTED = ("forest", "approximation", "metric", "max_neighbors", "blend", "scaling", "balance", "decision", "tune")
-
-
-class Training(NamedTuple):
-    """The training rows of a DSNA estimator, checked and encoded."""
-
-    X: np.ndarray  # (n, d) as given
-    label: np.ndarray  # (n, q) targets, or class numbers in one column
-    values: np.ndarray  # (n, k) what leaves average
-    targets: Targets
-    weight: np.ndarray
-    groups: np.ndarray | None
-
-    @property
-    def strata(self) -> np.ndarray:
-        """Class, or one of 20 target ranges, of each row."""
-        rank = self.targets.rank
-        if self.targets.n_classes:
-            return rank
-        width = np.ptp(rank)
-        return np.asarray(np.floor(20 * (rank - rank.min()) / (width if width > 0 else 1.0) + _TIE))
-
-
-class OutOfBag(NamedTuple):
-    """Training rows as queries to everything that has not seen them."""
-
-    folds: list[Fold]
-    rows: np.ndarray  # (n,) the rows, fold by fold
-    weight: np.ndarray  # (n,) how many training rows each represents
 
 
 class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
@@ -178,10 +149,6 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
             raise AttributeError("A model on nearest neighbours has no splits and so no feature importances.")
         return trees.feature_importances
 
-    def _tracked(self, folds: list[Fold]) -> Iterator[Fold]:
-        """The folds, with progress where it is asked for."""
-        return tracked(folds, len(folds), "folds out of bag" * bool(self.verbose))
-
     @abstractmethod
     def _forest_class(self) -> type:
         """The cost-sensitive forest for this task."""
@@ -214,26 +181,29 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         """
         rng = check_random_state(self.random_state)
         weight, targets = training.weight, training.targets
-        scaling = Scaling(training.X[weight > 0], self.scaling)
-        scaled = scaling.transform(training.X)
-        rows = TrainingRows(scaled, targets, weight, deal_folds(targets.rank, training.groups, rng, weight))
+        scaling = Scaling(training.X, self.scaling, weight)
+        most = self._most_neighbors(forest)
+        leaves = Leaves(training.values, weight, targets.code, None if most is None else LEAF_ROWS)
+        fold = deal_folds(targets.rank, training.groups, rng, weight)
+        rows = TrainingRows(training.X, scaling, targets, weight, fold, leaves)
         forest.set_params(n_jobs=self.n_jobs)
         if self.tune == "oob" and isinstance(forest, CostSensitiveForestClassifier | CostSensitiveForestRegressor):
             forest.set_params(**self._chosen_growth(forest, rows, training, rng))
         self._say("growing the forest")
-        trees = grow(forest, rows, training.label, rng, self.verbose)
-        self._index = NeighborIndex.build(
-            rows, training.label, training.values, scaling, trees, self.metric == "forest", self._most_neighbors(forest)
-        )
+        grown = grow(forest, rows, training.label, rng, self.verbose)
+        self._index = NeighborIndex.build(rows, training.label, grown, self.metric == "forest", most)
         self.forest_ = forest
         self.approximation_ = Approximation() if self.approximation is None else clone(self.approximation)
         asked, stands_for = stratified_sample(training.strata, _OOB_ROWS, rng)
         asked, stands_for = asked[weight[asked] > 0], stands_for[weight[asked] > 0]
-        folds = self._index.out_of_bag(scaled, asked, self.n_jobs)
-        if self.tune == "oob" and folds:
+        if self.tune == "oob":
             some = asked if len(asked) <= _TUNING_ROWS else np.sort(rng.choice(asked, _TUNING_ROWS, replace=False))
-            self._choose_approximation(self._index.out_of_bag(scaled, some, self.n_jobs))
-        self._index.forget_metric()
+            self._choose_approximation(list(self._index.out_of_bag(rows, some, self.n_jobs)))
+        # One fold at a time: each has all rows in a metric of its own.
+        unanswered = self._index.out_of_bag(rows, asked, self.n_jobs)
+        shown = tracked(unanswered, N_FOLDS, "folds out of bag" * bool(self.verbose))
+        folds = [self._answered(fold) for fold in shown]
+        self._index.settle(rows)
         answered = np.concatenate([f.rows for f in folds]) if folds else np.empty(0, dtype=np.int64)
         standing = (stands_for * weight[asked])[np.searchsorted(asked, answered)]
         self.restored()
@@ -257,7 +227,7 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
 
         def losses(setting: dict[str, Any]) -> np.ndarray:
             pilot = clone(forest).set_params(**setting, n_estimators=_PILOT_TREES, scaling="none", random_state=seed)
-            found = pilot.out_of_bag_losses(rows.X[some], y, rows.weight[some], groups)
+            found = pilot.out_of_bag_losses(rows.scaled(some), y, rows.weight[some], groups)
             return np.asarray(found * rows.targets.gain[some] ** self._initial_balance())
 
         chosen = search({"C": forest.C, "max_features": forest.max_features}, FOREST_GRID, losses)
@@ -270,6 +240,8 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _choose_approximation(self, folds: list[Fold]) -> None:
         """lam, gamma, bandwidth, n_clusters and tau by the out-of-bag loss of their predictions."""
+        if not folds:
+            return
         given = self.approximation_
 
         def losses(setting: dict[str, Any]) -> np.ndarray:
@@ -280,6 +252,10 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         chosen = search({**start, "max_iter": given.feedback_steps(self._n_classes())}, APPROXIMATION_GRID, losses)
         self.approximation_ = clone(given).set_params(**{name: chosen[name] for name in APPROXIMATION_GRID})
         self._say(", ".join(f"{name}={chosen[name]}" for name in APPROXIMATION_GRID))
+
+    def _answered(self, fold: Fold) -> AnsweredFold:
+        near = Neighborhoods(fold.known[fold.near.rows], fold.near.proximity, fold.near.size, fold.near.vote)
+        return AnsweredFold(fold.rows, near, self._solve_fold(fold, self.approximation_)["alpha"])
 
     def _solve_fold(self, fold: Fold, approximation: Approximation) -> dict[str, np.ndarray]:
         label = np.ascontiguousarray(self._index.label[fold.known])

@@ -16,13 +16,14 @@ from ._utils.parameters import SHARE
 from ._utils.ties import most_probable
 from ._utils.validation import check_classes, check_groups, check_new_classes, check_rows, check_weights
 from .approximation import Approximation
-from .base import DSNAEstimator, OutOfBag, Training
+from .base import DSNAEstimator
 from .forest import CostSensitiveForestClassifier
 from .forest.targets import class_targets
 from .inspection.explanation import class_sums
 from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
 from .prediction.calibration import Calibration, class_mass, prior_corrected
+from .training import OutOfBag, Training
 
 _NONZERO = 1e-3
 
@@ -216,12 +217,7 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         if not asked.folds:
             return
         code, weight = self._code[asked.rows], asked.weight
-        mass = np.concatenate(
-            [
-                self._mass(self._solve_fold(f, self.approximation_)["alpha"], f.known[f.near.rows])
-                for f in self._tracked(asked.folds)
-            ]
-        )
+        mass = np.concatenate([self._mass(f.alpha, f.near.rows) for f in asked.folds])
         vote = np.concatenate([f.near.vote for f in asked.folds])
         fold = self._index.fold[asked.rows]
         proba = self.oob_decision_function_

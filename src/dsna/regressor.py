@@ -15,7 +15,7 @@ from ._utils.errors import DSNAError
 from ._utils.parameters import SHARE
 from ._utils.validation import check_groups, check_rows, check_share, check_targets, check_weights
 from .approximation import Approximation
-from .base import DSNAEstimator, OutOfBag, Training
+from .base import DSNAEstimator
 from .forest import CostSensitiveForestRegressor
 from .forest.density import DENSITIES, TargetDensity
 from .forest.scaling import column_spread
@@ -25,6 +25,7 @@ from .neighbors.neighborhoods import Neighborhoods
 from .prediction.decision import DECISIONS, candidates
 from .prediction.intervals import Regions, target_spread
 from .prediction.rule import Answered, Judge, Rule, choose_rule, given_rule, known_rule
+from .training import AnsweredFold, OutOfBag, Training
 
 
 class DSNARegressor(RegressorMixin, DSNAEstimator):
@@ -218,7 +219,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         prediction = np.empty((0, self.n_outputs_))
         truth = target[asked.rows]
         if asked.folds:
-            folds = [self._answered(fold) for fold in self._tracked(asked.folds)]
+            folds = [self._evidence_outside(fold) for fold in asked.folds]
             grid = np.unique(target, axis=0)
             judge = Judge(truth, asked.weight, self._rarity[asked.rows], column_spread(target), grid)
             chosen, prediction = choose_rule(folds, judge, self.blend, self.balance, decisions, sum_to_one)
@@ -231,7 +232,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
             self.oob_score_ = float(r2_score(self._shaped(truth), self.oob_prediction_, sample_weight=asked.weight))
         self._regions = []
         if asked.folds:
-            spread = np.concatenate([target_spread(f.near.kernel, target[f.known[f.near.rows]]) for f in asked.folds])
+            spread = np.concatenate([target_spread(f.near.kernel, target[f.near.rows]) for f in asked.folds])
             self._regions = [
                 Regions(
                     truth[:, a], prediction[:, a], spread[:, a], asked.weight, np.unique(target[:, a]) if few else None
@@ -240,11 +241,10 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
             ]
         self._say(f"out-of-bag R2 {self.oob_score_:.3f} on {len(truth)} rows")
 
-    def _answered(self, fold: Fold) -> Answered:
-        known = fold.known[fold.near.rows]
+    def _evidence_outside(self, fold: AnsweredFold) -> Answered:
+        """Coefficients and neighbours of a held-out fold, with rarities of targets outside it."""
         rarity = self._rarity_outside(int(self._index.fold[fold.rows[0]]))
-        alpha = self._solve_fold(fold, self.approximation_)["alpha"]
-        return Answered(alpha, fold.near.kernel, rarity[known], self._index.label[known])
+        return Answered(fold.alpha, fold.near.kernel, rarity[fold.near.rows], self._index.label[fold.near.rows])
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self.n_outputs_ == 1 and values.shape[1] == 1 else values

@@ -74,13 +74,16 @@ def test_a_forest_of_the_wrong_kind_is_refused(classes, labels):
 def test_foreign_trees_route_as_their_own(classes):
     """Leaves taken over from scikit-learn hold the rows that scikit-learn sends there."""
     from dsna.forest.adapters import _nodes_of
-    from dsna.forest.trees import Trees
+    from dsna.forest.trees import Leaves, Trees
 
     X, _, y, _ = classes
     X = X.astype(np.float32).astype(np.float64)
     forest = RandomForestClassifier(5, random_state=0).fit(X, y)
     rows = np.arange(len(X))
-    trees = Trees.join([_nodes_of(t.tree_, X, rows) for t in forest.estimators_], np.zeros((5, 5), dtype=bool))
+    leaves = Leaves(np.eye(2)[y], np.ones(len(X)), y)
+    grown = [_nodes_of(t.tree_, X, rows, leaves) for t in forest.estimators_]
+    trees, means = Trees.join(grown, np.zeros((5, 5), dtype=bool))
+    np.testing.assert_array_equal(np.rint(means.sum(axis=1)), 1.0)
     ours, theirs = trees.apply(X), forest.apply(X)
     for t in range(5):
         pairs = set(zip(ours[:, t].tolist(), theirs[:, t].tolist(), strict=True))

@@ -99,7 +99,7 @@ def test_out_of_bag_rows_meet_only_what_has_not_seen_their_fold(forest, grouped)
     for fold in folds:
         own = np.unique(know.fold[fold.rows])
         assert len(own) == 1
-        met = fold.known[fold.near.rows][fold.near.proximity > 0]
+        met = fold.near.rows[fold.near.proximity > 0]
         assert not np.any(know.fold[met] == own[0])
         if grouped:
             assert not np.isin(groups[met], groups[fold.rows]).any()

@@ -19,7 +19,7 @@ from .build import TrainingRows, grow_forest
 from .classifier import CostSensitiveForestClassifier
 from .held_out import N_FOLDS, PAIRS, left_out_folds
 from .regressor import CostSensitiveForestRegressor
-from .trees import GrownTree, Trees
+from .trees import GrownTree, Leaves, Trees
 
 OURS = (CostSensitiveForestClassifier, CostSensitiveForestRegressor)
 FORESTS = (RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor)
@@ -58,8 +58,10 @@ def check_forest(forest: Any, owner: Any) -> None:
         forest._validate_params()
 
 
-def grow(forest: Any, rows: TrainingRows, label: np.ndarray, rng: np.random.RandomState, verbose: int) -> Trees | None:
-    """The trees of a forest of any kind, or None for nearest neighbours.
+def grow(
+    forest: Any, rows: TrainingRows, label: np.ndarray, rng: np.random.RandomState, verbose: int
+) -> tuple[Trees | None, np.ndarray]:
+    """The trees of a forest of any kind and the means of their leaves; None and no means for nearest neighbours.
 
     Parameters
     ----------
@@ -70,28 +72,31 @@ def grow(forest: Any, rows: TrainingRows, label: np.ndarray, rng: np.random.Rand
         return grow_forest(rows, forest, rng, verbose)
     if isinstance(forest, FORESTS):
         return _sklearn_trees(forest, rows, label, rng)
-    return None
+    return None, np.empty((0, rows.leaves.values.shape[1]))
 
 
-def _sklearn_trees(template: Any, rows: TrainingRows, label: np.ndarray, rng: np.random.RandomState) -> Trees:
+def _sklearn_trees(
+    template: Any, rows: TrainingRows, label: np.ndarray, rng: np.random.RandomState
+) -> tuple[Trees, np.ndarray]:
     """Grow a scikit-learn forest whose trees leave out folds as ours do, and copy its nodes.
 
     Its ``n_estimators`` trees are grown in parts, one for each pair of folds left out.
     """
     left_out = left_out_folds(template.n_estimators, rows.fold, rows.weight)
+    X = rows.scaled()
     y = label[:, 0] if label.shape[1] == 1 else label
     grown: list[GrownTree] = [()] * len(left_out)
     for pair in range(min(len(PAIRS), len(left_out))):
         members = np.arange(pair, len(left_out), len(PAIRS))
         some = np.flatnonzero(~left_out[members[0]][rows.fold] & (rows.weight > 0))
         part = clone(template).set_params(n_estimators=len(members), random_state=rng.randint(2**31 - 1))
-        part.fit(rows.X[some], y[some], sample_weight=rows.weight[some])
+        part.fit(X[some], y[some], sample_weight=rows.weight[some])
         for t, estimator in zip(members, part.estimators_, strict=True):
-            grown[t] = _nodes_of(estimator.tree_, rows.X, some)
+            grown[t] = _nodes_of(estimator.tree_, X, some, rows.leaves)
     return Trees.join(grown, left_out)
 
 
-def _nodes_of(tree: Any, X: np.ndarray, rows: np.ndarray) -> GrownTree:
+def _nodes_of(tree: Any, X: np.ndarray, rows: np.ndarray, leaves: Leaves) -> GrownTree:
     """One scikit-learn tree as the arrays that ``Trees.join`` takes."""
     inner = tree.children_left >= 0
     number = np.where(inner, np.cumsum(inner) - 1, -np.cumsum(~inner))
@@ -102,12 +107,11 @@ def _nodes_of(tree: Any, X: np.ndarray, rows: np.ndarray) -> GrownTree:
     mass = tree.weighted_n_node_samples * tree.impurity
     gain = np.maximum((mass - mass[tree.children_left] - mass[tree.children_right])[inner], 0.0)
     importance = np.bincount(feature, weights=gain, minlength=X.shape[1])
-    nodes = (child, threshold, np.arange(len(child) + 1), feature, np.ones(len(child)), gain)
-    bare = Trees.join(
-        [(*nodes, np.zeros(int((~inner).sum()) + 1, dtype=np.int64), importance, rows[:0])],
-        np.zeros((1, N_FOLDS), dtype=bool),
-    )
+    nodes = (child, threshold, np.arange(len(child) + 1), feature, np.ones(len(child)), gain, importance)
+    n_leaves = int((~inner).sum())
+    empty = (np.zeros(n_leaves + 1, dtype=np.int64), rows[:0], np.empty((n_leaves, 1)))
+    bare = Trees.join([(*nodes, *empty)], np.zeros((1, N_FOLDS), dtype=bool))[0]
     reached = bare.apply(X[rows])[:, 0]
-    order = np.argsort(reached, kind="stable")
-    leaf_ptr = np.concatenate([[0], np.cumsum(np.bincount(reached, minlength=bare.n_leaves))])
-    return (*nodes, leaf_ptr, importance, rows[order])
+    order = np.lexsort((leaves.code[rows], reached))
+    leaf_ptr = np.concatenate([[0], np.cumsum(np.bincount(reached, minlength=n_leaves))])
+    return (*nodes, *leaves.fill(leaf_ptr, rows[order].astype(np.int32)))

@@ -17,6 +17,7 @@ from .build import TrainingRows, grow_forest
 from .held_out import deal_folds
 from .scaling import SCALINGS, Scaling
 from .targets import COSTS, Targets
+from .trees import Leaves
 
 
 class CostSensitiveForest(BaseEstimator):
@@ -54,13 +55,15 @@ class CostSensitiveForest(BaseEstimator):
     random_state: Any
     verbose: int
 
-    def _grow(self, X: np.ndarray, targets: Targets, weight: np.ndarray, groups: np.ndarray | None) -> None:
-        """Set ``_scaling``, ``fold_`` and ``trees_``."""
+    def _grow(
+        self, X: np.ndarray, targets: Targets, weight: np.ndarray, groups: np.ndarray | None, leaves: Leaves
+    ) -> None:
+        """Set ``_scaling``, ``fold_``, ``trees_`` and the means of their leaves."""
         rng = check_random_state(self.random_state)
-        self._scaling = Scaling(X[weight > 0], self.scaling)
+        self._scaling = Scaling(X, self.scaling, weight)
         self.fold_ = deal_folds(targets.rank, groups, rng, weight)
-        rows = TrainingRows(self._scaling.transform(X), targets, weight, self.fold_)
-        self.trees_ = grow_forest(rows, self, rng, self.verbose)
+        rows = TrainingRows(X, self._scaling, targets, weight, self.fold_, leaves)
+        self.trees_, self._leaf_value = grow_forest(rows, self, rng, self.verbose)
 
     def apply(self, X: Any) -> np.ndarray:
         """Leaf that each row reaches in each tree.

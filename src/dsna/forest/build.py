@@ -7,13 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._utils.errors import DSNAError
+from .._utils.parallel import chunks
 from .._utils.parameters import is_number
+from .._utils.sums import rowwise_product
 from .held_out import PAIRS, left_out_folds
 from .learned_metric import metric_map
+from .scaling import Scaling
 from .targets import Targets, cost_code
-from .trees import GrownTree, Job, Trees, grow_trees, in_input_units
+from .trees import GrownTree, Job, Leaves, Trees, grow_trees, in_input_units
 
 _SEEDS = np.iinfo(np.int32).max
+_AT_ONCE = 4096
 
 
 def draw_sizes(max_features: Any, n_draws: int, n_features: int) -> np.ndarray:
@@ -43,10 +47,34 @@ def draw_sizes(max_features: Any, n_draws: int, n_features: int) -> np.ndarray:
 class TrainingRows(NamedTuple):
     """What a forest is grown on; n rows."""
 
-    X: np.ndarray  # (n, d) on the common scale
+    X: np.ndarray  # (n, d) as given
+    scaling: Scaling  # to the common scale
     targets: Targets
     weight: np.ndarray  # (n,) sample weights
     fold: np.ndarray  # (n,) held-out fold
+    leaves: Leaves  # what leaves hold of the rows
+
+    def scaled(self, some: Any = slice(None)) -> np.ndarray:
+        """Some rows on the common scale, or all."""
+        return self.scaling.transform(self.X[some])
+
+    def placed(self, space: np.ndarray | None) -> np.ndarray:
+        """All rows on the common scale, then mapped into a space (d, D); None is the identity."""
+        if space is None:
+            return self.scaled()
+        placed = np.empty((len(self.X), space.shape[1]))
+        for part in chunks(len(self.X), _AT_ONCE):
+            placed[part] = rowwise_product(self.scaled(part), space)
+        return placed
+
+
+def _columns(rows: TrainingRows, space: np.ndarray | None, order: np.ndarray) -> np.ndarray:
+    """(D, n) columns of the rows in a space, the rows in the order given; only a few rows are copied more than once."""
+    columns = np.empty((rows.X.shape[1] if space is None else space.shape[1], len(order)))
+    for part in chunks(len(order), _AT_ONCE):
+        some = rows.scaled(order[part])
+        columns[:, part] = (some if space is None else some @ space).T
+    return columns
 
 
 def leaf_rows(min_samples_leaf: int | str, rarest: int) -> int:
@@ -54,8 +82,10 @@ def leaf_rows(min_samples_leaf: int | str, rarest: int) -> int:
     return int(np.clip(rarest, 2, 4)) if isinstance(min_samples_leaf, str) else int(min_samples_leaf)
 
 
-def grow_forest(rows_of: TrainingRows, setting: Any, rng: np.random.RandomState, verbose: int = 0) -> Trees:
-    """Grow the trees of a forest.
+def grow_forest(
+    rows_of: TrainingRows, setting: Any, rng: np.random.RandomState, verbose: int = 0
+) -> tuple[Trees, np.ndarray]:
+    """Grow the trees of a forest; returns them and the means of their leaves.
 
     Parameters
     ----------
@@ -63,7 +93,7 @@ def grow_forest(rows_of: TrainingRows, setting: Any, rng: np.random.RandomState,
     setting : CostSensitiveForestClassifier or CostSensitiveForestRegressor
         Parameters of growth; its ``scaling`` and ``random_state`` are not used.
     """
-    X, targets, weight, fold = rows_of
+    targets, weight, fold = rows_of.targets, rows_of.weight, rows_of.fold
     left_out = left_out_folds(setting.n_estimators, fold, weight)
     cost, cost_table = cost_code(setting.cost)
     growth = {
@@ -81,33 +111,34 @@ def grow_forest(rows_of: TrainingRows, setting: Any, rng: np.random.RandomState,
     }
     # Rows in the order in which trees walk them: by class or target, those of one at random. Every node of a tree then
     # reads its part of a column from front to back.
-    order = np.lexsort((rng.rand(len(X)), targets.rank))
+    order = np.lexsort((rng.rand(len(fold)), targets.rank))
     order = order[weight[order] > 0].astype(np.int32)
     of_rows = [a[order] for a in (targets.label, targets.code, targets.share, weight, targets.gain)]
+    leaves = rows_of.leaves.ordered(order)
     seen = [~folds[fold[order]] for folds in left_out[: len(PAIRS)]]
     draws = [int(rng.randint(_SEEDS)) if setting.bootstrap else None for _ in left_out]
     jobs = [Job(seen[t % len(PAIRS)], draw, int(rng.randint(_SEEDS))) for t, draw in enumerate(draws)]
 
-    def grow(X: np.ndarray, some: np.ndarray, common_scale: bool) -> list[GrownTree]:
-        columns = np.take(X.T, order, axis=1)
+    def grow(space: np.ndarray | None, some: np.ndarray, common_scale: bool) -> list[GrownTree]:
+        columns = _columns(rows_of, space, order)
         sizes = draw_sizes(setting.max_features, setting.n_draws, len(columns))
         how = {**growth, "common_scale": int(common_scale)}
-        grown = grow_trees(
-            (columns, *of_rows, cost_table), how, sizes, [jobs[t] for t in some], setting.n_jobs, verbose
-        )
-        return [(*arrays, order[rows]) for *arrays, rows in grown]
+        table = (columns, *of_rows, cost_table)
+        grown = grow_trees(table, leaves, how, sizes, [jobs[t] for t in some], setting.n_jobs, verbose)
+        return [(*arrays, order[rows], means) for *arrays, rows, means in grown]
 
     everyone = np.arange(len(left_out))
-    trees = Trees.join(grow(X, everyone, False), left_out)
+    trees, leaf_value = Trees.join(grow(None, everyone, False), left_out)
     for _ in range(1, setting.metric_rounds):
         # The next forest grows in the metric of this one. Trees that leave out the same folds share a metric, which
         # is made by trees that leave them out too; otherwise out-of-bag rows would have influenced it.
         grown: list[GrownTree] = [()] * len(left_out)
         for pair in range(min(len(PAIRS), len(left_out))):
             some = everyone[pair :: len(PAIRS)]
-            space = metric_map(trees, np.isin(everyone, some), X.shape[1])
-            again = grow(X, some, True) if space is None else in_input_units(grow(X @ space, some, True), space)
+            space = metric_map(trees, np.isin(everyone, some), rows_of.X.shape[1])
+            again = grow(space, some, True)
+            again = again if space is None else in_input_units(again, space)
             for t, tree in zip(some, again, strict=True):
                 grown[t] = tree
-        trees = Trees.join(grown, left_out)
-    return trees
+        trees, leaf_value = Trees.join(grown, left_out)
+    return trees, leaf_value

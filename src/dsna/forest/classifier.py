@@ -14,6 +14,7 @@ from .._utils.ties import most_probable
 from .._utils.validation import check_classes, check_groups, check_rows, check_weights
 from .base import CostSensitiveForest
 from .targets import class_shares, class_targets
+from .trees import Leaves
 
 
 class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
@@ -168,8 +169,8 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         groups = check_groups(groups, X)
         self.n_classes_ = len(self.classes_)
         self.class_prior_ = class_shares(code, self.n_classes_, weight)
-        self._grow(X, class_targets(code, self.n_classes_, weight), weight, groups)
-        self._leaf_value = self.trees_.leaf_means(np.eye(self.n_classes_)[code], weight)
+        leaves = Leaves(np.eye(self.n_classes_)[code], weight, code)
+        self._grow(X, class_targets(code, self.n_classes_, weight), weight, groups, leaves)
         if self.oob_score:
             self.oob_decision_function_ = self._balanced(self._out_of_bag(X))
             seen = ~np.isnan(self.oob_decision_function_[:, 0])

@@ -6,10 +6,12 @@ import numpy as np
 
 from .._utils.errors import DSNAError
 from .._utils.invariants import POSITIVE, Array, Checked
+from .._utils.parallel import chunks
 
 SCALINGS = ("columns", "global", "none")
 _FARTHEST = 1e50
 _ROUNDING = 1e-14
+_BLOCK = 2**18  # numbers of a table that are looked at together
 
 
 def _unit(values: np.ndarray) -> np.ndarray:
@@ -32,6 +34,13 @@ def column_spread(values: np.ndarray) -> np.ndarray:
     return np.where(spread > 0, spread, 1.0)
 
 
+def _moments(values: np.ndarray) -> np.ndarray:
+    """(2, k) mean and standard deviation of each column."""
+    unit = _unit(values)
+    scaled = values / unit
+    return np.stack([scaled.mean(axis=0) * unit, scaled.std(axis=0) * unit])
+
+
 class Scaling(Checked):
     """Offset and scale of the inputs.
 
@@ -41,6 +50,8 @@ class Scaling(Checked):
     kind : {"columns", "global", "none"}
         Each column by its own standard deviation (tables), all by one (features whose relative scale carries
         meaning, such as PCA or HOG), or not at all.
+    weight : array of shape (n,)
+        Rows of weight zero do not count.
     """
 
     FIELDS = {
@@ -49,16 +60,15 @@ class Scaling(Checked):
     }
     NOT_EMPTY = ("features",)
 
-    def __init__(self, X: np.ndarray, kind: str):
+    def __init__(self, X: np.ndarray, kind: str, weight: np.ndarray):
         if kind not in SCALINGS:
             raise DSNAError(f"scaling={kind!r} is unknown: use one of {SCALINGS}.")
         self.offset = np.zeros(X.shape[1])
         self.scale = np.ones(X.shape[1])
         if kind != "none":
-            unit = _unit(X)
-            scaled = X / unit
-            self.offset = scaled.mean(axis=0) * unit
-            spread = scaled.std(axis=0) * unit
+            # A few columns at a time: no copy of a large table.
+            moments = [_moments(X[:, part][weight > 0]) for part in chunks(X.shape[1], max(1, _BLOCK // len(X)))]
+            self.offset, spread = np.concatenate(moments, axis=1)
             spread[spread <= 1e-10 * np.abs(self.offset)] = 0.0
             if kind == "global":
                 largest = max(spread.max(), 1e-300)

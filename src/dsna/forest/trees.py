@@ -15,8 +15,47 @@ from .._utils.invariants import Array, Checked, check_leaves, check_links, requi
 from .._utils.parallel import chunks, in_parallel, writable
 from .held_out import N_FOLDS
 
-#: One tree: child, threshold, split_ptr, split_feature, split_weight, metric_weight, leaf_ptr, importance, rows.
+#: One tree: child, threshold, split_ptr, split_feature, split_weight, metric_weight, importance, leaf_ptr, rows of
+#: leaves, means of leaves.
 GrownTree: TypeAlias = tuple[np.ndarray, ...]
+
+
+class Leaves(NamedTuple):
+    """What leaves are to hold of the training rows; n rows.
+
+    Attributes
+    ----------
+    values : (n, k) one-hot classes or targets, which leaves average.
+    weight : (n,) weights in these means.
+    code : (n,) number of the class or target of each row.
+    most : rows that a leaf keeps at most, of each class or target its share and at least one; None: all.
+    """
+
+    values: np.ndarray
+    weight: np.ndarray
+    code: np.ndarray
+    most: int | None = None
+
+    def ordered(self, order: np.ndarray) -> Leaves:
+        """The same for rows in another order."""
+        return Leaves(self.values[order], self.weight[order], self.code[order], self.most)
+
+    def fill(self, leaf_ptr: np.ndarray, leaf_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(leaf_ptr, leaf_rows, leaf_value): the rows that leaves keep, and the means over all rows given.
+
+        Rows of a leaf are sorted by class or target, and have the same order in all leaves: leaves then drop the same
+        rows, and proximities stay comparable.
+        """
+        from .._kernels.forest.leaves import fill_means, mark_kept
+
+        leaf_ptr, leaf_rows = writable(leaf_ptr), writable(leaf_rows)
+        means = np.empty((len(leaf_ptr) - 1, self.values.shape[1]))
+        fill_means(leaf_ptr, leaf_rows, writable(self.values), writable(self.weight), means)
+        if self.most is None:
+            return leaf_ptr, leaf_rows, means
+        keep, kept_ptr = np.empty(len(leaf_rows), dtype=bool), np.empty_like(leaf_ptr)
+        mark_kept(leaf_ptr, leaf_rows, writable(self.code), self.most, keep, kept_ptr)
+        return kept_ptr, leaf_rows[keep], means
 
 
 class Job(NamedTuple):
@@ -28,7 +67,7 @@ class Job(NamedTuple):
 
 
 def _grow_some(
-    table: tuple[np.ndarray, ...], growth: dict[str, Any], sizes: np.ndarray, jobs: list[Job]
+    table: tuple[np.ndarray, ...], leaves: Leaves, growth: dict[str, Any], sizes: np.ndarray, jobs: list[Job]
 ) -> list[GrownTree]:
     """Grow the trees of one task on a table whose rows are sorted by class or target."""
     from .._kernels.forest.node_targets import Growth, Table
@@ -43,19 +82,15 @@ def _grow_some(
             drawn = np.random.RandomState(job.draw).choice(rows, len(rows))
             counts = np.bincount(drawn, minlength=len(weight))
             tree_weight, rows = weight * counts, rows[counts[rows] > 0]
-        arrays = grow_tree(
-            rows,
-            Table(columns, label, code, share, tree_weight, gain, cost_table),
-            Growth(**growth),
-            writable(sizes),
-            job.seed,
-        )
-        grown.append((*arrays, rows))
+        of_tree = Table(columns, label, code, share, tree_weight, gain, cost_table)
+        *arrays, leaf_ptr, importance = grow_tree(rows, of_tree, Growth(**growth), writable(sizes), job.seed)
+        grown.append((*arrays, importance, *leaves.fill(leaf_ptr, rows)))
     return grown
 
 
 def grow_trees(
     table: tuple[np.ndarray, ...],
+    leaves: Leaves,
     growth: dict[str, Any],
     sizes: np.ndarray,
     jobs: list[Job],
@@ -64,7 +99,7 @@ def grow_trees(
 ) -> list[GrownTree]:
     """Grow one tree per job in parallel; each comes as the arrays that ``Trees.join`` takes."""
     per_task = 1 if verbose else max(1, -(-len(jobs) // (4 * effective_n_jobs(n_jobs))))
-    tasks = [(table, growth, sizes, jobs[part]) for part in chunks(len(jobs), per_task)]
+    tasks = [(table, leaves, growth, sizes, jobs[part]) for part in chunks(len(jobs), per_task)]
     return [tree for task in in_parallel(_grow_some, tasks, n_jobs, "trees" * bool(verbose)) for tree in task]
 
 
@@ -74,11 +109,11 @@ def in_input_units(grown: list[GrownTree], space: np.ndarray) -> list[GrownTree]
     back = np.ascontiguousarray(space[used].T)
     shares = np.abs(space) / np.maximum(np.abs(space).sum(axis=0), 1e-300).sum()
     taken: list[GrownTree] = []
-    for child, threshold, ptr, feature, weight, metric_weight, leaf_ptr, importance, rows in grown:
+    for child, threshold, ptr, feature, weight, metric_weight, importance, *leaves in grown:
         dense = csr_array((weight, feature, ptr), shape=(len(child), len(back))) @ back
         new_ptr = np.arange(len(child) + 1) * len(used)
         split = (new_ptr, np.tile(used, len(child)), dense.astype(np.float32).ravel())
-        taken.append((child, threshold, *split, metric_weight, leaf_ptr, shares @ importance, rows))
+        taken.append((child, threshold, *split, metric_weight, shares @ importance, *leaves))
     return taken
 
 
@@ -168,9 +203,9 @@ class Trees(Checked):
         return len(self.leaf_ptr) - 1
 
     @classmethod
-    def join(cls, grown: list[GrownTree], left_out: np.ndarray) -> Trees:
-        """Trees given one by one as (child, threshold, split_ptr, ..., importance, rows), as one object."""
-        child, threshold, split_ptr, feature, weight, metric_weight, leaf_ptr, importance, rows = zip(
+    def join(cls, grown: list[GrownTree], left_out: np.ndarray) -> tuple[Trees, np.ndarray]:
+        """Trees given one by one as one object, and the means of all leaves."""
+        child, threshold, split_ptr, feature, weight, metric_weight, importance, leaf_ptr, rows, means = zip(
             *grown, strict=True
         )
         sizes = [len(a) for a in child]
@@ -179,7 +214,7 @@ class Trees(Checked):
         used = np.cumsum([0, *(len(a) for a in feature)])
         kept = np.cumsum([0, *(len(a) for a in rows)])
         widest = max((int(a.max()) for a in feature if len(a)), default=0)
-        return cls(
+        trees = cls(
             roots=np.where(sizes, nodes[:-1], -1 - leaves[:-1]).astype(np.int32),
             child=np.concatenate(
                 [np.where(a >= 0, a + n, a - m) for a, n, m in zip(child, nodes, leaves, strict=False)]
@@ -198,6 +233,7 @@ class Trees(Checked):
             left_out=left_out,
             importance=np.sum(importance, axis=0),
         )
+        return trees, np.concatenate(means)
 
     @property
     def nodes(self) -> tuple[np.ndarray, ...]:
@@ -208,19 +244,6 @@ class Trees(Checked):
         """(n, n_trees) number of the leaf that each row reaches in each tree; leaves are numbered across trees."""
         tasks = [(X[part], *self.nodes) for part in chunks(len(X))]
         return np.concatenate(in_parallel(_route_some, tasks, n_jobs))
-
-    @property
-    def _leaf_of_entry(self) -> np.ndarray:
-        return np.repeat(np.arange(self.n_leaves), np.diff(self.leaf_ptr))
-
-    def leaf_means(self, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """(n_leaves, k) weighted mean over the rows of each leaf of their values (n, k)."""
-        from .._kernels.forest.leaves import fill_means
-
-        means = np.empty((self.n_leaves, values.shape[1]))
-        leaf_ptr, leaf_rows, values = writable(self.leaf_ptr), writable(self.leaf_rows), writable(values)
-        fill_means(leaf_ptr, leaf_rows, values, writable(weight), means)
-        return means
 
     @staticmethod
     def mean_over_trees(leaf_value: np.ndarray, leaves: np.ndarray, used: np.ndarray | None = None) -> np.ndarray:
@@ -239,24 +262,12 @@ class Trees(Checked):
 
     def with_rows(self, leaves: np.ndarray, rows: np.ndarray) -> Trees:
         """Trees whose leaves hold more rows: ``rows[i]`` joins leaf ``leaves[i]``."""
-        leaf = np.concatenate([self._leaf_of_entry, leaves])
+        leaf = np.concatenate([np.repeat(np.arange(self.n_leaves), np.diff(self.leaf_ptr)), leaves])
         order = np.argsort(leaf, kind="stable")
         arrays = self.state
         arrays["leaf_rows"] = np.concatenate([self.leaf_rows, rows])[order]
         arrays["leaf_ptr"] = np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=self.n_leaves))])
         return Trees(**arrays)
-
-    def shortened(self, most: int, code: np.ndarray) -> Trees:
-        """Trees whose leaves keep at most about ``most`` rows: of each class or target its share, at least one.
-
-        Rows have the same order in all leaves, so leaves drop the same rows and proximities stay comparable.
-        """
-        from .._kernels.forest.leaves import mark_kept
-
-        keep = np.empty(len(self.leaf_rows), dtype=bool)
-        kept_ptr = np.empty(len(self.leaf_ptr), dtype=np.int64)
-        mark_kept(writable(self.leaf_ptr), writable(self.leaf_rows), writable(code), most, keep, kept_ptr)
-        return Trees(**{**self.state, "leaf_rows": self.leaf_rows[keep], "leaf_ptr": kept_ptr})
 
     def without_metric(self) -> Trees:
         """Trees without the weights of their splits in the metric."""

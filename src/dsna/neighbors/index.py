@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..forest.trees import Trees
 from .distance_kernel import distance_kernel
 from .neighborhoods import KnownRows, Neighborhoods, Queries, leaf_neighbors, nearest_neighbors
 
-_LEAF_ROWS = 32
+LEAF_ROWS = 32  # training rows that a leaf keeps, where neighbourhoods are bounded
 _NEW = -2
 _FADE = 0.3
 _FAINTEST = 1e-12
@@ -35,11 +36,6 @@ class Fold(NamedTuple):
     Z: np.ndarray  # (m, D) the neighbours of all queries, in the same metric
     known: np.ndarray  # (m,) which training rows those are
     near: Neighborhoods  # numbers rows of Z
-
-
-def _mapped(X: np.ndarray, space: np.ndarray | None) -> np.ndarray:
-    """Rows in the metric space; None is the identity."""
-    return X if space is None else rowwise_product(X, space)
 
 
 class NeighborIndex(Checked):
@@ -93,31 +89,34 @@ class NeighborIndex(Checked):
         cls,
         rows: TrainingRows,
         label: np.ndarray,
-        values: np.ndarray,
-        scaling: Scaling,
-        trees: Trees | None,
+        found_by: tuple[Trees | None, np.ndarray],
         forest_metric: bool,
         max_neighbors: int | None,
     ) -> NeighborIndex:
-        """Index the training rows; ``values`` (N, k) is what leaves average."""
+        """Index the training rows, found by trees and the means of their leaves.
+
+        The index can be asked ``out_of_bag``; ``settle`` makes it ready for new rows.
+        """
         self = cls()
         self.label = np.ascontiguousarray(label, dtype=np.float64)
         self.weight = rows.weight
         self.fold = rows.fold
-        self.scaling = scaling
+        self.scaling = rows.scaling
         self.rarity = rows.targets.gain if rows.targets.n_classes else np.ones(len(label))
         self.forest_metric = forest_metric
         self.max_neighbors = max_neighbors
-        self.trees = None
-        self.values = values if trees is None else np.empty((0, values.shape[1]))
-        self.leaf_value = np.empty((0, values.shape[1]))
-        if trees is not None:
-            self.leaf_value = trees.leaf_means(values, rows.weight)
-            self.trees = trees if max_neighbors is None else trees.shortened(_LEAF_ROWS, rows.targets.code)
-        self.space = self._space(None)
-        self.Z = _mapped(rows.X, self.space)
-        self.check()
+        self.trees, self.leaf_value = found_by
+        values = rows.leaves.values
+        self.values = values if self.trees is None else np.empty((0, values.shape[1]))
         return self
+
+    def settle(self, rows: TrainingRows) -> None:
+        """Place the training rows in the metric of all trees, and drop what only ``out_of_bag`` needs."""
+        self.space = self._space(None)
+        self.Z = rows.placed(self.space)
+        if self.trees is not None:
+            self.trees = self.trees.without_metric()
+        self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
         with np.errstate(over="ignore"):
@@ -148,7 +147,7 @@ class NeighborIndex(Checked):
     def place(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Queries on the common scale and in the metric space."""
         scaled = self.scaling.transform(X)
-        return scaled, _mapped(scaled, self.space)
+        return scaled, scaled if self.space is None else rowwise_product(scaled, self.space)
 
     def neighbors(
         self, scaled: np.ndarray, Q: np.ndarray, Z: np.ndarray | None = None, fold: int = -1, n_jobs: int | None = None
@@ -183,26 +182,21 @@ class NeighborIndex(Checked):
             near.proximity[met] = faded
             near.vote[met] = weighted_sum(faded / ordered_sum(faded)[:, None], values)
 
-    def out_of_bag(self, scaled: np.ndarray, rows: np.ndarray, n_jobs: int | None = None) -> list[Fold]:
-        """The training rows ``rows``, fold by fold, as queries to trees, metric and rows that never saw them."""
-        folds = []
+    def out_of_bag(self, rows: TrainingRows, asked: np.ndarray, n_jobs: int | None = None) -> Iterator[Fold]:
+        """The training rows ``asked``, fold by fold, as queries to trees, metric and rows that never saw them."""
         for fold in range(N_FOLDS):
-            asked = rows[self.fold[rows] == fold]
             others = (self.fold != fold) & (self.weight > 0)
             unseen = self.trees is None or bool(self.trees.left_out[:, fold].any())
-            if len(asked) == 0 or not others.any() or not unseen:
-                continue
-            Z = _mapped(scaled, self._space(fold))
-            near = self.neighbors(scaled[asked], Z[asked], Z, fold, n_jobs)
-            known, at = np.unique(near.rows, return_inverse=True)
-            compact = Neighborhoods(at.reshape(near.rows.shape).astype(np.int64), near.proximity, near.size, near.vote)
-            folds.append(Fold(asked, Z[asked], np.ascontiguousarray(Z[known]), known, compact))
-        return folds
+            some = asked[self.fold[asked] == fold]
+            if len(some) and others.any() and unseen:
+                yield self._as_queries(rows, some, fold, n_jobs)
 
-    def forget_metric(self) -> None:
-        """Drop what only ``out_of_bag`` needs."""
-        if self.trees is not None:
-            self.trees = self.trees.without_metric()
+    def _as_queries(self, rows: TrainingRows, asked: np.ndarray, fold: int, n_jobs: int | None) -> Fold:
+        Z = rows.placed(self._space(fold))
+        near = self.neighbors(rows.scaled(asked), Z[asked], Z, fold, n_jobs)
+        known, at = np.unique(near.rows, return_inverse=True)
+        compact = Neighborhoods(at.reshape(near.rows.shape).astype(np.int64), near.proximity, near.size, near.vote)
+        return Fold(asked, Z[asked], Z[known], known, compact)
 
     def add(self, X: np.ndarray, label: np.ndarray, values: np.ndarray, rarity: np.ndarray) -> None:
         """Send new rows into the leaves, so that they are neighbours from now on.

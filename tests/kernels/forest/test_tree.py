@@ -100,9 +100,10 @@ def test_rows_end_where_a_slow_walk_ends(n_classes, outputs, free_cut):
         some = np.random.default_rng(seed).permutation(150)[:100]
         growth = growth_of(table, n_classes, free_cut=free_cut, min_leaf=2)
         tree = GrownTree(table, growth, [1, 2, 3], seed, some)
-        grown.append((*tree.arrays, tree.rows))
+        *nodes, leaf_ptr, importance = tree.arrays
+        grown.append((*nodes, importance, leaf_ptr, tree.rows, np.zeros((len(leaf_ptr) - 1, 1))))
         slow.append(tree)
-    trees = Trees.join(grown, np.zeros((4, 5), dtype=bool))
+    trees, _ = Trees.join(grown, np.zeros((4, 5), dtype=bool))
     new = np.random.default_rng(9).normal(size=(60, 5))
     for X in (table.columns.T.copy(), new):
         leaves = np.empty((len(X), 4), dtype=np.int32)
