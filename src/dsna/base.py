@@ -310,7 +310,8 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         Explanation
         """
         check_is_fitted(self)
-        near, answers = self._answer(check_rows(self, X, reset=False))
+        rows = check_rows(self, X, reset=False)
+        near, answers = self._answer(rows)
         fold = self._index.fold
         why = Explanation(
             rows=near.rows,
@@ -324,7 +325,7 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
             objective=answers["objective"],
             steps=answers["steps"],
             history=answers["history"],
-            **self._evidence(near, answers),
+            **self._evidence(rows, near, answers),
             n_train=(int(np.sum(fold >= 0)), len(fold)),
         ).beside(X, train, id, getattr(self, "feature_names_in_", None))
         if train is not None and why.train is not None:
@@ -332,7 +333,7 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         return why
 
     @abstractmethod
-    def _evidence(self, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
+    def _evidence(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
         """Weights and labels of the neighbours, and the decision: the fields of an Explanation that tell both tasks."""
 
     def _check_training_rows(self, train: TrainingColumns) -> None:

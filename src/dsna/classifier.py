@@ -280,7 +280,7 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         best = most_probable(self.predict_proba(X))
         return np.asarray(self.classes_[best])
 
-    def _evidence(self, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
+    def _evidence(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
         """Probabilities shared among the rows of each class.
 
         A row's share is in proportion to its positive coefficient or, where a class has none, to its proximity.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin, clone
-from sklearn.metrics import r2_score
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,20 +15,17 @@ from ._utils.errors import DSNAError
 from ._utils.parameters import SHARE
 from ._utils.validation import check_groups, check_rows, check_share, check_targets, check_weights
 from .approximation import Approximation
-from .base import DSNAEstimator
-from .forest import CostSensitiveForestRegressor
 from .forest.density import DENSITIES, TargetDensity
-from .forest.scaling import column_spread
 from .forest.targets import regression_targets
-from .neighbors.index import Fold
-from .neighbors.neighborhoods import Neighborhoods
-from .prediction.decision import DECISIONS, candidates
-from .prediction.intervals import Regions, target_spread
-from .prediction.rule import Answered, Judge, Rule, choose_rule, given_rule, known_rule
-from .training import AnsweredFold, OutOfBag, Training
+from .prediction.decision import DECISIONS
+from .prediction.intervals import target_spread
+from .prediction.rule import given_rule, known_rule
+from .regression import DSNARegression
+from .training import Training
+from .trend.trend import KINDS
 
 
-class DSNARegressor(RegressorMixin, DSNAEstimator):
+class DSNARegressor(RegressorMixin, DSNARegression):
     """Regressor for imbalanced targets that names the training rows behind each prediction; one or several outputs.
 
     For each row to predict, the query, a cost-sensitive forest finds a neighbourhood: training rows in the same leaves,
@@ -62,6 +59,13 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
     decision : {"auto", "mean", "median", "grid", "paper"}, default="auto"
         Weighted mean, which alone extrapolates past the targets seen; weighted median; mean snapped to the nearest
         target seen; the plain sum of the paper. "auto" takes the one of smallest out-of-bag error.
+    trend : {"auto", "linear", "kernel", "joint", "ordinal"} or None, default="auto"
+        Smooth model along which neighbours' targets are carried over to the query: to a target, a share of the
+        difference between the model at the query and at the neighbour is added. It counteracts the pull toward common
+        targets; "linear", a ridge regression on the inputs, also continues past the targets seen. "kernel" is one on
+        radial functions, "joint" one on both, "ordinal" one of the thresholds that targets exceed. How far targets are
+        carried is chosen out of bag. "auto" also chooses the kind, and uses none unless the error falls by a standard
+        error.
     target_density : {"auto", "exact", "bins", "kernel"} or callable, default="auto"
         How common a target is: counts of equal targets, of 20 bins, a kernel density, or a function of the targets;
         "auto" counts where targets repeat and smooths where they do not.
@@ -82,6 +86,9 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         The settings used: given or, with ``tune="oob"``, chosen. They hold parameters only.
     blend_, decision_, balance_ : float, str, float
         The values used: given or, where they are "auto", chosen out of bag.
+    trend_, trend_offset_, trend_pull_ : str or None, float, float
+        Kind of the trend; share of its differences that is added to neighbours' targets; share of the trend itself in
+        the carried targets, which fades out as ``balance_`` grows. Both are 0 where targets are taken as they are.
     oob_score_ : float
         R2 on training rows by trees, metric, neighbours and densities that never saw them.
     oob_rows_, oob_prediction_ : arrays
@@ -104,9 +111,10 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        **DSNAEstimator._parameter_constraints,
+        **DSNARegression._parameter_constraints,
         "balance": [SHARE, StrOptions({"auto"})],
         "decision": [StrOptions({"auto", "paper", *DECISIONS})],
+        "trend": [StrOptions({"auto", *KINDS}), None],
         "target_density": [StrOptions(set(DENSITIES)), callable],
     }
 
@@ -121,6 +129,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         scaling: str = "columns",
         balance: float | str = "auto",
         decision: str = "auto",
+        trend: str | None = "auto",
         target_density: Any = "auto",
         tune: str | None = None,
         n_jobs: int | None = None,
@@ -135,6 +144,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         self.scaling = scaling
         self.balance = balance
         self.decision = decision
+        self.trend = trend
         self.target_density = target_density
         self.tune = tune
         self.n_jobs = n_jobs
@@ -169,85 +179,13 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         self._rarity = self._density.rarity(target)
         targets = regression_targets(target, weight, self._density)
         training = Training(X, target, target, targets, weight, check_groups(groups, X))
-        self._learn_decision(self._find_neighbors(training, forest))
+        self._learn_decision(self._find_neighbors(training, forest), training)
         return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-    def _forest_class(self) -> type:
-        return CostSensitiveForestRegressor
-
-    def _n_classes(self) -> int:
-        return 0
-
-    def _initial_balance(self) -> float:
-        return 0.0 if isinstance(self.balance, str) else float(self.balance)
-
-    def _initial_blend(self) -> float:
-        return 0.5 if isinstance(self.blend, str) else float(self.blend)
-
-    def _class_scale(self) -> np.ndarray:
-        return np.ones(1)
-
-    def _rarity_outside(self, fold: int) -> np.ndarray:
-        """(N,) rarity of each target among those outside a held-out fold."""
-        target, weight = self._index.label, self._index.weight
-        if self._density.kind == "callable":
-            return self._rarity
-        others = (self._index.fold != fold) & (weight > 0)
-        return TargetDensity(target[others], self._density.kind, weight[others]).rarity(target)
-
-    def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
-        """Absolute error of the weighted mean in units of the spread, weighted according to ``balance``."""
-        rows, target = fold.known[fold.near.rows], self._index.label
-        rule = Rule(self._initial_blend(), "mean", self._initial_balance(), self.approximation_.sum_to_one)
-        weights = rule.weights(alpha, fold.near.kernel, self._rarity[rows])
-        error = np.abs(rule.predict(weights, target[rows], target) - target[fold.rows]) / column_spread(target)
-        return np.asarray(error.mean(axis=1) * self._rarity[fold.rows] ** rule.balance)
-
-    def _learn_decision(self, asked: OutOfBag) -> None:
-        """Choose blend, decision and balance out of bag, and keep the residuals for intervals."""
-        target = self._index.label
-        few = self._density.kind == "exact"
-        decisions = candidates(self.decision, few)
-        sum_to_one = self.approximation_.sum_to_one
-        rule = Rule(self._initial_blend(), decisions[0], self._initial_balance(), sum_to_one)
-        self._rules = [rule]
-        prediction = np.empty((0, self.n_outputs_))
-        truth = target[asked.rows]
-        if asked.folds:
-            folds = [self._evidence_outside(fold) for fold in asked.folds]
-            grid = np.unique(target, axis=0)
-            judge = Judge(truth, asked.weight, self._rarity[asked.rows], column_spread(target), grid)
-            chosen, prediction = choose_rule(folds, judge, self.blend, self.balance, decisions, sum_to_one)
-            self._rules, rule = chosen, chosen[-1]
-        self._take(rule)
-        self.oob_rows_ = asked.rows
-        self.oob_prediction_ = self._shaped(prediction)
-        self.oob_score_ = np.nan
-        if len(truth) > 1:
-            self.oob_score_ = float(r2_score(self._shaped(truth), self.oob_prediction_, sample_weight=asked.weight))
-        self._regions = []
-        if asked.folds:
-            spread = np.concatenate([target_spread(f.near.kernel, target[f.near.rows]) for f in asked.folds])
-            self._regions = [
-                Regions(
-                    truth[:, a], prediction[:, a], spread[:, a], asked.weight, np.unique(target[:, a]) if few else None
-                )
-                for a in range(self.n_outputs_)
-            ]
-        self._say(f"out-of-bag R2 {self.oob_score_:.3f} on {len(truth)} rows")
-
-    def _evidence_outside(self, fold: AnsweredFold) -> Answered:
-        """Coefficients and neighbours of a held-out fold, with rarities of targets outside it."""
-        rarity = self._rarity_outside(int(self._index.fold[fold.rows[0]]))
-        return Answered(fold.alpha, fold.near.kernel, rarity[fold.near.rows], self._index.label[fold.near.rows])
-
-    def _shaped(self, values: np.ndarray) -> np.ndarray:
-        return values[:, 0] if self.n_outputs_ == 1 and values.shape[1] == 1 else values
 
     def predict(self, X: Any) -> np.ndarray:
         """Predicted targets: the decision rule applied to the weighted targets of the neighbours.
@@ -264,12 +202,7 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        return self._shaped(self._decided(*self._answer(X)))
-
-    def _decided(self, near: Neighborhoods, answers: dict[str, np.ndarray]) -> np.ndarray:
-        """(n, n_outputs) predictions."""
-        weights = self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows])
-        return self._rule.predict(weights, self._index.label[near.rows], self._grid)
+        return self._shaped(self._decided(X, *self._answer(X)))
 
     def with_settings(self, **settings: Any) -> DSNARegressor:
         """A view of the fitted model under other settings of what comes after the neighbours.
@@ -307,22 +240,9 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         balance = self.balance_ if isinstance(view.balance, str) else float(view.balance)
         sum_to_one = view.approximation_.sum_to_one
         rule = given_rule(view.blend, view.decision, balance, sum_to_one) or known_rule(self._rules, balance)
-        view._take(rule)
+        view._take(replace(rule, offset=self._rule.offset, pull=self._rule.pull))
         view.restored()
         return view
-
-    def _take(self, rule: Rule) -> None:
-        """Decide by a rule from now on."""
-        self._rule = rule
-        self.blend_, self.decision_, self.balance_ = rule.blend, rule.decision, rule.balance
-        target = self._index.label
-        self._grid = np.unique(target, axis=0) if DECISIONS[rule.decision].needs_grid else target[:1].copy()
-
-    def _evidence(self, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
-        """Weights and targets of the rows, and the rule that decides by them."""
-        weight = self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows])
-        task = {"kind": "regression", "decision": self.decision_, "grid": self._grid}
-        return {**task, "weight": weight, "label": self._index.label[near.rows]}
 
     def add_samples(self, X: Any, y: Any) -> DSNARegressor:
         """Add rows to the leaves without refitting.
@@ -351,11 +271,32 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
             self._density = TargetDensity(every[weight > 0], self._density.kind, weight[weight > 0])
         self._rarity = self._density.rarity(every)
         index.add(X, target, target, np.ones(len(self._rarity)))
+        if self._trend is not None:
+            new = self._trend.predict(index.scaling.transform(X))
+            self._row_trend = np.concatenate([self._row_trend, new])
         self._take(self._rule)
         return self
 
+    def is_extrapolated(self, X: Any) -> np.ndarray:
+        """Which queries lie past the training rows along the trend: their predictions rest on its continuation.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+
+        Returns
+        -------
+        array of shape (n,), bool
+            All False where no trend is used.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        return np.asarray(np.any(self._past(X) > np.zeros((len(X), self.n_outputs_)), axis=1))
+
     def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
         """Intervals that hold the target with the requested probability, for rare targets too.
+
+        They are wider where `is_extrapolated` is true, by as much as the trend lies past the training rows.
 
         Parameters
         ----------
@@ -371,9 +312,10 @@ class DSNARegressor(RegressorMixin, DSNAEstimator):
         check_is_fitted(self)
         if not self._regions:
             raise DSNAError("Intervals need out-of-bag rows, and this model has none: fit on 10 rows or more.")
-        near, answers = self._answer(check_rows(self, X, reset=False))
-        prediction = self._decided(near, answers)
-        spread = target_spread(near.kernel, self._index.label[near.rows])
+        X = check_rows(self, X, reset=False)
+        near, answers = self._answer(X)
+        prediction = self._decided(X, near, answers)
+        spread = target_spread(near.kernel, self._index.label[near.rows]) + self._past(X)
         bounds = np.stack(
             [r.intervals(prediction[:, a], coverage, spread[:, a]) for a, r in enumerate(self._regions)], axis=1
         )

@@ -23,6 +23,13 @@ class Training(NamedTuple):
     groups: np.ndarray | None
 
     @property
+    def group_codes(self) -> np.ndarray:
+        """(n,) number of each row's group, or of the row itself where there are no groups."""
+        if self.groups is None:
+            return np.arange(len(self.X))
+        return np.asarray(np.unique(self.groups, return_inverse=True)[1].ravel())
+
+    @property
     def strata(self) -> np.ndarray:
         """Class, or one of 20 target ranges, of each row."""
         rank = self.targets.rank

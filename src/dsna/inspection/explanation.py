@@ -54,6 +54,8 @@ class Explanation:
     weight : (n, M) weights in the decision, after blend and balance; summed per class and with ``rest`` added
         they are the predicted probabilities.
     label : (n, M) class labels, or (n, M, n_outputs) labels of the rows.
+    carried : (n, M, n_outputs) targets of the rows as the trend carries them over to the query, which the decision is
+        made of; None where targets are taken as they are.
     member : (n, M, K) which rows belong to which cluster; clusters may overlap.
     share, objective : (n, K) weight of each cluster in the coefficients, and its joint objective.
     hull_residual : (n, K) distance of the query from each cluster's affine hull; zero where hulls are off.
@@ -100,6 +102,7 @@ class Explanation:
     classes: np.ndarray | None = None
     rest: np.ndarray | None = None
     grid: np.ndarray | None = None
+    carried: np.ndarray | None = None
     history: np.ndarray | None = None
     n_train: tuple[int, ...] = ()
     queries: Columns | None = None
@@ -167,14 +170,16 @@ class Explanation:
         """The estimator's predictions, made by the decision rule of the rows' weights and labels alone."""
         if self.classes is not None:
             return np.asarray(self.classes[most_probable(self.predict_proba())])
-        predicted = decide(self.weight, self.label, self.decision, self.label[0] if self.grid is None else self.grid)
+        targets = self.label if self.carried is None else self.carried
+        predicted = decide(self.weight, targets, self.decision, self.label[0] if self.grid is None else self.grid)
         return predicted[:, 0] if predicted.shape[1] == 1 else predicted
 
     def frame(self, query: int | Sequence[int] | None = None, largest: int | None = None) -> Any:
         """Data frame of the rows that have a coefficient or a weight, by falling size of the weight.
 
-        Its columns are query, row, id (where identifiers are known), label (label_0, ... of several outputs),
-        coefficient, weight, proximity, clusters (numbers of the clusters that the row is in, joined by commas).
+        Its columns are query, row, id (where identifiers are known), label (label_0, ... of several outputs), carried
+        (where a trend carries targets over: what counts in place of the label; carried_0, ...), coefficient, weight,
+        proximity, clusters (numbers of the clusters that the row is in, joined by commas).
 
         Parameters
         ----------
@@ -191,7 +196,8 @@ class Explanation:
         return import_extra("pandas", "report").DataFrame(
             {"query": at[0], "row": self.rows[at]}
             | ({} if ids is None else {"id": ids})
-            | _label_columns(self.label[at])
+            | _label_columns("label", self.label[at])
+            | ({} if self.carried is None else _label_columns("carried", self.carried[at]))
             | {name: getattr(self, name)[at] for name in ("coefficient", "weight", "proximity")}
             | {"clusters": names[which.ravel()]}
         )
@@ -213,13 +219,13 @@ class Explanation:
         return import_extra("pandas", "report").DataFrame(
             {"query": at[0], "cluster": at[1], "size": size[at]}
             | {name: getattr(self, name)[at] for name in ("share", "hull_residual", "objective")}
-            | _label_columns(label)
+            | _label_columns("label", label)
         )
 
     def settling(self) -> Any:
         """Data frame of the label after each feedback step: columns query, step, label (label_0, ...)."""
         at = np.nonzero(np.arange(self.settled.shape[1]) < self.steps[:, None])
-        label = _label_columns(self.settled_labels(at))
+        label = _label_columns("label", self.settled_labels(at))
         return import_extra("pandas", "report").DataFrame({"query": at[0], "step": at[1]} | label)
 
     def compare(self, query: int = 0, largest: int = 5, tolerance: float = TOLERANCE) -> Any:
@@ -329,8 +335,8 @@ class Explanation:
         if self.train is not None and ids is not None:
             own = None if one.queries is None or one.queries.id is None else one.queries.id[0]
             header[self.train.id_name] = [own, *ids]
-        predicted = _label_columns(one.predict())
-        for name, column in _label_columns(one.label[0, places]).items():
+        predicted = _label_columns("label", one.predict())
+        for name, column in _label_columns("label", one.label[0, places]).items():
             header[name.replace("label", "target" if one.classes is None else "class")] = [predicted[name][0], *column]
         header["weight"] = [None, *one.weight[0, places]]
         columns = [f"query {range(len(self))[query]}", *(f"row {row}" for row in rows)]
@@ -338,7 +344,7 @@ class Explanation:
         return Comparison(columns=columns, header=header, features=features, away=away)
 
 
-def _label_columns(label: np.ndarray) -> dict[str, np.ndarray]:
+def _label_columns(name: str, label: np.ndarray) -> dict[str, np.ndarray]:
     """Columns for labels (r,) or (r, n_outputs)."""
     label = label[:, 0] if label.ndim == 2 and label.shape[1] == 1 else label
-    return {"label": label} if label.ndim == 1 else {f"label_{a}": label[:, a] for a in range(label.shape[1])}
+    return {name: label} if label.ndim == 1 else {f"{name}_{a}": label[:, a] for a in range(label.shape[1])}

@@ -21,6 +21,7 @@ from .._utils.invariants import Checked
 from .archive import ARRAY_KINDS, Archive, ModelFileError
 
 CONTAINERS = {
+    "Basis": "trend.features",
     "Calibration": "prediction.calibration",
     "NeighborIndex": "neighbors.index",
     "TargetDensity": "forest.density",
@@ -31,7 +32,9 @@ CONTAINERS = {
     "Rule": "prediction.rule",
     "Scaling": "forest.scaling",
     "StructuredForest": "vision.edges.forest",
+    "Thresholds": "trend.thresholds",
     "Trees": "forest.trees",
+    "Trend": "trend.trend",
 }
 _TAGS = {
     "array": 1, "strings": 1, "scalar": 1, "float": 1, "tuple": 1, "dict": 1, "random": 1, "object": 2, "template": 2,

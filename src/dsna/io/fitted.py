@@ -28,6 +28,7 @@ from .._utils.invariants import (
 from ..forest.adapters import FORESTS, NEIGHBORS, OURS
 from ..forest.held_out import N_FOLDS
 from ..prediction.decision import DECISIONS
+from ..trend.trend import KINDS
 
 
 class Attributes(NamedTuple):
@@ -89,6 +90,12 @@ def _dsna_regressor(model: Any) -> None:
     attributes = (model.blend_, model.decision_, model.balance_)
     rule = (model._rule.blend, model._rule.decision, model._rule.balance)
     require(attributes == rule, "blend_, decision_ or balance_ is not that of the rule")
+    trend = model._trend
+    require(model.trend_ == (None if trend is None else trend.kind), "trend_ is not that of the trend")
+    carry = (model._rule.offset, model._rule.pull)
+    require((model.trend_offset_, model.trend_pull_) == carry, "trend_offset_ or trend_pull_ is not that of the rule")
+    held = 0 if trend is None else len(model._index.label)
+    require(len(model._row_trend) == held, "_row_trend has another number of rows than the index")
 
 
 def _detector(model: Any) -> None:
@@ -163,6 +170,11 @@ ATTRIBUTES = {
             "blend_": _SHARE,
             "decision_": Choice(tuple(DECISIONS)),
             "balance_": _SHARE,
+            "_trend": Part("Trend", "features outputs", none=True),
+            "_row_trend": Array("float64", "trended, outputs", -LARGEST, LARGEST),
+            "trend_": Choice((*KINDS, None)),
+            "trend_offset_": _SHARE,
+            "trend_pull_": _SHARE,
             "_grid": Array("float64", "points, outputs", -LARGEST, LARGEST),
             "oob_score_": _SCORE,
             "oob_prediction_": Array("float64", "answered | answered, outputs"),

@@ -33,6 +33,10 @@ class Rule(Checked):
         How much rare targets gain, from 0 to 1.
     sum_to_one : bool, default=True
         Whether weights add up to one.
+    offset : float, default=0.0
+        Share of the trend's difference between query and neighbour that is added to the neighbour's target.
+    pull : float, default=0.0
+        Share of the trend itself, at balance 0; none is left at balance 1.
     """
 
     FIELDS = {
@@ -40,20 +44,39 @@ class Rule(Checked):
         "decision": Choice(tuple(DECISIONS)),
         "balance": Number(0.0, 1.0),
         "sum_to_one": Choice((True, False)),
+        "offset": Number(0.0, 1.0),
+        "pull": Number(0.0, 1.0),
     }
 
     blend: float
     decision: str
     balance: float
     sum_to_one: bool = True
+    offset: float = 0.0
+    pull: float = 0.0
 
     def weights(self, alpha: np.ndarray, kernel: np.ndarray, rarity: np.ndarray) -> np.ndarray:
         """(n, M) weights of the neighbours' targets; see :func:`dsna.prediction.decision.target_weights`."""
         return target_weights(alpha, kernel, rarity, self.blend, self.balance, self.sum_to_one)
 
+    def carried(self, targets: np.ndarray, along: Along | None) -> np.ndarray:
+        """(n, M, q) targets of the neighbours as they are carried over to the query along a trend."""
+        if along is None or self.offset == self.pull == 0.0:
+            return targets
+        here = along.here[:, None]
+        pull = self.pull * (1.0 - self.balance)
+        return np.asarray(pull * here + (1.0 - pull) * (targets + self.offset * (here - along.there)))
+
     def predict(self, weights: np.ndarray, targets: np.ndarray, grid: np.ndarray) -> np.ndarray:
         """(n, q) predictions from weights (n, M) of targets (n, M, q)."""
         return decide(weights, targets, self.decision, grid)
+
+
+class Along(NamedTuple):
+    """A trend at n queries and at their neighbours."""
+
+    here: np.ndarray  # (n, q)
+    there: np.ndarray  # (n, M, q)
 
 
 class Answered(NamedTuple):
@@ -63,6 +86,7 @@ class Answered(NamedTuple):
     kernel: np.ndarray  # (n, M) the forest's kernel
     rarity: np.ndarray  # (n, M) rarity of the neighbours' targets, known without the fold
     targets: np.ndarray  # (n, M, q) targets of the neighbours
+    along: Along | None = None  # the trend, learned without the fold
 
 
 class Judge(NamedTuple):
@@ -73,11 +97,22 @@ class Judge(NamedTuple):
     rarity: np.ndarray  # (n,) of the queries' own targets
     spread: np.ndarray  # (q,) unit of each output
     grid: np.ndarray  # targets seen
+    group: np.ndarray  # (n,) queries of one group are alike
+
+    def losses(self, prediction: np.ndarray) -> np.ndarray:
+        """(n,) absolute errors in units of the spread."""
+        return np.asarray((np.abs(prediction - self.truth) / self.spread).mean(axis=1))
+
+    def gain(self, before: np.ndarray, after: np.ndarray) -> tuple[float, float]:
+        """By how much the mean error of predictions falls, and the standard error of that, group by group."""
+        less = self.losses(before) - self.losses(after)
+        mean = float(np.average(less, weights=self.weight))
+        parts = np.bincount(self.group, weights=self.weight * (less - mean)) / self.weight.sum()
+        return mean, float(np.sqrt(np.sum(parts**2)))
 
     def error(self, prediction: np.ndarray, balance: float) -> float:
         """Mean absolute error in units of the spread, in which rare targets weigh as ``balance`` says."""
-        off = (np.abs(prediction - self.truth) / self.spread).mean(axis=1)
-        return float(np.average(off, weights=self.weight * self.rarity**balance))
+        return float(np.average(self.losses(prediction), weights=self.weight * self.rarity**balance))
 
     def overall(self, prediction: np.ndarray) -> np.ndarray:
         """Mean absolute and root mean squared error, all rows alike."""
@@ -87,16 +122,45 @@ class Judge(NamedTuple):
 
 def predictions(rule: Rule, folds: Sequence[Answered], grid: np.ndarray) -> np.ndarray:
     """Out-of-bag predictions of a rule, fold by fold."""
-    return np.concatenate([rule.predict(rule.weights(f.alpha, f.kernel, f.rarity), f.targets, grid) for f in folds])
+    return np.concatenate(
+        [rule.predict(rule.weights(f.alpha, f.kernel, f.rarity), rule.carried(f.targets, f.along), grid) for f in folds]
+    )
+
+
+class Choices(NamedTuple):
+    """What a rule may be chosen from."""
+
+    blends: tuple[float, ...]
+    decisions: tuple[str, ...]
+    sum_to_one: bool
+
+    @classmethod
+    def of(cls, blend: float | str, decisions: Sequence[str], sum_to_one: bool) -> Choices:
+        """The choices that a value of ``DSNARegressor(blend=...)`` leaves."""
+        return cls(_BLENDS if isinstance(blend, str) else (float(blend),), tuple(decisions), sum_to_one)
+
+    def best(
+        self, folds: Sequence[Answered], judge: Judge, balance: float, offset: float = 0.0, pull: float = 0.0
+    ) -> tuple[Rule, np.ndarray]:
+        """The rule of smallest error at a balance, and its predictions; of equals, the first."""
+        rules = [
+            Rule(blend, decision, balance, self.sum_to_one, offset, pull)
+            for blend in self.blends
+            for decision in self.decisions
+        ]
+        found = [predictions(rule, folds, judge.grid) for rule in rules]
+        losses = [judge.error(prediction, balance) for prediction in found]
+        first = next(i for i, loss in enumerate(losses) if loss <= min(losses) + _TIE)
+        return rules[first], found[first]
 
 
 def choose_rule(
     folds: Sequence[Answered],
     judge: Judge,
-    blend: float | str,
+    choices: Choices,
     balance: float | str,
-    decisions: Sequence[str],
-    sum_to_one: bool,
+    offset: float = 0.0,
+    pull: float = 0.0,
 ) -> tuple[list[Rule], np.ndarray]:
     """The best rule out of bag for each balance that matters, and the predictions of the last of them.
 
@@ -104,14 +168,9 @@ def choose_rule(
     largest at which the errors over all rows, each with its own best blend and decision, stay within what it may spend;
     so a balance that was chosen and the same balance given make the same model.
     """
-    blends = _BLENDS if isinstance(blend, str) else (float(blend),)
 
     def best(at: float) -> tuple[Rule, np.ndarray]:
-        rules = [Rule(share, decision, at, sum_to_one) for share in blends for decision in decisions]
-        found = [predictions(rule, folds, judge.grid) for rule in rules]
-        losses = [judge.error(prediction, at) for prediction in found]
-        first = next(i for i, loss in enumerate(losses) if loss <= min(losses) + _TIE)
-        return rules[first], found[first]
+        return choices.best(folds, judge, at, offset, pull)
 
     kept = best(0.0 if isinstance(balance, str) else float(balance))
     plain = kept[0]

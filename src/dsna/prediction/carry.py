@@ -1,0 +1,98 @@
+"""Whether neighbours' targets are carried over along a trend, along which, and how far: chosen out of bag."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .._utils.sums import ordered_sum, weighted_sum
+from ..trend.trend import CrossFitted, Trend, TrendRows, fit_trend, trends_to_try
+from .rule import Along, Answered, Choices, Judge, Rule
+
+_OFFSETS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_PULLS = (0.0, 0.25, 0.5)
+_TIE = 1e-9
+_NEARLY = 1.03  # errors of trends that are as good as the best
+
+
+class Carry(NamedTuple):
+    """A trend, or None, and how far targets are carried along it."""
+
+    trend: Trend | None
+    own: np.ndarray  # (N, q) trend at each training row, learned without its fold
+    offset: float
+    pull: float
+
+
+class Asked(NamedTuple):
+    """Rows of one held-out fold as queries, and the rows that are their neighbours."""
+
+    fold: int
+    rows: np.ndarray  # (n,)
+    near: np.ndarray  # (n, M)
+
+
+def along_trend(folds: Sequence[Answered], asked: Sequence[Asked], fitted: CrossFitted) -> list[Answered]:
+    """The folds with a trend that saw neither their rows nor, of each neighbour, its fold."""
+    return [
+        fold._replace(along=Along(fitted.own[one.rows], fitted.outside[one.fold][one.near]))
+        for fold, one in zip(folds, asked, strict=True)
+    ]
+
+
+def carry_over(
+    trend: str | None,
+    rows: TrendRows,
+    folds: list[Answered],
+    asked: Sequence[Asked],
+    judge: Judge,
+    choices: Choices,
+) -> tuple[list[Answered], Carry]:
+    """The folds with the trend that is chosen among those that ``trend`` allows, and how far targets are carried.
+
+    A trend has to lower the out-of-bag error and, where there is a choice, to do so by one standard error; of those
+    that are nearly as good as the best, the one that reaches farthest is taken. All is chosen at balance 0, so that the
+    trend does not depend on the balance.
+    """
+    found = []
+    if trend is not None and rows.enough:
+        plain = choices.best(folds, judge, 0.0)[1]
+        for kind in trends_to_try(targets_repeat=3 * len(judge.grid) <= len(rows.X)) if trend == "auto" else (trend,):
+            fitted = fit_trend(kind, rows, np.random.RandomState(0))
+            along = along_trend(folds, asked, fitted)
+            offset, pull = _best_mean(along, judge, choices)
+            carried = choices.best(along, judge, 0.0, offset, pull)[1]
+            less, noise = judge.gain(plain, carried)
+            if less > (noise if trend == "auto" else 0.0):
+                found.append((judge.error(carried, 0.0), fitted, Carry(fitted.trend, fitted.own, offset, pull)))
+    if not found:
+        return folds, Carry(None, np.empty((0, rows.target.shape[1])), 0.0, 0.0)
+    nearly = _NEARLY * min(error for error, _, _ in found) + _TIE
+    _, fitted, carry = min((one for one in found if one[0] <= nearly), key=lambda one: one[1].beyond)
+    return along_trend(folds, asked, fitted), carry
+
+
+def _best_mean(folds: Sequence[Answered], judge: Judge, choices: Choices) -> tuple[float, float]:
+    """Offset and pull of smallest error where weighted means decide, over all blends."""
+    best, chosen = np.inf, (0.0, 0.0)
+    for blend in choices.blends:
+        rule = Rule(blend, "mean", 0.0, choices.sum_to_one)
+        sums = [_sums(rule, fold) for fold in folds]
+        own, moved, here = (np.concatenate(parts) for parts in zip(*sums, strict=True))
+        for pull in _PULLS:
+            for offset in _OFFSETS:
+                loss = judge.error(pull * here + (1.0 - pull) * (own + offset * moved), 0.0)
+                if loss < best - _TIE:
+                    best, chosen = loss, (offset, pull)
+    return chosen
+
+
+def _sums(rule: Rule, fold: Answered) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weighted sums of the neighbours' targets, of the trend's differences, and of the trend at the query."""
+    along = fold.along
+    assert along is not None
+    weights = rule.weights(fold.alpha, fold.kernel, fold.rarity)
+    moved = weighted_sum(weights, along.here[:, None] - along.there)
+    return weighted_sum(weights, fold.targets), moved, along.here * ordered_sum(weights)[:, None]

@@ -1,0 +1,155 @@
+"""How a DSNA regression decides: what it learns out of bag, and how neighbours' targets become predictions.
+
+``DSNARegressor`` adds parameters and what users call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import r2_score
+
+from .base import DSNAEstimator
+from .forest import CostSensitiveForestRegressor
+from .forest.density import TargetDensity
+from .forest.scaling import column_spread
+from .neighbors.index import Fold
+from .neighbors.neighborhoods import Neighborhoods
+from .prediction.carry import Asked, carry_over
+from .prediction.decision import DECISIONS, candidates
+from .prediction.intervals import Regions, target_spread
+from .prediction.rule import Along, Answered, Choices, Judge, Rule, choose_rule
+from .training import AnsweredFold, OutOfBag, Training
+from .trend.trend import Trend, TrendRows
+
+_TREND_COST = 0.5  # power of the inverse density that rows weigh in a trend
+
+
+class DSNARegression(DSNAEstimator):
+    """Base class of ``DSNARegressor``."""
+
+    balance: float | str
+    trend: str | None
+    n_outputs_: int
+    _density: TargetDensity
+    _rarity: np.ndarray
+
+    def _forest_class(self) -> type:
+        return CostSensitiveForestRegressor
+
+    def _n_classes(self) -> int:
+        return 0
+
+    def _initial_balance(self) -> float:
+        return 0.0 if isinstance(self.balance, str) else float(self.balance)
+
+    def _initial_blend(self) -> float:
+        return 0.5 if isinstance(self.blend, str) else float(self.blend)
+
+    def _class_scale(self) -> np.ndarray:
+        return np.ones(1)
+
+    def _rarity_outside(self, fold: int) -> np.ndarray:
+        """(N,) rarity of each target among those outside a held-out fold."""
+        target, weight = self._index.label, self._index.weight
+        if self._density.kind == "callable":
+            return self._rarity
+        others = (self._index.fold != fold) & (weight > 0)
+        return TargetDensity(target[others], self._density.kind, weight[others]).rarity(target)
+
+    def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
+        """Absolute error of the weighted mean in units of the spread, weighted according to ``balance``."""
+        rows, target = fold.known[fold.near.rows], self._index.label
+        rule = Rule(self._initial_blend(), "mean", self._initial_balance(), self.approximation_.sum_to_one)
+        weights = rule.weights(alpha, fold.near.kernel, self._rarity[rows])
+        error = np.abs(rule.predict(weights, target[rows], target) - target[fold.rows]) / column_spread(target)
+        return np.asarray(error.mean(axis=1) * self._rarity[fold.rows] ** rule.balance)
+
+    def _learn_decision(self, asked: OutOfBag, training: Training) -> None:
+        """Choose trend, blend, decision and balance out of bag, and keep the residuals for intervals."""
+        target = self._index.label
+        few = self._density.kind == "exact"
+        choices = Choices.of(self.blend, candidates(self.decision, few), self.approximation_.sum_to_one)
+        rule = Rule(self._initial_blend(), choices.decisions[0], self._initial_balance(), choices.sum_to_one)
+        self._rules = [rule]
+        self._trend: Trend | None = None
+        self._row_trend = prediction = np.empty((0, self.n_outputs_))
+        truth = target[asked.rows]
+        if asked.folds:
+            folds = [self._evidence_outside(fold) for fold in asked.folds]
+            judge = Judge(
+                truth,
+                asked.weight,
+                self._rarity[asked.rows],
+                column_spread(target),
+                np.unique(target, axis=0),
+                training.group_codes[asked.rows],
+            )
+            questions = [Asked(int(self._index.fold[f.rows[0]]), f.rows, f.near.rows) for f in asked.folds]
+            folds, carry = carry_over(self.trend, self._trend_rows(training), folds, questions, judge, choices)
+            self._trend, self._row_trend = carry.trend, carry.own
+            self._rules, prediction = choose_rule(folds, judge, choices, self.balance, carry.offset, carry.pull)
+            rule = self._rules[-1]
+        self._take(rule)
+        self.oob_rows_ = asked.rows
+        self.oob_prediction_ = self._shaped(prediction)
+        self.oob_score_ = np.nan
+        if len(truth) > 1:
+            self.oob_score_ = float(r2_score(self._shaped(truth), self.oob_prediction_, sample_weight=asked.weight))
+        self._regions = []
+        if asked.folds:
+            spread = np.concatenate([target_spread(f.near.kernel, target[f.near.rows]) for f in asked.folds])
+            self._regions = [
+                Regions(
+                    truth[:, a], prediction[:, a], spread[:, a], asked.weight, np.unique(target[:, a]) if few else None
+                )
+                for a in range(self.n_outputs_)
+            ]
+        self._say(f"out-of-bag R2 {self.oob_score_:.3f} on {len(truth)} rows")
+
+    def _trend_rows(self, training: Training) -> TrendRows:
+        """What a trend is learned from: rare targets weigh more."""
+        index = self._index
+        weight = training.weight * self._density.evaluate(index.label) ** -_TREND_COST
+        return TrendRows(index.scaling.transform(training.X), index.label, weight / weight.mean(), index.fold)
+
+    def _evidence_outside(self, fold: AnsweredFold) -> Answered:
+        """Coefficients and neighbours of a held-out fold, with rarities of targets outside it."""
+        rarity = self._rarity_outside(int(self._index.fold[fold.rows[0]]))
+        return Answered(fold.alpha, fold.near.kernel, rarity[fold.near.rows], self._index.label[fold.near.rows])
+
+    def _shaped(self, values: np.ndarray) -> np.ndarray:
+        return values[:, 0] if self.n_outputs_ == 1 and values.shape[1] == 1 else values
+
+    def _decided(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> np.ndarray:
+        """(n, n_outputs) predictions."""
+        weights = self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows])
+        return self._rule.predict(weights, self._carried(X, near), self._grid)
+
+    def _carried(self, X: np.ndarray, near: Neighborhoods) -> np.ndarray:
+        """(n, M, n_outputs) targets of the neighbours, carried over to the queries."""
+        along = None
+        if self._trend is not None:
+            along = Along(self._trend.predict(self._index.scaling.transform(X)), self._row_trend[near.rows])
+        return self._rule.carried(self._index.label[near.rows], along)
+
+    def _take(self, rule: Rule) -> None:
+        """Decide by a rule from now on."""
+        self._rule = rule
+        self.blend_, self.decision_, self.balance_ = rule.blend, rule.decision, rule.balance
+        self.trend_ = None if self._trend is None else self._trend.kind
+        self.trend_offset_, self.trend_pull_ = rule.offset, rule.pull
+        target = self._index.label
+        self._grid = np.unique(target, axis=0) if DECISIONS[rule.decision].needs_grid else target[:1].copy()
+
+    def _evidence(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
+        """Weights and targets of the rows, what these are carried over as, and the rule that decides by them."""
+        weight = self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows])
+        task = {"kind": "regression", "decision": self.decision_, "grid": self._grid}
+        carried = None if self._trend is None else self._carried(X, near)
+        return {**task, "weight": weight, "label": self._index.label[near.rows], "carried": carried}
+
+    def _past(self, X: np.ndarray) -> Any:
+        """(n, n_outputs) how far the trend at the queries lies past its values at the training rows."""
+        return 0.0 if self._trend is None else self._trend.past(self._index.scaling.transform(X))

@@ -1,0 +1,214 @@
+"""Trends: ridge regressions on the inputs or on radial functions of them, of targets or of thresholds, cross-fitted."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from .._utils.invariants import LARGEST, Array, Checked, Choice, Part, require
+from ..forest.held_out import N_FOLDS
+from ..forest.scaling import column_spread
+from .features import Basis, n_landmarks
+from .ridge import FoldSums
+from .thresholds import Thresholds
+
+#: Widths of radial functions and penalties of the ridge that are compared, by kind.
+GRID: dict[str, tuple[tuple[float | None, ...], tuple[float, ...]]] = {
+    "linear": ((None,), (0.1, 1.0, 10.0, 100.0)),
+    "joint": ((0.1, 0.3, 1.0, 3.0), (0.01, 0.1, 1.0)),
+    "kernel": ((0.1, 0.3, 1.0, 3.0), (0.01, 0.1, 1.0)),
+    "ordinal": ((0.1, 0.2, 0.4, 0.8), (0.01, 0.03, 0.1, 1.0)),
+}
+KINDS = tuple(GRID)
+_FEWEST_ROWS = 50
+_CHOICE_ROWS = 1000
+_CHOICE_LANDMARKS = 200
+_TIE = 1e-9
+_OUTERMOST = 0.1  # share of the targets on either side
+
+
+def trends_to_try(targets_repeat: bool) -> tuple[str, ...]:
+    """The kinds among which "auto" chooses: thresholds only where targets repeat.
+
+    Examples
+    --------
+    >>> trends_to_try(targets_repeat=False)
+    ('linear', 'joint')
+    """
+    return ("linear", "joint", "ordinal") if targets_repeat else ("linear", "joint")
+
+
+class TrendRows(NamedTuple):
+    """What a trend is learned from; n rows."""
+
+    X: np.ndarray  # (n, d) on the common scale
+    target: np.ndarray  # (n, q)
+    weight: np.ndarray  # (n,) sample weights, larger where targets are rare
+    fold: np.ndarray  # (n,) held-out fold
+
+    def part(self, some: np.ndarray) -> TrendRows:
+        """Some of the rows."""
+        return TrendRows(*(a[some] for a in self))
+
+    @property
+    def enough(self) -> bool:
+        """Whether every fold can be left out, and every pair of them."""
+        held = np.bincount(self.fold, weights=self.weight > 0, minlength=N_FOLDS)
+        return bool(held.sum() >= _FEWEST_ROWS and held.min() > 0 and np.all(np.ptp(self.target, axis=0) > 0))
+
+
+class Trend(Checked):
+    """A smooth model of the targets.
+
+    Attributes
+    ----------
+    kind : {"linear", "kernel", "ordinal"}
+    basis : the functions that it is linear in.
+    slopes, intercept : (functions, k), (k,) of the targets, or of the shares that exceed thresholds.
+    thresholds : of an ordinal trend; None of the others.
+    bounds : (2, q) predictions beyond these are cut off: one range of the training targets on either side.
+    reach : (2, q) lowest and highest value at a training row, learned without the row's fold.
+    """
+
+    FIELDS = {
+        "kind": Choice(KINDS),
+        "basis": Part("Basis", "features"),
+        "slopes": Array("float64", "functions, values"),
+        "intercept": Array("float64", "values"),
+        "thresholds": Part("Thresholds", "outputs", none=True),
+        "bounds": Array("float64", "two, outputs", -LARGEST, LARGEST),
+        "reach": Array("float64", "two, outputs", -LARGEST, LARGEST),
+    }
+
+    kind: str
+    basis: Basis
+    slopes: np.ndarray
+    intercept: np.ndarray
+    thresholds: Thresholds | None
+    bounds: np.ndarray
+    reach: np.ndarray
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        require(sizes["two"] == 2, "Trend.bounds is no pair")
+        for name, pair in (("bounds", self.bounds), ("reach", self.reach)):
+            require(np.all(pair[0] <= pair[1]), f"Trend.{name} does not rise")
+        require(sizes["functions"] == self.basis.n_functions, "Trend.slopes does not fit the basis")
+        expected = sizes["outputs"] if self.thresholds is None else len(self.thresholds.step)
+        require(sizes["values"] == expected, "Trend.slopes has another number of values")
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """(n, q) trend at rows on the common scale."""
+        value = self.basis.product(X, self.slopes) + self.intercept
+        if self.thresholds is not None:
+            value = self.thresholds.targets(value)
+        return np.asarray(np.clip(value, *self.bounds))
+
+    def past(self, X: np.ndarray) -> np.ndarray:
+        """(n, q) how far the trend at rows on the common scale lies past its values at the training rows; mostly 0."""
+        value = self.predict(X)
+        return np.asarray(np.maximum(0.0, np.maximum(self.reach[0] - value, value - self.reach[1])))
+
+
+class CrossFitted(NamedTuple):
+    """A trend, and what it says of the training rows without having seen them."""
+
+    trend: Trend
+    own: np.ndarray  # (n, q) trend at each row, learned without its fold
+    outside: np.ndarray  # (N_FOLDS, n, q) at each row, learned without its fold and another
+    beyond: float  # error on the outermost targets, learned without them; in spreads of the target
+
+
+def fit_trend(kind: str, rows: TrendRows, rng: np.random.RandomState) -> CrossFitted:
+    """Learn a trend; width and penalty are those of smallest cross-fitted error on a bounded sample of the rows."""
+    thresholds = Thresholds(rows.target) if kind == "ordinal" else None
+    some = np.sort(rng.permutation(len(rows.X))[:_CHOICE_ROWS])
+    few = rows.part(some)
+    spread = column_spread(rows.target)
+    bounds = _bounds(rows.target)
+    best, chosen = np.inf, (GRID[kind][0][0], GRID[kind][1][0])
+    picked = rng.permutation(len(few.X))[:_CHOICE_LANDMARKS]
+    for width in GRID[kind][0]:
+        fitted = _Fits(few, width, picked, kind, thresholds, bounds)
+        for penalty in GRID[kind][1]:
+            error = (np.abs(fitted.own(penalty) - few.target) / spread).mean(axis=1)
+            loss = float(np.average(error, weights=few.weight))
+            if loss < best - _TIE:
+                best, chosen = loss, (width, penalty)
+    width, penalty = chosen
+    picked = rng.permutation(len(rows.X))[: n_landmarks(len(rows.X))]
+    fits = _Fits(rows, width, picked, kind, thresholds, bounds)
+    own = fits.own(penalty)
+    return CrossFitted(fits.trend(kind, penalty, own), own, fits.outside(penalty), fits.beyond(penalty, spread))
+
+
+def _bounds(target: np.ndarray) -> np.ndarray:
+    low, high = target.min(axis=0), target.max(axis=0)
+    return np.stack([2.0 * low - high, 2.0 * high - low])
+
+
+class _Fits:
+    """Ridge regressions on one basis that leave out folds."""
+
+    def __init__(
+        self,
+        rows: TrendRows,
+        width: float | None,
+        picked: np.ndarray,
+        kind: str,
+        thresholds: Thresholds | None,
+        bounds: np.ndarray,
+    ):
+        linear = kind in ("linear", "joint")
+        self.rows, self.thresholds, self.bounds = rows, thresholds, bounds
+        self.basis = Basis(rows.X, width, picked, linear)
+        self.columns = self.basis.columns(rows.X, picked)
+        self.F = self.basis.functions(rows.X) @ self.columns
+        self.values = rows.target if thresholds is None else thresholds.indicators(rows.target)
+        self.sums = FoldSums(self.F, self.values, rows.weight, rows.fold)
+
+    def _at(self, fold: int, left_out: tuple[int, ...], penalty: float) -> np.ndarray:
+        """Trend at the rows of one fold, learned without some."""
+        return self._targets(self.F[self.rows.fold == fold], *self.sums.solve(left_out, penalty))
+
+    def _targets(self, F: np.ndarray, slopes: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        value = F @ slopes + intercept
+        value = value if self.thresholds is None else self.thresholds.targets(value)
+        return np.asarray(np.clip(value, *self.bounds))
+
+    def own(self, penalty: float) -> np.ndarray:
+        out = np.empty_like(self.rows.target)
+        for b in range(N_FOLDS):
+            out[self.rows.fold == b] = self._at(b, (b,), penalty)
+        return out
+
+    def outside(self, penalty: float) -> np.ndarray:
+        out = np.empty((N_FOLDS, *self.rows.target.shape))
+        for b in range(N_FOLDS):
+            out[b, self.rows.fold == b] = self._at(b, (b,), penalty)
+        for b, c in combinations(range(N_FOLDS), 2):
+            out[b, self.rows.fold == c] = self._at(c, (b, c), penalty)
+            out[c, self.rows.fold == b] = self._at(b, (b, c), penalty)
+        return out
+
+    def beyond(self, penalty: float, spread: np.ndarray) -> float:
+        """Mean absolute error on the outermost fifth of the targets, learned from the others, output by output."""
+        errors = []
+        for a, target in enumerate(self.rows.target.T):
+            low, high = np.quantile(target, [_OUTERMOST, 1.0 - _OUTERMOST])
+            inner = (target >= low) & (target <= high)
+            rows = self.rows.part(inner)
+            sums = FoldSums(self.F[inner], self.values[inner], rows.weight, rows.fold)
+            value = self._targets(self.F[~inner], *sums.solve((), penalty))
+            errors.append(np.abs(value[:, a] - target[~inner]).mean() / spread[a] if not inner.all() else 0.0)
+        return float(np.mean(errors))
+
+    def trend(self, kind: str, penalty: float, own: np.ndarray) -> Trend:
+        slopes, intercept = self.sums.solve((), penalty)
+        trend = Trend()
+        trend.kind, trend.basis, trend.thresholds, trend.bounds = kind, self.basis, self.thresholds, self.bounds
+        trend.reach = np.stack([own.min(axis=0), own.max(axis=0)])
+        trend.slopes, trend.intercept = self.columns @ slopes, intercept
+        trend.check()
+        return trend
