@@ -43,7 +43,9 @@ _TUNING_ROWS = 1000
 _PILOT_TREES = 10
 _ROUNDING = 1e-6
 #: Parameters that a fitted model cannot follow: another value needs another fit.
-_FITTED = ("forest", "approximation", "metric", "max_neighbors", "blend", "scaling", "balance", "decision", "tune")
+_FITTED = (
+    "forest", "approximation", "metric", "max_neighbors", "blend", "scaling", "balance", "decision", "trend", "tune",
+)  # fmt: skip
 
 
 class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
@@ -355,7 +357,7 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         self._fitted_with = self._parameters_of_fit()
 
     def _parameters_of_fit(self) -> dict[str, Any]:
-        return {name: _identity(getattr(self, name)) for name in _FITTED}
+        return {name: _identity(getattr(self, name)) for name in _FITTED if hasattr(self, name)}
 
     def _check_unchanged(self) -> None:
         """Refuse to answer with parameters that are not those of the fit."""

@@ -71,6 +71,7 @@ class DSNARegression(DSNAEstimator):
         target = self._index.label
         few = self._density.kind == "exact"
         choices = Choices.of(self.blend, candidates(self.decision, few), self.approximation_.sum_to_one)
+        every = Choices.of("auto", candidates("auto", few), choices.sum_to_one)
         rule = Rule(self._initial_blend(), choices.decisions[0], self._initial_balance(), choices.sum_to_one)
         self._rules = [rule]
         self._trend: Trend | None = None
@@ -87,7 +88,7 @@ class DSNARegression(DSNAEstimator):
                 training.group_codes[asked.rows],
             )
             questions = [Asked(int(self._index.fold[f.rows[0]]), f.rows, f.near.rows) for f in asked.folds]
-            folds, carry = carry_over(self.trend, self._trend_rows(training), folds, questions, judge, choices)
+            folds, carry = carry_over(self.trend, self._trend_rows(training), folds, questions, judge, every)
             self._trend, self._row_trend = carry.trend, carry.own
             self._rules, prediction = choose_rule(folds, judge, choices, self.balance, carry.offset, carry.pull)
             rule = self._rules[-1]
@@ -131,7 +132,8 @@ class DSNARegression(DSNAEstimator):
         """(n, M, n_outputs) targets of the neighbours, carried over to the queries."""
         along = None
         if self._trend is not None:
-            along = Along(self._trend.predict(self._index.scaling.transform(X)), self._row_trend[near.rows])
+            here = self._trend.predict(self._index.scaling.transform(X))
+            along = Along(here, self._row_trend[near.rows], self._trend.bounds)
         return self._rule.carried(self._index.label[near.rows], along)
 
     def _take(self, rule: Rule) -> None:

@@ -57,8 +57,8 @@ class DSNARegressor(RegressorMixin, DSNARegression):
         as equally important. "auto" gives rare targets the most weight at which the out-of-bag errors stay within 15 %
         (mean absolute) and 8 % (root mean squared) of those at 0.
     decision : {"auto", "mean", "median", "grid", "paper"}, default="auto"
-        Weighted mean, which alone extrapolates past the targets seen; weighted median; mean snapped to the nearest
-        target seen; the plain sum of the paper. "auto" takes the one of smallest out-of-bag error.
+        Weighted mean, which extrapolates past the targets seen even without a trend; weighted median; mean snapped to
+        the nearest target seen; the plain sum of the paper. "auto" takes the one of smallest out-of-bag error.
     trend : {"auto", "linear", "kernel", "joint", "ordinal"} or None, default="auto"
         Smooth model along which neighbours' targets are carried over to the query: to a target, a share of the
         difference between the model at the query and at the neighbour is added. It counteracts the pull toward common
@@ -207,7 +207,8 @@ class DSNARegressor(RegressorMixin, DSNARegression):
     def with_settings(self, **settings: Any) -> DSNARegressor:
         """A view of the fitted model under other settings of what comes after the neighbours.
 
-        It shares rows and trees with this model, and predicts as a model would that was fitted with these values.
+        It shares rows, trees and trend with this model, and predicts as a model would that was fitted with these values
+        (with another approximation, another trend might be chosen: the view keeps the one of this model).
 
         Parameters
         ----------

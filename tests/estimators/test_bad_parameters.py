@@ -29,6 +29,7 @@ WRONG = {
     "split_groups": ("x", None),
     "svr_epsilon": (-1, "x"),
     "target_density": ("x", lambda y: -y),
+    "trend": ("x", 3, True),
     "max_split_samples": (0, "x"),
     "bootstrap": ("x", 3, None),
     "metric_rounds": (0, -1, "x"),

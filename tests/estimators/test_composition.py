@@ -121,13 +121,18 @@ def test_a_balance_that_was_chosen_and_the_same_given_are_one_model():
     np.testing.assert_array_equal(given.predict_interval(X), chosen.predict_interval(X))
 
 
-def test_a_view_predicts_as_a_model_fitted_with_its_settings():
+@pytest.mark.parametrize("trend", ["auto", None])
+def test_a_view_predicts_as_a_model_fitted_with_its_settings(trend):
     X, y = table(DSNARegressor, n=150)
-    model = DSNARegressor(CostSensitiveForestRegressor(10), random_state=0).fit(X, y)
+    how = {"forest": CostSensitiveForestRegressor(10), "trend": trend, "random_state": 0}
+    model = DSNARegressor(**how).fit(X, y)
+    assert (model.trend_ is None) == (trend is None)
     before = model.predict(X)
-    for settings in ({"balance": 0.0}, {"blend": 0.25, "decision": "mean", "balance": 0.7}, presets.affine_hull()):
-        settings = {"decision": "mean", "balance": 0.0, **settings} if "approximation" in settings else settings
-        fitted = DSNARegressor(CostSensitiveForestRegressor(10), random_state=0, **settings).fit(X, y)
+    views = [{"balance": 0.0}, {"blend": 0.25, "decision": "mean", "balance": 0.7}]
+    if trend is None:  # with another approximation, another trend would be chosen
+        views.append({"decision": "mean", "balance": 0.0, **presets.affine_hull()})
+    for settings in views:
+        fitted = DSNARegressor(**how, **settings).fit(X, y)
         np.testing.assert_array_equal(model.with_settings(**settings).predict(X), fitted.predict(X))
     np.testing.assert_array_equal(model.predict(X), before)
     with pytest.raises(DSNAError, match="metric cannot be changed without another fit"):

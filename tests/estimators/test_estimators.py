@@ -125,7 +125,7 @@ def test_balance_moves_predictions_toward_the_rare(classes, labels):
     assert rare[0] < rare[2]
     X, X_test, y, _ = labels
     spread = [
-        build(DSNARegressor, n_estimators=20, balance=b, decision="mean", random_state=0)
+        build(DSNARegressor, n_estimators=20, balance=b, decision="mean", trend=None, random_state=0)
         .fit(X, y)
         .predict(X_test)
         .std()
@@ -134,13 +134,14 @@ def test_balance_moves_predictions_toward_the_rare(classes, labels):
     assert spread[1] > spread[0]
 
 
-def test_only_the_mean_extrapolates():
+def test_without_a_trend_only_the_mean_extrapolates():
     rng = np.random.RandomState(0)
     X = rng.uniform(0, 1, size=(300, 2))
     y = 10 * X[:, 0]
     seen = X[:, 0] < 0.8
     beyond = X[X[:, 0] > 0.9]
-    how = {"n_estimators": 30, "balance": 0.0, "blend": 0.0, "max_iter": 0, "gamma": 0.01, "random_state": 0}
+    how = {"n_estimators": 30, "balance": 0.0, "blend": 0.0, "max_iter": 0, "gamma": 0.01, "trend": None}
+    how["random_state"] = 0
     mean = build(DSNARegressor, decision="mean", **how).fit(X[seen], y[seen]).predict(beyond)
     grid = build(DSNARegressor, decision="median", **how).fit(X[seen], y[seen]).predict(beyond)
     assert mean.max() > y[seen].max()

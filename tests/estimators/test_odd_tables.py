@@ -172,7 +172,8 @@ def test_queries_far_from_all_rows(kind, scaling):
     if kind in CLASSIFIERS:
         np.testing.assert_array_equal(found, [1, 0, 1])
     else:
-        assert np.all((found >= 2.0 * y.min()) & (found <= 2.0 * y.max()))
+        # A trend is cut off one range of the targets past the outermost.
+        assert np.all((found >= y.min() - np.ptp(y)) & (found <= y.max() + np.ptp(y)))
 
 
 @every

@@ -37,7 +37,7 @@ class Asked(NamedTuple):
 def along_trend(folds: Sequence[Answered], asked: Sequence[Asked], fitted: CrossFitted) -> list[Answered]:
     """The folds with a trend that saw neither their rows nor, of each neighbour, its fold."""
     return [
-        fold._replace(along=Along(fitted.own[one.rows], fitted.outside[one.fold][one.near]))
+        fold._replace(along=Along(fitted.own[one.rows], fitted.outside[one.fold][one.near], fitted.trend.bounds))
         for fold, one in zip(folds, asked, strict=True)
     ]
 
@@ -54,7 +54,7 @@ def carry_over(
 
     A trend has to lower the out-of-bag error and, where there is a choice, to do so by one standard error; of those
     that are nearly as good as the best, the one that reaches farthest is taken. All is chosen at balance 0, so that the
-    trend does not depend on the balance.
+    trend does not depend on the balance; callers give the same choices whatever blend and decision are set.
     """
     found = []
     if trend is not None and rows.enough:
@@ -62,8 +62,10 @@ def carry_over(
         for kind in trends_to_try(targets_repeat=3 * len(judge.grid) <= len(rows.X)) if trend == "auto" else (trend,):
             fitted = fit_trend(kind, rows, np.random.RandomState(0))
             along = along_trend(folds, asked, fitted)
-            offset, pull = _best_mean(along, judge, choices)
-            carried = choices.best(along, judge, 0.0, offset, pull)[1]
+            blend, offset, pull = _best_mean(along, judge, choices)
+            if offset == pull == 0.0:
+                continue
+            carried = choices._replace(blends=(blend,)).best(along, judge, 0.0, offset, pull)[1]
             less, noise = judge.gain(plain, carried)
             if less > (noise if trend == "auto" else 0.0):
                 found.append((judge.error(carried, 0.0), fitted, Carry(fitted.trend, fitted.own, offset, pull)))
@@ -74,9 +76,9 @@ def carry_over(
     return along_trend(folds, asked, fitted), carry
 
 
-def _best_mean(folds: Sequence[Answered], judge: Judge, choices: Choices) -> tuple[float, float]:
-    """Offset and pull of smallest error where weighted means decide, over all blends."""
-    best, chosen = np.inf, (0.0, 0.0)
+def _best_mean(folds: Sequence[Answered], judge: Judge, choices: Choices) -> tuple[float, float, float]:
+    """Blend, offset and pull of smallest error where weighted means decide."""
+    best, chosen = np.inf, (0.0, 0.0, 0.0)
     for blend in choices.blends:
         rule = Rule(blend, "mean", 0.0, choices.sum_to_one)
         sums = [_sums(rule, fold) for fold in folds]
@@ -85,7 +87,7 @@ def _best_mean(folds: Sequence[Answered], judge: Judge, choices: Choices) -> tup
             for offset in _OFFSETS:
                 loss = judge.error(pull * here + (1.0 - pull) * (own + offset * moved), 0.0)
                 if loss < best - _TIE:
-                    best, chosen = loss, (offset, pull)
+                    best, chosen = loss, (blend, offset, pull)
     return chosen
 
 

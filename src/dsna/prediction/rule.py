@@ -65,7 +65,8 @@ class Rule(Checked):
             return targets
         here = along.here[:, None]
         pull = self.pull * (1.0 - self.balance)
-        return np.asarray(pull * here + (1.0 - pull) * (targets + self.offset * (here - along.there)))
+        carried = pull * here + (1.0 - pull) * (targets + self.offset * (here - along.there))
+        return np.asarray(np.clip(carried, *along.bounds))
 
     def predict(self, weights: np.ndarray, targets: np.ndarray, grid: np.ndarray) -> np.ndarray:
         """(n, q) predictions from weights (n, M) of targets (n, M, q)."""
@@ -77,6 +78,7 @@ class Along(NamedTuple):
 
     here: np.ndarray  # (n, q)
     there: np.ndarray  # (n, M, q)
+    bounds: np.ndarray  # (2, q) carried targets beyond these are cut off
 
 
 class Answered(NamedTuple):

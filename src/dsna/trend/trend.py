@@ -69,7 +69,7 @@ class Trend(Checked):
     slopes, intercept : (functions, k), (k,) of the targets, or of the shares that exceed thresholds.
     thresholds : of an ordinal trend; None of the others.
     bounds : (2, q) predictions beyond these are cut off: one range of the training targets on either side.
-    reach : (2, q) lowest and highest value at a training row, learned without the row's fold.
+    reach : (2, q) lowest and highest value at a training row, learned with or without the row's fold.
     """
 
     FIELDS = {
@@ -208,7 +208,8 @@ class _Fits:
         slopes, intercept = self.sums.solve((), penalty)
         trend = Trend()
         trend.kind, trend.basis, trend.thresholds, trend.bounds = kind, self.basis, self.thresholds, self.bounds
-        trend.reach = np.stack([own.min(axis=0), own.max(axis=0)])
+        known = np.concatenate([own, self._targets(self.F, slopes, intercept)])
+        trend.reach = np.stack([known.min(axis=0), known.max(axis=0)])
         trend.slopes, trend.intercept = self.columns @ slopes, intercept
         trend.check()
         return trend

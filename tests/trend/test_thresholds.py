@@ -1,0 +1,30 @@
+"""Targets as counts of thresholds."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dsna.trend.thresholds import Thresholds
+
+
+@given(seed=st.integers(0, 1000), n=st.integers(2, 50), outputs=st.integers(1, 3))
+def test_exact_shares_give_the_targets_back(seed, n, outputs):
+    target = np.random.default_rng(seed).integers(-5, 6, (n, outputs)).astype(float)
+    target[0] = -6.0
+    levels = Thresholds(target)
+    np.testing.assert_allclose(levels.targets(levels.indicators(target)), target, atol=1e-9)
+
+
+def test_many_levels_become_sixty():
+    target = np.arange(1000.0)[:, None]
+    levels = Thresholds(target)
+    assert len(levels.step) == 59
+    again = levels.targets(levels.indicators(target))
+    assert np.abs(again - target).max() <= np.diff(np.quantile(target, np.linspace(0, 1, 60))).max()
+
+
+@pytest.mark.parametrize("share, expected", [(0.39, 0.0), (0.45, 0.25), (0.5, 0.5), (0.61, 1.0)])
+def test_a_share_near_one_half_is_part_of_a_step(share, expected):
+    levels = Thresholds(np.array([[0.0], [1.0]]))
+    assert levels.targets(np.array([[share]])).item() == pytest.approx(expected)

@@ -1,0 +1,96 @@
+"""Trends: cross-fits see what they may see, kinds continue as they should."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from dsna.trend.thresholds import Thresholds
+from dsna.trend.trend import KINDS, TrendRows, _bounds, _Fits, fit_trend
+
+
+def rows(n=300, d=4, seed=0, noise=0.1):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    target = np.round(X @ np.arange(1.0, d + 1) + noise * rng.normal(size=n), 1)[:, None]
+    return TrendRows(X, target, rng.uniform(0.5, 2.0, n), np.arange(n) % 5)
+
+
+def fits(some, kind):
+    thresholds = Thresholds(some.target) if kind == "ordinal" else None
+    width = None if kind == "linear" else 0.3
+    return _Fits(some, width, np.arange(100), kind, thresholds, np.array([[-99.0], [99.0]]))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "ordinal"])
+def test_values_without_the_own_fold_are_those_of_a_refit(kind):
+    some = rows()
+    fitted = fits(some, kind)
+    own = fitted.own(0.1)
+    for fold in range(5):
+        kept = some.fold != fold
+        peer = Ridge(alpha=0.1).fit(fitted.F[kept], some.target[kept], sample_weight=some.weight[kept])
+        np.testing.assert_allclose(own[~kept], peer.predict(fitted.F[~kept]).reshape(-1, 1), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_targets_of_a_fold_do_not_reach_what_is_learned_without_it(kind):
+    some = rows()
+    other = some.target.copy()
+    other[some.fold == 2] = other[some.fold == 2][::-1]
+    before, after = fits(some, kind), fits(some._replace(target=other), kind)
+    held_out = some.fold == 2
+    np.testing.assert_allclose(after.own(0.1)[held_out], before.own(0.1)[held_out], atol=1e-9)
+    np.testing.assert_allclose(after.outside(0.1)[2], before.outside(0.1)[2], atol=1e-9)
+    # Rows of other folds, learned without their own fold alone, do feel it.
+    assert np.abs(after.own(0.1) - before.own(0.1))[~held_out].max() > 1e-3
+    # Nor does a row's own fold reach its value where another fold is left out as well.
+    np.testing.assert_allclose(after.outside(0.1)[:, held_out], before.outside(0.1)[:, held_out], atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_trends_fit(kind):
+    some = rows(600)
+    found = fit_trend(kind, some, np.random.RandomState(0))
+    assert np.abs(found.own - some.target).mean() < 0.25 * some.target.std()
+    assert found.trend.past(some.X).max() < 1e-6
+
+
+def test_linear_columns_continue_and_thresholds_do_not():
+    some = rows(600)
+    seen = some.target[:, 0] < np.quantile(some.target, 0.8)
+    errors = {}
+    for kind in KINDS:
+        trend = fit_trend(kind, some.part(seen), np.random.RandomState(0)).trend
+        answer = trend.predict(some.X[~seen])
+        errors[kind] = np.abs(answer - some.target[~seen]).mean() / some.target.std()
+        assert answer.max() <= _bounds(some.target[seen])[1, 0]
+        past = trend.past(some.X[~seen])[:, 0] > 0
+        assert past.mean() > 0.5 if kind in ("linear", "joint") else not past.all()
+    assert max(errors["linear"], errors["joint"]) < 0.1
+    assert errors["kernel"] > errors["linear"]
+    assert errors["ordinal"] > 0.3
+
+
+def test_error_past_the_targets_is_known_from_the_outermost():
+    some = rows(600)
+    beyond = {kind: fit_trend(kind, some, np.random.RandomState(0)).beyond for kind in KINDS}
+    assert min(beyond, key=beyond.get) in ("linear", "joint")
+    assert beyond["linear"] < 0.5 * beyond["ordinal"]
+
+
+def test_several_outputs_have_a_trend_each():
+    some = rows()
+    both = some._replace(target=np.hstack([some.target, -2.0 * some.target]))
+    for kind in KINDS:
+        found = fit_trend(kind, both, np.random.RandomState(0))
+        assert found.outside.shape == (5, 300, 2)
+        np.testing.assert_allclose(found.own[:, 1], -2.0 * found.own[:, 0], atol=0.5 if kind == "ordinal" else 1e-6)
+
+
+@pytest.mark.parametrize(
+    "change", [{"target": np.ones((300, 1))}, {"fold": np.zeros(300, dtype=int)}, {"weight": np.zeros(300)}]
+)
+def test_too_little_for_a_trend(change):
+    assert rows().enough
+    assert not rows()._replace(**change).enough
+    assert not rows(40).enough
