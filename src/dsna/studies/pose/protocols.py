@@ -42,10 +42,8 @@ def thinned(split: Split, pitch: np.ndarray, share: float, seed: int) -> Split:
     Parameters
     ----------
     split : Split
-    pitch : array of shape (n,)
-        Of all pictures.
-    share : float
-        Of the training pictures, to be removed.
+    pitch : array of shape (n,), of all pictures
+    share : float, of the training pictures that are to be removed
     seed : int
 
     Returns
