@@ -21,7 +21,7 @@ from .prediction.decision import DECISIONS, candidates
 from .prediction.intervals import Regions, target_spread
 from .prediction.rule import Along, Answered, Choices, Judge, Rule, choose_rule
 from .training import AnsweredFold, OutOfBag, Training
-from .trend.trend import Trend, TrendRows
+from .trend.trend import TrendRows
 
 _TREND_COST = 0.5  # power of the inverse density that rows weigh in a trend
 
@@ -30,7 +30,7 @@ class DSNARegression(DSNAEstimator):
     """Base class of ``DSNARegressor``."""
 
     balance: float | str
-    trend: str | None
+    trend: Any
     n_outputs_: int
     _density: TargetDensity
     _rarity: np.ndarray
@@ -74,7 +74,7 @@ class DSNARegression(DSNAEstimator):
         every = Choices.of("auto", candidates("auto", few), choices.sum_to_one)
         rule = Rule(self._initial_blend(), choices.decisions[0], self._initial_balance(), choices.sum_to_one)
         self._rules = [rule]
-        self._trend: Trend | None = None
+        self._trend: Any = None
         self._row_trend = prediction = np.empty((0, self.n_outputs_))
         truth = target[asked.rows]
         if asked.folds:

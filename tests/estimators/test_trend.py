@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsRegressor
 
 import dsna
 from dsna import CostSensitiveForestRegressor, DSNAError, DSNARegressor, presets
@@ -129,3 +131,35 @@ def test_a_fitted_model_does_not_follow_another_trend():
 
 def test_the_paper_has_no_trend():
     assert clone(DSNARegressor(**presets.paper("regression"))).trend is None
+
+
+def test_any_regressor_is_a_trend(tmp_path):
+    X, y = table(300, 0)
+    seen = y < np.quantile(y, 0.8)
+    fitted = model(trend=Ridge(), balance=0.0).fit(X[seen], y[seen])
+    assert fitted.trend_ == "Ridge"
+    same = model(trend="linear", balance=0.0).fit(X[seen], y[seen])
+    error, expected = (np.abs(one.predict(X[~seen]) - y[~seen]).mean() for one in (fitted, same))
+    assert error == pytest.approx(expected, rel=0.2)
+    np.testing.assert_array_equal(fitted.explain(X).predict(), fitted.predict(X))
+    assert fitted.is_extrapolated(X[~seen]).any()
+    with pytest.raises(TypeError, match="trend is a Ridge, which a dsna model file cannot hold"):
+        dsna.save(fitted, tmp_path / "model.dsna")
+    assert not list(tmp_path.iterdir())
+
+
+def test_several_outputs_by_any_regressor():
+    X, y = table(200, 0, outputs=2)
+    fitted = model(trend=KNeighborsRegressor()).fit(X, y)
+    assert fitted.predict(X).shape == (200, 2)
+
+
+class OneValue(Ridge):
+    def predict(self, X):
+        return np.full(len(X), np.nan)
+
+
+def test_a_regressor_that_predicts_nonsense_is_reported():
+    X, y = table(100, 0)
+    with pytest.raises(DSNAError, match=r"trend=OneValue.*not finite"):
+        model(trend=OneValue()).fit(X, y)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from dsna.trend.thresholds import Thresholds
-from dsna.trend.trend import KINDS, TrendRows, _bounds, _Fits, fit_trend
+from dsna.trend.trend import KINDS, TrendRows, _Fits, bounds_of, cross_fit, fit_trend
 
 
 def rows(n=300, d=4, seed=0, noise=0.1):
@@ -37,14 +37,16 @@ def test_targets_of_a_fold_do_not_reach_what_is_learned_without_it(kind):
     some = rows()
     other = some.target.copy()
     other[some.fold == 2] = other[some.fold == 2][::-1]
-    before, after = fits(some, kind), fits(some._replace(target=other), kind)
+    both = fits(some, kind), fits(some._replace(target=other), kind)
+    (before, before_outside), (after, after_outside) = (cross_fit(some.fold, one.learner(0.1)) for one in both)
+    np.testing.assert_array_equal(before, both[0].own(0.1))
     held_out = some.fold == 2
-    np.testing.assert_allclose(after.own(0.1)[held_out], before.own(0.1)[held_out], atol=1e-9)
-    np.testing.assert_allclose(after.outside(0.1)[2], before.outside(0.1)[2], atol=1e-9)
+    np.testing.assert_allclose(after[held_out], before[held_out], atol=1e-9)
+    np.testing.assert_allclose(after_outside[2], before_outside[2], atol=1e-9)
     # Rows of other folds, learned without their own fold alone, do feel it.
-    assert np.abs(after.own(0.1) - before.own(0.1))[~held_out].max() > 1e-3
+    assert np.abs(after - before)[~held_out].max() > 1e-3
     # Nor does a row's own fold reach its value where another fold is left out as well.
-    np.testing.assert_allclose(after.outside(0.1)[:, held_out], before.outside(0.1)[:, held_out], atol=1e-9)
+    np.testing.assert_allclose(after_outside[:, held_out], before_outside[:, held_out], atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -63,7 +65,7 @@ def test_linear_columns_continue_and_thresholds_do_not():
         trend = fit_trend(kind, some.part(seen), np.random.RandomState(0)).trend
         answer = trend.predict(some.X[~seen])
         errors[kind] = np.abs(answer - some.target[~seen]).mean() / some.target.std()
-        assert answer.max() <= _bounds(some.target[seen])[1, 0]
+        assert answer.max() <= bounds_of(some.target[seen])[1, 0]
         past = trend.past(some.X[~seen])[:, 0] > 0
         assert past.mean() > 0.5 if kind in ("linear", "joint") else not past.all()
     assert max(errors["linear"], errors["joint"]) < 0.1

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._utils.sums import ordered_sum, weighted_sum
-from ..trend.trend import CrossFitted, Trend, TrendRows, fit_trend, trends_to_try
+from ..trend.other import fit_other
+from ..trend.trend import CrossFitted, TrendRows, fit_trend, trends_to_try
 from .rule import Along, Answered, Choices, Judge, Rule
 
 _OFFSETS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -20,7 +21,7 @@ _NEARLY = 1.03  # errors of trends that are as good as the best
 class Carry(NamedTuple):
     """A trend, or None, and how far targets are carried along it."""
 
-    trend: Trend | None
+    trend: Any  # a Trend, what stands in for it, or None
     own: np.ndarray  # (N, q) trend at each training row, learned without its fold
     offset: float
     pull: float
@@ -43,7 +44,7 @@ def along_trend(folds: Sequence[Answered], asked: Sequence[Asked], fitted: Cross
 
 
 def carry_over(
-    trend: str | None,
+    trend: Any,
     rows: TrendRows,
     folds: list[Answered],
     asked: Sequence[Asked],
@@ -57,17 +58,20 @@ def carry_over(
     trend does not depend on the balance; callers give the same choices whatever blend and decision are set.
     """
     found = []
+    auto = isinstance(trend, str) and trend == "auto"
     if trend is not None and rows.enough:
         plain = choices.best(folds, judge, 0.0)[1]
-        for kind in trends_to_try(targets_repeat=3 * len(judge.grid) <= len(rows.X)) if trend == "auto" else (trend,):
-            fitted = fit_trend(kind, rows, np.random.RandomState(0))
+        repeat = 3 * len(judge.grid) <= len(rows.X)
+        for kind in trends_to_try(repeat) if auto else (trend,):
+            named = isinstance(kind, str)
+            fitted = fit_trend(kind, rows, np.random.RandomState(0)) if named else fit_other(kind, rows)
             along = along_trend(folds, asked, fitted)
             blend, offset, pull = _best_mean(along, judge, choices)
             if offset == pull == 0.0:
                 continue
             carried = choices._replace(blends=(blend,)).best(along, judge, 0.0, offset, pull)[1]
             less, noise = judge.gain(plain, carried)
-            if less > (noise if trend == "auto" else 0.0):
+            if less > (noise if auto else 0.0):
                 found.append((judge.error(carried, 0.0), fitted, Carry(fitted.trend, fitted.own, offset, pull)))
     if not found:
         return folds, Carry(None, np.empty((0, rows.target.shape[1])), 0.0, 0.0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -107,14 +108,13 @@ class Trend(Checked):
 
     def past(self, X: np.ndarray) -> np.ndarray:
         """(n, q) how far the trend at rows on the common scale lies past its values at the training rows; mostly 0."""
-        value = self.predict(X)
-        return np.asarray(np.maximum(0.0, np.maximum(self.reach[0] - value, value - self.reach[1])))
+        return how_far_past(self.predict(X), self.reach)
 
 
 class CrossFitted(NamedTuple):
     """A trend, and what it says of the training rows without having seen them."""
 
-    trend: Trend
+    trend: Any  # a Trend, or what stands in for it
     own: np.ndarray  # (n, q) trend at each row, learned without its fold
     outside: np.ndarray  # (N_FOLDS, n, q) at each row, learned without its fold and another
     beyond: float  # error on the outermost targets, learned without them; in spreads of the target
@@ -126,7 +126,7 @@ def fit_trend(kind: str, rows: TrendRows, rng: np.random.RandomState) -> CrossFi
     some = np.sort(rng.permutation(len(rows.X))[:_CHOICE_ROWS])
     few = rows.part(some)
     spread = column_spread(rows.target)
-    bounds = _bounds(rows.target)
+    bounds = bounds_of(rows.target)
     best, chosen = np.inf, (GRID[kind][0][0], GRID[kind][1][0])
     picked = rng.permutation(len(few.X))[:_CHOICE_LANDMARKS]
     for width in GRID[kind][0]:
@@ -139,13 +139,43 @@ def fit_trend(kind: str, rows: TrendRows, rng: np.random.RandomState) -> CrossFi
     width, penalty = chosen
     picked = rng.permutation(len(rows.X))[: n_landmarks(len(rows.X))]
     fits = _Fits(rows, width, picked, kind, thresholds, bounds)
-    own = fits.own(penalty)
-    return CrossFitted(fits.trend(kind, penalty, own), own, fits.outside(penalty), fits.beyond(penalty, spread))
+    own, outside = cross_fit(rows.fold, fits.learner(penalty))
+    return CrossFitted(fits.trend(kind, penalty, own), own, outside, fits.beyond(penalty, spread))
 
 
-def _bounds(target: np.ndarray) -> np.ndarray:
+def bounds_of(target: np.ndarray) -> np.ndarray:
+    """(2, q) one range of the targets past the outermost, on either side."""
     low, high = target.min(axis=0), target.max(axis=0)
     return np.stack([2.0 * low - high, 2.0 * high - low])
+
+
+def reach_of(*known: np.ndarray) -> np.ndarray:
+    """(2, q) lowest and highest of the values known."""
+    every = np.concatenate(known)
+    return np.stack([every.min(axis=0), every.max(axis=0)])
+
+
+def how_far_past(value: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """(n, q) distance of values from the range between the two rows of ``reach``; 0 within."""
+    return np.asarray(np.maximum(0.0, np.maximum(reach[0] - value, value - reach[1])))
+
+
+#: Given folds to leave out, a function that gives the trend at the rows that a mask picks.
+Learner: TypeAlias = Callable[[tuple[int, ...]], Callable[[np.ndarray], np.ndarray]]
+
+
+def cross_fit(fold: np.ndarray, learn_without: Learner) -> tuple[np.ndarray, np.ndarray]:
+    """(n, q) trend at each row, learned without its fold; (N_FOLDS, n, q) the same, each also without one more fold."""
+    values: dict[tuple[int, int], np.ndarray] = {}
+    for b in range(N_FOLDS):
+        values[b, b] = learn_without((b,))(fold == b)
+    for b, c in combinations(range(N_FOLDS), 2):
+        trend = learn_without((b, c))
+        values[b, c], values[c, b] = trend(fold == c), trend(fold == b)
+    outside = np.empty((N_FOLDS, len(fold), values[0, 0].shape[1]))
+    for (b, c), value in values.items():
+        outside[b, fold == c] = value
+    return outside[fold, np.arange(len(fold))], outside
 
 
 class _Fits:
@@ -168,9 +198,14 @@ class _Fits:
         self.values = rows.target if thresholds is None else thresholds.indicators(rows.target)
         self.sums = FoldSums(self.F, self.values, rows.weight, rows.fold)
 
-    def _at(self, fold: int, left_out: tuple[int, ...], penalty: float) -> np.ndarray:
-        """Trend at the rows of one fold, learned without some."""
-        return self._targets(self.F[self.rows.fold == fold], *self.sums.solve(left_out, penalty))
+    def learner(self, penalty: float) -> Learner:
+        """Trends that leave out folds."""
+
+        def without(left_out: tuple[int, ...]) -> Callable[[np.ndarray], np.ndarray]:
+            solution = self.sums.solve(left_out, penalty)
+            return lambda some: self._targets(self.F[some], *solution)
+
+        return without
 
     def _targets(self, F: np.ndarray, slopes: np.ndarray, intercept: np.ndarray) -> np.ndarray:
         value = F @ slopes + intercept
@@ -178,18 +213,10 @@ class _Fits:
         return np.asarray(np.clip(value, *self.bounds))
 
     def own(self, penalty: float) -> np.ndarray:
-        out = np.empty_like(self.rows.target)
+        """(n, q) trend at each row, learned without its fold."""
+        out, learn_without = np.empty_like(self.rows.target), self.learner(penalty)
         for b in range(N_FOLDS):
-            out[self.rows.fold == b] = self._at(b, (b,), penalty)
-        return out
-
-    def outside(self, penalty: float) -> np.ndarray:
-        out = np.empty((N_FOLDS, *self.rows.target.shape))
-        for b in range(N_FOLDS):
-            out[b, self.rows.fold == b] = self._at(b, (b,), penalty)
-        for b, c in combinations(range(N_FOLDS), 2):
-            out[b, self.rows.fold == c] = self._at(c, (b, c), penalty)
-            out[c, self.rows.fold == b] = self._at(b, (b, c), penalty)
+            out[self.rows.fold == b] = learn_without((b,))(self.rows.fold == b)
         return out
 
     def beyond(self, penalty: float, spread: np.ndarray) -> float:
@@ -208,8 +235,7 @@ class _Fits:
         slopes, intercept = self.sums.solve((), penalty)
         trend = Trend()
         trend.kind, trend.basis, trend.thresholds, trend.bounds = kind, self.basis, self.thresholds, self.bounds
-        known = np.concatenate([own, self._targets(self.F, slopes, intercept)])
-        trend.reach = np.stack([known.min(axis=0), known.max(axis=0)])
+        trend.reach = reach_of(own, self._targets(self.F, slopes, intercept))
         trend.slopes, trend.intercept = self.columns @ slopes, intercept
         trend.check()
         return trend
