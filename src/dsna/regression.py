@@ -149,8 +149,10 @@ class DSNARegression(DSNAEstimator):
         """Weights and targets of the rows, what these are carried over as, and the rule that decides by them."""
         weight = self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows])
         task = {"kind": "regression", "decision": self.decision_, "grid": self._grid}
-        carried = None if self._trend is None else self._carried(X, near)
-        return {**task, "weight": weight, "label": self._index.label[near.rows], "carried": carried}
+        along: dict[str, Any] = {}
+        if self._trend is not None:
+            along = {"carried": self._carried(X, near), "extrapolated": np.any(self._past(X) > 0.0, axis=1)}
+        return {**task, **along, "weight": weight, "label": self._index.label[near.rows]}
 
     def _past(self, X: np.ndarray) -> Any:
         """(n, n_outputs) how far the trend at the queries lies past its values at the training rows."""

@@ -78,6 +78,11 @@ def test_predictions_continue_past_the_targets_seen():
     assert not fitted.is_extrapolated(X[seen]).any()
     assert fitted.is_extrapolated(X[~seen]).mean() > 0.3
     assert fitted.predict(X[~seen]).max() > y[seen].max()
+    why = fitted.explain(X)
+    np.testing.assert_array_equal(why.extrapolated, fitted.is_extrapolated(X))
+    far = int(np.flatnonzero(why.extrapolated)[0])
+    assert "extrapolated: past the training rows" in why.report(far)
+    assert "extrapolated" not in why.report(int(np.flatnonzero(~why.extrapolated)[0]))
 
 
 def test_intervals_inside_cover_as_asked():

@@ -97,7 +97,8 @@ def test_long_reports_keep_what_differs_most(frame):
     report = model.explain(query, train=X).report(features=4)
     assert "\nx7 " in report
     assert "26 features more" in report
-    assert len(report.splitlines()) == 2 + 3 + 1 + 4 + 2
+    # Two lines of heading, columns, target, carried, weight, a line between, features, two notes.
+    assert len(report.splitlines()) == 2 + 4 + 1 + 4 + 2
 
 
 def test_without_the_training_rows(model, frame):
@@ -213,7 +214,7 @@ def test_several_outputs_and_empty_neighbourhoods():
     model = small(DSNARegressor).fit(X, X)
     why = model.explain(X[:2], train=X)
     shown = why.compare(1, largest=1)
-    assert shown.index.tolist() == ["target_0", "target_1", "weight", "x0", "x1"]
+    assert shown.index.tolist() == ["target_0", "target_1", "carried_0", "carried_1", "weight", "x0", "x1"]
     assert shown.iloc[:2, 0].tolist() == why.predict()[1].tolist()
     why.size[:], why.weight[:], why.coefficient[:] = 0, 0.0, 0.0
     assert why.compare().columns.tolist() == ["query 0", "differs"]

@@ -56,6 +56,7 @@ class Explanation:
     label : (n, M) class labels, or (n, M, n_outputs) labels of the rows.
     carried : (n, M, n_outputs) targets of the rows as the trend carries them over to the query, which the decision is
         made of; None where targets are taken as they are.
+    extrapolated : (n,) whether the query lies past the training rows along the trend; None where there is none.
     member : (n, M, K) which rows belong to which cluster; clusters may overlap.
     share, objective : (n, K) weight of each cluster in the coefficients, and its joint objective.
     hull_residual : (n, K) distance of the query from each cluster's affine hull; zero where hulls are off.
@@ -103,6 +104,7 @@ class Explanation:
     rest: np.ndarray | None = None
     grid: np.ndarray | None = None
     carried: np.ndarray | None = None
+    extrapolated: np.ndarray | None = None
     history: np.ndarray | None = None
     n_train: tuple[int, ...] = ()
     queries: Columns | None = None
@@ -310,6 +312,8 @@ class Explanation:
     def verdict(self) -> str:
         """Prediction for the first query in words."""
         predicted = said(self.predict()[0])
+        if self.extrapolated is not None and self.extrapolated[0]:
+            predicted += " (extrapolated: past the training rows along the trend)"
         return predicted if self.classes is None else f"{predicted} (probability {self.predict_proba()[0].max():.3g})"
 
     def row_names(self, query: int, places: np.ndarray) -> list[str]:
@@ -338,6 +342,9 @@ class Explanation:
         predicted = _label_columns("label", one.predict())
         for name, column in _label_columns("label", one.label[0, places]).items():
             header[name.replace("label", "target" if one.classes is None else "class")] = [predicted[name][0], *column]
+        if one.carried is not None:
+            carried = _label_columns("carried", one.carried[0, places])
+            header |= {name: [None, *column] for name, column in carried.items()}
         header["weight"] = [None, *one.weight[0, places]]
         columns = [f"query {range(len(self))[query]}", *(f"row {row}" for row in rows)]
         features, away = compare_features(one.queries, self.train, rows)

@@ -102,7 +102,8 @@ def _draw_rows(one: Explanation, ax: Any, colours: Any, top: np.ndarray, legend:
 
 def _draw_targets(one: Explanation, ax: Any, colours: Any, used: np.ndarray, output: int) -> None:
     """Stems of the weights along the target, the prediction, and the estimates on the way to it."""
-    target, weight = one.label[0, used, output], one.weight[0, used]
+    carried = one.label if one.carried is None else one.carried
+    target, weight = carried[0, used, output], one.weight[0, used]
     ax.vlines(target, 0.0, weight, colors=colours[used], linewidth=1.6)
     ax.scatter(target, weight, 26, c=colours[used], edgecolors="white", linewidths=0.5, zorder=3, label="training row")
     ax.axhline(0.0, color="0.35", linewidth=0.8)
@@ -114,7 +115,8 @@ def _draw_targets(one: Explanation, ax: Any, colours: Any, used: np.ndarray, out
         how = {"alpha": np.linspace(0.3, 1.0, len(way)), "transform": ax.get_xaxis_transform()}
         ax.scatter(way, 0.02 + 0 * way, c="0.25", marker="^", label="feedback step", **how)
     name = "target" if one.label.shape[2] == 1 else f"target {output}"
-    ax.set(xlabel=f"{name} of the training row", ylabel="weight")
+    moved = "" if one.carried is None else ",\ncarried over along the trend"
+    ax.set(xlabel=f"{name} of the training row{moved}", ylabel="weight")
     ax.set_title(f"Weights of all {len(used)} rows along the {name}", fontsize="medium")
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + 0.2 * (high - low))  # room for the legend
