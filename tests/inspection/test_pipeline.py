@@ -74,7 +74,7 @@ def test_polars_and_arrays(frame, recwarn):
     scaled = make_pipeline(StandardScaler(), small(DSNARegressor)).fit(X, X[:, 0])
     shown = explain(scaled, X[:2], train=X).compare(largest=1)
     assert shown.index.tolist() == ["target", "carried", "weight", "x0", "x1"]
-    assert shown["query 0"][2:].tolist() == X[0].tolist()
+    assert shown["query 0"][3:].tolist() == X[0].tolist()
     assert not recwarn
 
 
