@@ -46,8 +46,9 @@ def test_equal_rows_and_constant_columns_are_no_obstacle():
 
 
 def test_landmarks_are_fewer_where_rows_are_many():
-    assert n_landmarks(100) == 100
-    assert n_landmarks(500) > n_landmarks(10_000) >= n_landmarks(1_000_000) > 0
+    assert n_landmarks(100, 5) == 100
+    assert n_landmarks(1500, 5) > n_landmarks(10_000, 5) >= n_landmarks(1_000_000, 5) > 0
+    assert n_landmarks(5000, 200) > n_landmarks(5000, 5)
 
 
 def test_a_basis_without_functions_is_refused():

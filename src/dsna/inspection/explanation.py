@@ -81,9 +81,9 @@ class Explanation:
     >>> bool(np.all(why.predict() == model.predict(X[:4])))
     True
     >>> list(why.frame(query=3).columns)
-    ['query', 'row', 'label', 'coefficient', 'weight', 'proximity', 'clusters']
+    ['query', 'row', 'label', 'carried', 'coefficient', 'weight', 'proximity', 'clusters']
     >>> list(why.compare(query=3, largest=2).index)
-    ['target', 'weight', 'x0', 'x1']
+    ['target', 'carried', 'weight', 'x0', 'x1']
     """
 
     kind: str

@@ -9,22 +9,23 @@ from scipy.spatial.distance import cdist
 from .._utils.invariants import FINITE, POSITIVE, Array, Checked, Choice, Number, require
 from .._utils.sums import rowwise_product
 
-_FEWEST, _MOST = 150, 600
-_WORK = 4e8  # rows times squared landmarks: what the sums of a fit may cost
+_FEWEST, _MOST = 150, 1500
+_WORK = 4e8  # rows times squared landmarks, for up to 20 features: what the sums of a fit may cost
 _SMALLEST = 1e-100
 _JITTER = 1e-6
 _NULL = 1e-8  # eigenvalues below this share of the largest are rounding
 
 
-def n_landmarks(n_rows: int) -> int:
-    """How many rows stand for all: fewer where there are many, so that the work grows no faster than the rows.
+def n_landmarks(n_rows: int, n_features: int) -> int:
+    """How many rows stand for all: as many as cost about what the forest does, which grows with rows and features.
 
     Examples
     --------
-    >>> n_landmarks(300), n_landmarks(2000), n_landmarks(100_000)
-    (300, 447, 150)
+    >>> n_landmarks(300, 20), n_landmarks(2000, 20), n_landmarks(100_000, 20), n_landmarks(2000, 200)
+    (300, 447, 150, 1414)
     """
-    return int(min(n_rows, np.clip(np.sqrt(_WORK / n_rows), _FEWEST, _MOST)))
+    work = _WORK * max(1.0, n_features / 20)
+    return int(min(n_rows, np.clip(np.sqrt(work / n_rows), _FEWEST, _MOST)))
 
 
 class Basis(Checked):

@@ -137,7 +137,7 @@ def fit_trend(kind: str, rows: TrendRows, rng: np.random.RandomState) -> CrossFi
             if loss < best - _TIE:
                 best, chosen = loss, (width, penalty)
     width, penalty = chosen
-    picked = rng.permutation(len(rows.X))[: n_landmarks(len(rows.X))]
+    picked = rng.permutation(len(rows.X))[: n_landmarks(*rows.X.shape)]
     fits = _Fits(rows, width, picked, kind, thresholds, bounds)
     own, outside = cross_fit(rows.fold, fits.learner(penalty))
     return CrossFitted(fits.trend(kind, penalty, own), own, outside, fits.beyond(penalty, spread))
