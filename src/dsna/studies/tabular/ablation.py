@@ -6,7 +6,7 @@ Rows of the table, and how each is expressed (what a row sets stays for those be
 2. CS-RF: our forest alone; for classes at balance 0, as all rows before the balance.
 3. + neighbourhood mean: DSNA with equal coefficients, as a prior that is equal (``proximity_weights=False``,
    ``bandwidth=1e6``, ``radius=None``) and cannot be left (``gamma=1e3``, ``lam=0``).  No forest vote (``blend=0``), no
-   balance, no label feedback, one cluster, Euclidean space.
+   balance, no label feedback, no trend, one cluster, Euclidean space.
 4. + sparse coefficients: ``lam``, ``gamma``, ``bandwidth`` and ``radius`` at their defaults.  The stage is a row of its
    own because the metric, the next one, has no say in a mean that weighs all rows alike.
 5. + metric: ``metric="forest"``.
@@ -14,8 +14,9 @@ Rows of the table, and how each is expressed (what a row sets stays for those be
 7. + clusters: ``n_clusters=3``.
 8. + label feedback: ``max_iter=10``.
 9. + forest's vote: ``blend="auto"`` and, in regression, ``decision="auto"``; a stage of our default, not of the paper.
-10. + balance: ``balance`` at its default.
-11. default: what ``DSNAClassifier()`` or ``DSNARegressor()`` does, which leaves out the stages that are off by default.
+10. + trend: ``trend="auto"``, in regression only; a stage of our default, not of the paper.
+11. + balance: ``balance`` at its default.
+12. default: what ``DSNAClassifier()`` or ``DSNARegressor()`` does, which leaves out the stages that are off by default.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _SPARSE = ("lam", "gamma", "bandwidth", "radius")
 
 
 def ablation(task: str) -> dict[str, Maker]:
-    """The stages from our forest on (2 to 10), in order.
+    """The stages from our forest on (2 to 11), in order.
 
     Parameters
     ----------
@@ -66,15 +67,18 @@ def ablation(task: str) -> dict[str, Maker]:
     if task == "regression":
         estimator, forest = dsna.DSNARegressor, dsna.CostSensitiveForestRegressor
     changes: dict[str, dict[str, Any]] = {
-        "+ neighbourhood mean": _MEAN | ({} if task == "classification" else {"decision": "mean"}),
+        "+ neighbourhood mean": _MEAN | ({} if task == "classification" else {"decision": "mean", "trend": None}),
         "+ sparse coefficients": {f"approximation__{name}": getattr(Approximation(), name) for name in _SPARSE},
         "+ metric": {"metric": "forest"},
         "+ proximity weights": {"approximation__proximity_weights": True},
         "+ clusters": {"approximation__n_clusters": 3},
         "+ label feedback": {"approximation__max_iter": 10},
         "+ forest's vote": {"blend": "auto", "decision": "auto"},
+        "+ trend": {"trend": "auto"},
         "+ balance": {"balance": estimator().balance},
     }
+    if task == "classification":
+        del changes["+ trend"]
     stages: dict[str, Maker] = {"CS-RF alone": lambda seed: forest(random_state=seed)}
     params: dict[str, Any] = {}
     for name, change in changes.items():
