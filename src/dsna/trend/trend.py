@@ -24,8 +24,8 @@ GRID: dict[str, tuple[tuple[float | None, ...], tuple[float, ...]]] = {
 }
 KINDS = tuple(GRID)
 _FEWEST_ROWS = 50
-_CHOICE_ROWS = 1000
-_CHOICE_LANDMARKS = 200
+#: Rows and landmarks that widths and penalties are compared on: thresholds need finer functions than targets.
+_CHOICE = {True: (2000, 400), False: (1000, 200)}
 _TIE = 1e-9
 _OUTERMOST = 0.1  # share of the targets on either side
 
@@ -123,12 +123,13 @@ class CrossFitted(NamedTuple):
 def fit_trend(kind: str, rows: TrendRows, rng: np.random.RandomState) -> CrossFitted:
     """Learn a trend; width and penalty are those of smallest cross-fitted error on a bounded sample of the rows."""
     thresholds = Thresholds(rows.target) if kind == "ordinal" else None
-    some = np.sort(rng.permutation(len(rows.X))[:_CHOICE_ROWS])
+    most_rows, most_landmarks = _CHOICE[kind == "ordinal"]
+    some = np.sort(rng.permutation(len(rows.X))[:most_rows])
     few = rows.part(some)
     spread = column_spread(rows.target)
     bounds = bounds_of(rows.target)
     best, chosen = np.inf, (GRID[kind][0][0], GRID[kind][1][0])
-    picked = rng.permutation(len(few.X))[:_CHOICE_LANDMARKS]
+    picked = rng.permutation(len(few.X))[:most_landmarks]
     for width in GRID[kind][0]:
         fitted = _Fits(few, width, picked, kind, thresholds, bounds)
         for penalty in GRID[kind][1]:
