@@ -15,6 +15,7 @@ from .rule import Along, Answered, Choices, Judge, Rule
 _OFFSETS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _PULLS = (0.0, 0.25, 0.5)
 _TIE = 1e-9
+_AS_GOOD = 1.01  # errors of settings that are as good as the best
 _NEARLY = 1.03  # errors of trends that are as good as the best
 
 
@@ -66,13 +67,12 @@ def carry_over(
             named = isinstance(kind, str)
             fitted = fit_trend(kind, rows, np.random.RandomState(0)) if named else fit_other(kind, rows)
             along = along_trend(folds, asked, fitted)
-            blend, offset, pull = _best_mean(along, judge, choices)
-            if offset == pull == 0.0:
-                continue
-            carried = choices._replace(blends=(blend,)).best(along, judge, 0.0, offset, pull)[1]
-            less, noise = judge.gain(plain, carried)
-            if less > (noise if auto else 0.0):
-                found.append((judge.error(carried, 0.0), fitted, Carry(fitted.trend, fitted.own, offset, pull)))
+            for blend, offset, pull in _good_means(along, judge, choices):
+                carried = choices._replace(blends=(blend,)).best(along, judge, 0.0, offset, pull)[1]
+                less, noise = judge.gain(plain, carried)
+                if less > (noise if auto else 0.0):
+                    found.append((judge.error(carried, 0.0), fitted, Carry(fitted.trend, fitted.own, offset, pull)))
+                    break
     if not found:
         return folds, Carry(None, np.empty((0, rows.target.shape[1])), 0.0, 0.0)
     nearly = _NEARLY * min(error for error, _, _ in found) + _TIE
@@ -80,9 +80,12 @@ def carry_over(
     return along_trend(folds, asked, fitted), carry
 
 
-def _best_mean(folds: Sequence[Answered], judge: Judge, choices: Choices) -> tuple[float, float, float]:
-    """Blend, offset and pull of smallest error where weighted means decide."""
-    best, chosen = np.inf, (0.0, 0.0, 0.0)
+def _good_means(folds: Sequence[Answered], judge: Judge, choices: Choices) -> list[tuple[float, float, float]]:
+    """Blend, offset and pull to try where weighted means decide; settings that carry nothing are left out.
+
+    First the one that carries farthest of those nearly as good as the best, then the best.
+    """
+    found = []
     for blend in choices.blends:
         rule = Rule(blend, "mean", 0.0, choices.sum_to_one)
         sums = [_sums(rule, fold) for fold in folds]
@@ -90,9 +93,11 @@ def _best_mean(folds: Sequence[Answered], judge: Judge, choices: Choices) -> tup
         for pull in _PULLS:
             for offset in _OFFSETS:
                 loss = judge.error(pull * here + (1.0 - pull) * (own + offset * moved), 0.0)
-                if loss < best - _TIE:
-                    best, chosen = loss, (blend, offset, pull)
-    return chosen
+                found.append((loss, (blend, offset, pull)))
+    least = min(loss for loss, _ in found)
+    best = next(setting for loss, setting in found if loss <= least + _TIE)
+    good = [(-setting[1], loss, setting) for loss, setting in found if loss <= _AS_GOOD * least + _TIE]
+    return [setting for setting in dict.fromkeys((min(good)[2], best)) if setting[1:] != (0.0, 0.0)]
 
 
 def _sums(rule: Rule, fold: Answered) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
