@@ -43,7 +43,7 @@ def slope():
 @pytest.fixture
 def regressor(slope):
     (X, y), _, _ = slope
-    return build(DSNARegressor, n_estimators=30, random_state=0).fit(X, y)
+    return build(DSNARegressor, n_estimators=30, trend=None, random_state=0).fit(X, y)
 
 
 def test_a_new_class_becomes_predictable(classifier, blobs):

@@ -62,7 +62,12 @@ MODELS = {
     "iris, paper": (dsna.DSNAClassifier(**dsna.presets.paper("classification"), random_state=0), IRIS, SPECIES),
     "iris, CS-RF": (dsna.CostSensitiveForestClassifier(**FEW), IRIS, SPECIES),
     "petal width": (build(dsna.DSNARegressor, **FEW), IRIS[:, :3], IRIS[:, 3]),
-    "petal width, feedback": (build(dsna.DSNARegressor, **FEW, n_clusters=2, max_iter=5), IRIS[:, :3], IRIS[:, 3]),
+    "petal width, feedback": (
+        # An out-of-bag row whose clusters tie moves; the choice of a blend along a trend can hang on one row.
+        build(dsna.DSNARegressor, **FEW, n_clusters=2, max_iter=5, trend=None),
+        IRIS[:, :3],
+        IRIS[:, 3],
+    ),
     "diabetes": (build(dsna.DSNARegressor, **FEW), DIABETES, PROGRESS),
     "two outputs": (build(dsna.DSNARegressor, **FEW), DIABETES, np.c_[PROGRESS, DIABETES[:, 2]]),
     "CS-RF": (dsna.CostSensitiveForestRegressor(**FEW), DIABETES, PROGRESS),

@@ -96,8 +96,11 @@ def _good_means(folds: Sequence[Answered], judge: Judge, choices: Choices) -> li
                 found.append((loss, (blend, offset, pull)))
     least = min(loss for loss, _ in found)
     best = next(setting for loss, setting in found if loss <= least + _TIE)
-    good = [(-setting[1], loss, setting) for loss, setting in found if loss <= _AS_GOOD * least + _TIE]
-    return [setting for setting in dict.fromkeys((min(good)[2], best)) if setting[1:] != (0.0, 0.0)]
+    good = [(loss, setting) for loss, setting in found if loss <= _AS_GOOD * least + _TIE]
+    farthest = max(offset for _, (_, offset, _) in good)
+    good = [(loss, setting) for loss, setting in good if setting[1] == farthest]
+    far = next(setting for loss, setting in good if loss <= min(good)[0] + _TIE)
+    return [setting for setting in dict.fromkeys((far, best)) if setting[1:] != (0.0, 0.0)]
 
 
 def _sums(rule: Rule, fold: Answered) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
