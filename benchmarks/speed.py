@@ -28,6 +28,7 @@ from synthetic import KINDS, table
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
 from dsna.forest.build import leaf_rows
+from dsna.forest.density import TargetDensity
 from dsna.forest.targets import Targets, class_targets, regression_targets
 
 DSNA = {"classification": DSNAClassifier, "regression": DSNARegressor}
@@ -130,7 +131,7 @@ def queries(report: Report, quick: bool) -> None:
 def _targets(kind: str, y: np.ndarray) -> Targets:
     if kind == "classification":
         return class_targets(y, 2, np.ones(len(y)))
-    return regression_targets(y, np.ones(len(y)), "auto")
+    return regression_targets(y[:, None], np.ones(len(y)), TargetDensity(y[:, None], "auto"))
 
 
 def training(report: Report, quick: bool) -> None:
