@@ -73,8 +73,9 @@ def pose(
 ) -> None:
     """Head pose on Pointing'04: pitch and yaw on five folds, and on five folds that share no person.
 
-    Our methods beside forests, SMOTE, RED-SVM and kernel ridge; pictures removed toward a normal distribution of pitch;
-    angles missing from the training data; sweeps of parameters. Published figures stand beside those measured.
+    Our methods beside forests, SMOTE, RED-SVM, kernel ridge and kernel PLS; pictures removed toward a normal
+    distribution of pitch; angles missing from the training data; sweeps of parameters. Published figures stand beside
+    those measured.
 
     Writes results.csv, the page pose.md and pictures into --out. A run that is interrupted goes on where it stopped.
 

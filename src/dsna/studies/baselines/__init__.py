@@ -2,9 +2,10 @@
 
 Class priors divided out of a forest's probabilities; rows weighted by how rare their labels are; rows resampled before
 fitting: SMOTE for classes (needs imbalanced-learn), oversampling and SMOGN for labels; fits that fail by chance tried
-again; ordered labels by counting thresholds (RED-SVM, OHRank); a forest that clusters targets (KRF).
+again; ordered labels by counting thresholds (RED-SVM, OHRank); a forest that clusters targets (KRF); kernel PLS.
 """
 
+from .kernel_pls import KernelPLS
 from .kmeans_forest import KMeansForestRegressor
 from .ordinal import REDSVM, OHRank
 from .resampling import Resampled, oversample_rare, smote
@@ -16,6 +17,7 @@ __all__ = [
     "REDSVM",
     "DensityWeighted",
     "KMeansForestRegressor",
+    "KernelPLS",
     "OHRank",
     "PriorCorrectedForest",
     "Resampled",
