@@ -69,7 +69,7 @@ class DSNARegression(DSNAEstimator):
     def _learn_decision(self, asked: OutOfBag, training: Training) -> None:
         """Choose trend, blend, decision and balance out of bag, and keep the residuals for intervals."""
         target = self._index.label
-        few = self._density.kind == "exact"
+        few = self._density.repeats
         choices = Choices.of(self.blend, candidates(self.decision, few), self.approximation_.sum_to_one)
         every = Choices.of("auto", candidates("auto", few), choices.sum_to_one)
         rule = Rule(self._initial_blend(), choices.decisions[0], self._initial_balance(), choices.sum_to_one)

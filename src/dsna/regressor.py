@@ -66,9 +66,10 @@ class DSNARegressor(RegressorMixin, DSNARegression):
         radial functions, "joint" one on both, "ordinal" one of the thresholds that targets exceed. How far targets are
         carried is chosen out of bag. "auto" also chooses the kind, and uses none unless the error falls by a standard
         error. A regressor of scikit-learn is fitted 16 times, on inputs on a common scale; ``dsna.save`` refuses it.
-    target_density : {"auto", "exact", "bins", "kernel"} or callable, default="auto"
+    target_density : {"auto", "exact", "bins", "kernel", "per-output"} or callable, default="auto"
         How common a target is: counts of equal targets, of 20 bins, a kernel density, or a function of the targets;
-        "auto" counts where targets repeat and smooths where they do not.
+        "auto" counts where targets repeat and smooths where they do not. Several outputs are taken together, as one
+        point; "per-output" takes each on its own, and a target is as rare as the rarest of its outputs.
     tune : {"oob"} or None, default=None
         "oob" chooses the main settings of the approximation and, of our forest, ``C`` and ``max_features`` by the error
         on out-of-bag rows, which takes longer. The chosen values are in ``forest_`` and ``approximation_``.

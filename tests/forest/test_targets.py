@@ -132,6 +132,56 @@ def test_unknown_kinds_are_refused():
         TargetDensity(AGES, "kde")
 
 
+POSES = np.repeat([[0.0, 0.0], [0.0, 15.0], [0.0, 30.0], [9.0, 15.0]], [30, 20, 40, 10], axis=0)
+
+
+def test_per_output_is_the_rarest_output_relative_to_its_commonest_target():
+    pitch, yaw = (np.array([(column == one).mean() for one in column]) for column in POSES.T)
+    relative = np.minimum(pitch / pitch.max(), yaw / yaw.max())
+    shares = TargetDensity(POSES, "per-output").evaluate(POSES)
+    np.testing.assert_allclose(shares / shares[0], relative / relative[0])
+    assert np.all(shares <= np.minimum(pitch, yaw) + 1e-12)
+
+
+def test_per_output_sees_an_angle_that_is_rare_where_all_pairs_are_equally_common():
+    pairs = np.array([(pitch, yaw) for pitch in (-30, 0, 30) for yaw in range(-60, 61, 15)] + [(90, 0)], dtype=float)
+    shares = TargetDensity(np.repeat(pairs, 10, axis=0), "per-output").evaluate(pairs)
+    np.testing.assert_allclose(TargetDensity(np.repeat(pairs, 10, axis=0)).evaluate(pairs), 1 / len(pairs))
+    assert np.all(shares[:-1] > 5 * shares[-1])
+
+
+def test_per_output_of_one_output_is_auto():
+    for y in (AGES, SMOOTH, AGES[:, None]):
+        plain, each = TargetDensity(y), TargetDensity(y, "per-output")
+        assert each.kind == plain.kind
+        np.testing.assert_array_equal(each.evaluate(y), plain.evaluate(y))
+
+
+def test_per_output_counts_weights_as_repetitions_and_forgets_units():
+    times = 1 + np.arange(len(POSES)) % 3
+    weighted = TargetDensity(POSES, "per-output", times).evaluate(POSES)
+    repeated = TargetDensity(np.repeat(POSES, times, axis=0), "per-output").evaluate(POSES)
+    np.testing.assert_allclose(weighted, repeated)
+    smooth = np.c_[SMOOTH, RNG.randn(1000)]
+    units = np.array([1e-3, 1e6])
+    plain = TargetDensity(smooth, "per-output").evaluate(smooth)
+    np.testing.assert_allclose(TargetDensity(smooth * units, "per-output").evaluate(smooth * units), plain, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "y, kind, repeats",
+    [
+        (AGES, "auto", True),
+        (SMOOTH, "auto", False),
+        (POSES, "per-output", True),
+        (np.c_[SMOOTH, SMOOTH], "per-output", False),
+        (POSES, lambda y: np.ones(len(y)), False),
+    ],
+)
+def test_targets_repeat_where_distinct_ones_are_few(y, kind, repeats):
+    assert TargetDensity(y, kind).repeats is repeats
+
+
 @pytest.mark.parametrize("kind", ["auto", "exact", "bins", "kernel"])
 @pytest.mark.parametrize(
     "y",

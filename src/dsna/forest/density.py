@@ -13,7 +13,7 @@ from .._utils.errors import DSNAError
 from .._utils.invariants import LARGEST, POSITIVE, Array, Checked, Choice, Number, require
 from .scaling import column_spread
 
-DENSITIES = ("auto", "exact", "bins", "kernel")
+DENSITIES = ("auto", "exact", "bins", "kernel", "per-output")
 _GRID = 1024
 _BINS = 20
 _TEMPER = 0.6
@@ -29,10 +29,12 @@ class TargetDensity(Checked):
     ----------
     y : array of shape (n,) or (n, n_outputs)
         Training targets.
-    kind : {"auto", "exact", "bins", "kernel"} or callable, default="auto"
+    kind : {"auto", "exact", "bins", "kernel", "per-output"} or callable, default="auto"
         "exact" counts equal targets, "bins" counts targets in 20 bins of equal width, "kernel" is a kernel density;
-        "auto" is exact where targets repeat (ages, angles, ratings), otherwise a kernel density. A callable maps
-        targets to positive densities.
+        "auto" is exact where targets repeat (ages, angles, ratings), otherwise a kernel density. "per-output" takes
+        the "auto" density of each output, relative to that of its commonest target, and of these the smallest: a
+        target is as rare as the rarest of its outputs. With one output it is "auto". A callable maps targets to
+        positive densities.
     sample_weight : array of shape (n,), optional
 
     Examples
@@ -40,13 +42,16 @@ class TargetDensity(Checked):
     >>> import numpy as np
     >>> TargetDensity(np.array([1.0] * 9 + [5.0]), kind="exact").evaluate(np.array([1.0, 5.0]))
     array([0.9, 0.1])
+    >>> y = np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 2.0], [9.0, 1.0]]).repeat(10, axis=0)
+    >>> TargetDensity(y, kind="per-output").evaluate(y[::10]).round(2)
+    array([0.25, 0.5 , 0.25, 0.17])
     """
 
     FIELDS = {
         "offset": Array("float64", "outputs"),
         "scale": Array("float64", "outputs", POSITIVE),
         "floor": Number(POSITIVE, 1.0),
-        "kind": Choice(("exact", "bins", "kernel", "callable")),
+        "kind": Choice(("exact", "bins", "kernel", "per-output", "callable")),
         "support": Array("float64", "points, outputs"),
         "values": Array("float64", "shares", low=0.0),
     }
@@ -59,9 +64,11 @@ class TargetDensity(Checked):
         weight = weight / weight.sum()
         if not callable(kind) and kind not in DENSITIES:
             raise DSNAError(f"target_density={kind!r} is unknown: use one of {DENSITIES} or a callable.")
-        distinct, code = np.unique(targets, axis=0, return_inverse=True)
+        distinct, first, code = np.unique(targets, axis=0, return_index=True, return_inverse=True)
+        if kind == "per-output" and targets.shape[1] == 1:
+            kind = "auto"
         if kind == "auto":
-            kind = "exact" if len(distinct) <= max(2, min(200, len(y) / 10)) else "kernel"
+            kind = "exact" if _few(len(distinct), len(y)) else "kernel"
         self.offset = targets.mean(axis=0)
         self.scale = column_spread(targets)
         self.floor = 0.5 / len(y)
@@ -70,8 +77,12 @@ class TargetDensity(Checked):
             shares = np.asarray(kind(y), dtype=np.float64)
             if shares.shape != (len(y),) or not np.all(np.isfinite(shares)) or np.any(shares <= 0):
                 raise DSNAError("The callable target_density must give one positive, finite density for each target.")
-            self.support, first = np.unique(targets, axis=0, return_index=True)
+            self.support = distinct
             self.values = shares[first] / max(shares.max(), 1.0)
+        elif kind == "per-output":
+            self.kind = kind
+            self.support = distinct
+            self.values = _rarest_output(targets, weight)[first]
         elif kind == "exact":
             self.kind = "exact"
             self.support = distinct
@@ -85,6 +96,12 @@ class TargetDensity(Checked):
             self.support = targets[np.lexsort(targets.T)][::step]
             self.values = np.ones(1)
         self.check()
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the distinct targets are few, so that predictions and intervals may keep to them."""
+        few = self.kind == "per-output" and _few(len(self.support), 0.5 / self.floor)
+        return self.kind == "exact" or few
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
         spread = sizes["outputs"] > 1 and self.kind in ("kernel", "bins")
@@ -141,3 +158,14 @@ class TargetDensity(Checked):
         Neighbourhoods already favour rare targets: the full inverse density would overshoot.
         """
         return np.asarray(self.evaluate(y) ** -_TEMPER)
+
+
+def _few(distinct: int, rows: float) -> bool:
+    return distinct <= max(2, min(200, rows / 10))
+
+
+def _rarest_output(targets: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(n,) smallest of the outputs' densities, each in units of its largest; none above the output's own density."""
+    shares = np.stack([TargetDensity(column, "auto", weight).evaluate(column) for column in targets.T])
+    largest = shares.max(axis=1)
+    return np.asarray((shares * (largest.min() / largest)[:, None]).min(axis=0))

@@ -56,9 +56,10 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
         Where a split cuts: wherever the reweighted gain is largest, or at the node's mean target.
     svr_epsilon : float, default=0.1
         Tube of the SVR of a node, in standard deviations of the node's targets.
-    target_density : {"auto", "exact", "bins", "kernel"} or callable, default="auto"
+    target_density : {"auto", "exact", "bins", "kernel", "per-output"} or callable, default="auto"
         How common a target is: counts of equal targets, of 20 bins, a kernel density, or a function of the targets;
-        "auto" counts where targets repeat and smooths where they do not.
+        "auto" counts where targets repeat and smooths where they do not. Several outputs are taken together, as one
+        point; "per-output" takes each on its own, and a target is as rare as the rarest of its outputs.
     max_split_samples : int, default=512
         Rows that a split is learned on, at most; larger nodes take a stratified sample.
     bootstrap : bool, default=False

@@ -11,26 +11,11 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clon
 
 from ...presets import faces, paper
 from ...regressor import DSNARegressor
-from ..baselines import REDSVM, KMeansForestRegressor, Resampled, smote
+from ..baselines import REDSVM, KernelPLS, KMeansForestRegressor, Resampled, smote
 from ..baselines.kernel_machines import FittingWidth
 from ..models import fit_apart
 from ..pictures.shared_fits import FULL, Answers, SharedFit, as_affine_hull, random_forest, single, unique_fits
 from ..pictures.sweeps import settings
-
-
-def pitch_share(labels: np.ndarray) -> np.ndarray:
-    """How common the pitch of each label is; poses are equally common, pitch angles are not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pitch_share(np.array([[0.0, 15.0], [0.0, 30.0], [0.0, 45.0], [90.0, 0.0]]))
-    array([0.75, 0.75, 0.75, 0.25])
-    """
-    pitch = labels.reshape(len(labels), -1)[:, 0]
-    _, at, counts = np.unique(pitch, return_inverse=True, return_counts=True)
-    return counts[at] / len(labels)
-
 
 #: Our setting on heads, chosen on other folds than those of the tables.  Large leaves and trees that differ, by
 #: bootstrap samples, give some 250 neighbours, few of which get a weight.
@@ -38,7 +23,7 @@ POSE: dict[str, Any] = {
     "forest__n_estimators": 30,
     "forest__min_samples_leaf": 20,
     "forest__bootstrap": True,
-    "target_density": pitch_share,
+    "target_density": "per-output",
     "max_neighbors": 300,
     "approximation__n_clusters": 1,
     "approximation__lam": 0.001,
@@ -59,6 +44,7 @@ CHOSEN = {"max_depth": 20} | {name: POSE[f"forest__{name}"] for name in ("n_esti
 BALANCED = f"{FULL} (balanced)"
 SINGLE = f"{FULL} (angle by angle)"
 SINGLE_BALANCED = f"{FULL} (angle by angle; balanced)"
+KERNEL_PLS = "kernel PLS"
 PAPERS_FORM = "DSNA (paper's form)"
 OURS = (PAPERS_FORM, "CS-RF", "CS-RF+AH", FULL, BALANCED, SINGLE, SINGLE_BALANCED)
 
@@ -103,6 +89,10 @@ def _ridge(seed: int) -> Any:
     return FittingWidth(KernelRidge(kernel="rbf"), (0.5, 1.0, 2.0), grid, centre=True)
 
 
+def _kernel_pls(seed: int) -> Any:
+    return FittingWidth(KernelPLS(), (0.5, 1.0, 2.0), {"n_components": [10, 20, 40, 80]})
+
+
 def _stages(model: Any, X: np.ndarray) -> Answers:
     """All that one fit answers."""
     return {
@@ -134,6 +124,7 @@ _TABLE = (
     single("RF+SMOTE", lambda seed: AngleByAngle(Resampled(random_forest(seed), smote, random_state=seed))),
     single("RED-SVM", lambda seed: AngleByAngle(FittingWidth(REDSVM(random_state=seed), (1.0,)))),
     single("kernel ridge", _ridge),
+    single(KERNEL_PLS, _kernel_pls),
     single("KRF (two means)", lambda seed: KMeansForestRegressor(random_state=seed)),
     single(PAPERS_FORM, _papers_form),
     SharedFit(("CS-RF", "CS-RF+AH", FULL, BALANCED), _ours(), _stages),
