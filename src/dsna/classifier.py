@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._utils.errors import DSNAError
@@ -24,6 +24,7 @@ from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
 from .prediction.calibration import Calibration, class_mass, prior_corrected
 from .training import OutOfBag, Training
+from .trend.classes import ClassRows, fit_class_trend, widened
 
 _NONZERO = 1e-3
 
@@ -61,6 +62,10 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
     decision : {"auto", "paper"}, default="auto"
         Where probabilities come from: coefficients and vote, calibrated as described above, or the paper's vote, in
         which each neighbour whose coefficient is not zero counts once.
+    trend : {"logistic"}, classifier or None, default="logistic"
+        A smooth model of the whole table, whose probabilities are a third opinion beside those of coefficients and
+        vote: a logistic regression on the inputs and on radial functions of them; a classifier of scikit-learn with
+        ``predict_proba``, which is fitted six times; or none. How much it counts is learned from out-of-bag rows.
     tune : {"oob"} or None, default=None
         "oob" chooses the main settings of the approximation and, of our forest, ``C`` and ``max_features`` by the error
         on out-of-bag rows, which takes longer. The chosen values are in ``forest_`` and ``approximation_``.
@@ -79,6 +84,8 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         Share of each class in the training rows.
     forest_, approximation_ : estimator and Approximation
         The settings used: given or, with ``tune="oob"``, chosen. They hold parameters only.
+    trend_ : str or None
+        Kind of the trend; None where it is off or where rows are too few for one.
     oob_balanced_accuracy_, oob_score_ : float
         Balanced accuracy, and accuracy as in ``score``, on training rows by trees, metric, neighbours and calibration
         that never saw them.
@@ -106,6 +113,7 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         **DSNAEstimator._parameter_constraints,
         "balance": [SHARE],
         "decision": [StrOptions({"auto", "paper"})],
+        "trend": [StrOptions({"logistic"}), HasMethods(["fit", "predict_proba"]), None],
     }
 
     def __init__(
@@ -119,6 +127,7 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         scaling: str = "columns",
         balance: float = 1.0,
         decision: str = "auto",
+        trend: Any = "logistic",
         tune: str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -132,6 +141,7 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         self.scaling = scaling
         self.balance = balance
         self.decision = decision
+        self.trend = trend
         self.tune = tune
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -168,7 +178,7 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         targets = class_targets(code, n_classes, weight)
         label, values = code[:, None].astype(np.float64), np.eye(n_classes)[code]
         training = Training(X, label, values, targets, weight, check_groups(groups, X))
-        self._learn_decision(self._find_neighbors(training, forest))
+        self._learn_decision(self._find_neighbors(training, forest), training)
         return self
 
     @property
@@ -202,15 +212,16 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
         """Log loss of the coefficients and the vote in equal parts, weighted according to ``balance``."""
         mass = self._mass(alpha, fold.known[fold.near.rows])
-        proba = Calibration(self.class_prior_).probabilities(mass, fold.near.vote, 0.0)
+        proba = Calibration(self.class_prior_).probabilities(np.stack([mass, fold.near.vote]), 0.0)
         code = self._code[fold.rows]
         rarity = self.class_prior_[code] ** -self.balance
         return np.asarray(-np.log(proba[np.arange(len(code)), code]) * rarity)
 
-    def _learn_decision(self, asked: OutOfBag) -> None:
+    def _learn_decision(self, asked: OutOfBag, training: Training) -> None:
         """Calibrate on out-of-bag rows, and score each of them by a calibration without its fold."""
-        blend = None if isinstance(self.blend, str) else float(self.blend)
         self._calibration = Calibration(self.class_prior_)
+        self._trend: Any = None
+        self.trend_ = None
         self.oob_rows_ = asked.rows
         self.oob_decision_function_ = np.empty((len(asked.rows), len(self.classes_)))
         self.oob_balanced_accuracy_ = self.oob_score_ = np.nan
@@ -218,31 +229,46 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
             return
         code, weight = self._code[asked.rows], asked.weight
         mass = np.concatenate([self._mass(f.alpha, f.near.rows) for f in asked.folds])
-        vote = np.concatenate([f.near.vote for f in asked.folds])
+        opinions = np.stack([mass, np.concatenate([f.near.vote for f in asked.folds])])
+        if self.trend is not None and self.decision != "paper":
+            rows = ClassRows(training.X, self._code, training.weight, self._index.fold)
+            scaling = self._index.scaling
+            self._trend, own = fit_class_trend(self.trend, rows, scaling, asked.rows, opinions[1])
+            if self._trend is not None:
+                self.trend_ = self._trend.kind
+                opinions = np.concatenate([opinions, own[None]])
         fold = self._index.fold[asked.rows]
         proba = self.oob_decision_function_
         for held_out in np.unique(fold):
             side = fold == held_out
-            fitted = self._calibrate(mass[~side], vote[~side], code[~side], weight[~side], blend)
-            proba[side] = self._probabilities(fitted, mass[side], vote[side])
+            fitted = self._calibrate(opinions[:, ~side], code[~side], weight[~side])
+            proba[side] = self._probabilities(fitted, opinions[:, side])
         chosen = most_probable(proba)
         self.oob_score_ = float(accuracy_score(code, chosen, sample_weight=weight))
         self.oob_balanced_accuracy_ = float(balanced_accuracy_score(code, chosen, sample_weight=weight))
-        self._calibration = self._calibrate(mass, vote, code, weight, blend)
+        self._calibration = self._calibrate(opinions, code, weight)
         self._say(f"out-of-bag balanced accuracy {self.oob_balanced_accuracy_:.3f} on {len(code)} rows")
 
-    def _calibrate(
-        self, mass: np.ndarray, vote: np.ndarray, code: np.ndarray, weight: np.ndarray, blend: float | None
-    ) -> Calibration:
+    def _calibrate(self, opinions: np.ndarray, code: np.ndarray, weight: np.ndarray) -> Calibration:
         if self.decision == "paper" or len(code) == 0:
-            return Calibration(self.class_prior_)
-        return Calibration.fit(mass, vote, code, weight, self.class_prior_, blend)
+            return Calibration(self.class_prior_, np.full((2, len(opinions)), 1.0 / len(opinions)))
+        blend = None if isinstance(self.blend, str) else float(self.blend)
+        return Calibration.fit(opinions, code, weight, self.class_prior_, blend)
 
-    def _probabilities(self, calibration: Calibration, mass: np.ndarray, vote: np.ndarray) -> np.ndarray:
+    def _opinions(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> np.ndarray:
+        """(n_opinions, n, n_classes) what coefficients, forest and trend say of queries."""
+        opinions = [self._mass(answers["alpha"], near.rows), near.vote]
+        if self._trend is not None:
+            known = np.searchsorted(self.classes_, self.fitted_classes_)
+            proba = self._trend.probabilities(self._index.scaling.transform(X))
+            opinions.append(widened(proba, known, near.vote))
+        return np.stack(opinions)
+
+    def _probabilities(self, calibration: Calibration, opinions: np.ndarray) -> np.ndarray:
         if self.decision == "paper":
-            proba = mass + (mass.sum(axis=1, keepdims=True) == 0.0) * self.class_prior_
+            proba = opinions[0] + (opinions[0].sum(axis=1, keepdims=True) == 0.0) * self.class_prior_
             return prior_corrected(proba, self.class_prior_, self.balance)
-        return calibration.probabilities(mass, vote, self.balance)
+        return calibration.probabilities(opinions, self.balance)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, calibrated for a population between the class shares in training and equal classes.
@@ -262,7 +288,7 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
         near, answers = self._answer(X)
-        return self._probabilities(self._calibration, self._mass(answers["alpha"], near.rows), near.vote)
+        return self._probabilities(self._calibration, self._opinions(X, near, answers))
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class.
@@ -287,7 +313,8 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         """
         code = self._code
         n_classes = len(self.classes_)
-        proba = self._probabilities(self._calibration, self._mass(answers["alpha"], near.rows), near.vote)
+        opinions = self._opinions(X, near, answers)
+        proba = self._probabilities(self._calibration, opinions)
         of_row = code[near.rows]
         one_hot = (of_row[:, :, None] == np.arange(n_classes)) & (near.proximity > 0)[:, :, None]
         positive = np.maximum(answers["alpha"], 0.0)
@@ -300,7 +327,12 @@ class DSNAClassifier(ClassifierMixin, DSNAEstimator):
         label = self.classes_[of_row]
         rest = proba - class_sums(weight, label, self.classes_)
         task = {"kind": "classification", "decision": "proba", "classes": self.classes_}
-        return {**task, "weight": weight, "label": label, "rest": rest}
+        says: dict[str, Any] = {}
+        if self.decision != "paper":
+            terms = self._calibration.terms(opinions, self.balance)
+            names = ["coefficients", "forest", *([self.trend_] * (self._trend is not None)), "class shares"]
+            says = {"voices": names, "logits": np.moveaxis(terms, 0, 1)}
+        return {**task, **says, "weight": weight, "label": label, "rest": rest}
 
     def add_samples(self, X: Any, y: Any) -> DSNAClassifier:
         """Add rows to the leaves without refitting; their classes may be new.

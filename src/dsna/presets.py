@@ -35,9 +35,8 @@ def paper(task: str) -> dict[str, Any]:
     """
     kind = _forest_class(task)
     own = {"split_groups": "features"} if task == "classification" else {}
-    as_they_are = {} if task == "classification" else {"trend": None}
     return {
-        **as_they_are,
+        "trend": None,
         "forest": kind(
             20,
             max_depth=10,

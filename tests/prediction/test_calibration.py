@@ -5,17 +5,17 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
-from dsna.prediction.calibration import _STIFF_BIAS, _STIFF_SLOPES, Calibration
+from dsna.prediction.calibration import _STIFF_BIAS, _STIFF_SLOPES, Calibration, _logarithms
 
 
-def opinions(n, n_classes, seed=0, sharp=2.0):
-    """Mass, vote and classes drawn from a mixture of the two opinions."""
+def drawn(n, n_classes, seed=0, sharp=2.0):
+    """Two opinions, classes drawn from a mixture of the two, and their shares."""
     rng = np.random.RandomState(seed)
     mass, vote = (rng.dirichlet(np.full(n_classes, 0.7), n) for _ in range(2))
     logits = sharp * (np.log(mass + 0.01) + 0.5 * np.log(vote + 0.01)) - 0.7 * np.arange(n_classes)
     proba = np.exp(logits - logits.max(axis=1, keepdims=True))
     code = (proba.cumsum(axis=1) / proba.sum(axis=1, keepdims=True) < rng.rand(n, 1)).sum(axis=1)
-    return mass, vote, code, np.bincount(code, minlength=n_classes) / n
+    return np.stack([mass, vote]), code, np.bincount(code, minlength=n_classes) / n
 
 
 def penalised_loss(parameters, features, code, weight):
@@ -30,10 +30,10 @@ def penalised_loss(parameters, features, code, weight):
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_optimum_of_few_rows_against_a_solver_without_gradients(n_classes):
-    mass, vote, code, prior = opinions(60, n_classes, sharp=0.7)
+    opinions, code, prior = drawn(60, n_classes, sharp=0.7)
     weight = 0.5 + np.random.RandomState(1).rand(60)
-    fitted = Calibration.fit(mass, vote, code, weight, prior)
-    features = fitted._opinions(mass, vote)
+    fitted = Calibration.fit(opinions, code, weight, prior)
+    features = _logarithms(opinions, prior)
     for end, rows in enumerate((weight, weight / prior[code])):
         # The weights say as much as so many equal rows.
         rows = rows * rows.sum() / np.sum(rows**2)
@@ -46,9 +46,9 @@ def test_optimum_of_few_rows_against_a_solver_without_gradients(n_classes):
 
 
 def test_optimum_of_many_rows_is_logistic_regression():
-    mass, vote, code, prior = opinions(40_000, 2)
-    fitted = Calibration.fit(mass, vote, code, np.ones(len(code)), prior)
-    features = np.diff(fitted._opinions(mass, vote), axis=2)[:, :, 0].T
+    opinions, code, prior = drawn(40_000, 2)
+    fitted = Calibration.fit(opinions, code, np.ones(len(code)), prior)
+    features = np.diff(_logarithms(opinions, prior), axis=2)[:, :, 0].T
     for end, weight in enumerate((None, 1.0 / prior[code])):
         free = LogisticRegression(C=1e8, tol=1e-8).fit(features, code, weight)
         np.testing.assert_allclose(fitted.slopes[end], free.coef_[0], rtol=0.01)
@@ -56,80 +56,101 @@ def test_optimum_of_many_rows_is_logistic_regression():
 
 
 def test_few_rows_stay_near_equal_opinions():
-    mass, vote, code, prior = opinions(6, 2)
-    fitted = Calibration.fit(mass, vote, code, np.ones(6), prior)
+    opinions, code, prior = drawn(6, 2)
+    fitted = Calibration.fit(opinions, code, np.ones(6), prior)
     assert np.all(np.abs(fitted.slopes - 0.5) < 0.5)
     assert np.all(np.abs(fitted.bias[0]) < 1.0)
 
 
 @pytest.mark.parametrize("blend", [0.0, 0.25, 1.0])
 def test_a_given_blend_fixes_the_ratio_of_the_slopes(blend):
-    mass, vote, code, prior = opinions(500, 3)
-    slopes = Calibration.fit(mass, vote, code, np.ones(500), prior, blend).slopes
+    opinions, code, prior = drawn(500, 3)
+    slopes = Calibration.fit(opinions, code, np.ones(500), prior, blend).slopes
     np.testing.assert_allclose(slopes[:, 1] * (1 - blend), slopes[:, 0] * blend, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_classes", [2, 5])
 @pytest.mark.parametrize("balance", [0.0, 0.4, 1.0])
 def test_probabilities_sum_to_one_and_stay_inside(n_classes, balance):
-    mass, vote, code, prior = opinions(300, n_classes)
+    opinions, code, prior = drawn(300, n_classes)
     # An opinion may rule classes out, or be missing altogether.
-    mass[:20] = np.eye(n_classes)[np.arange(20) % n_classes]
-    mass[20:30] = 0.0
-    proba = Calibration.fit(mass, vote, code, np.ones(300), prior).probabilities(mass, vote, balance)
+    opinions[0, :20] = np.eye(n_classes)[np.arange(20) % n_classes]
+    opinions[0, 20:30] = 0.0
+    proba = Calibration.fit(opinions, code, np.ones(300), prior).probabilities(opinions, balance)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
     assert np.all((proba > 0) & (proba < 1))
 
 
 @pytest.mark.parametrize("balance", [0.0, 0.5, 1.0])
 def test_more_mass_never_lowers_a_probability(balance):
-    mass, vote, code, prior = opinions(1000, 3)
-    fitted = Calibration.fit(mass, vote, code, np.ones(1000), prior)
+    opinions, code, prior = drawn(1000, 3)
+    fitted = Calibration.fit(opinions, code, np.ones(1000), prior)
     for c in range(3):
         share = np.linspace(0.0, 1.0, 101)[:, None]
         others = np.delete(np.eye(3), c, axis=0).mean(axis=0)
         moving, still = share * np.eye(3)[c] + (1 - share) * others, np.full((101, 3), 1 / 3)
         for pair in ((moving, still), (still, moving)):
-            assert np.all(np.diff(fitted.probabilities(*pair, balance)[:, c]) >= 0)
+            assert np.all(np.diff(fitted.probabilities(np.stack(pair), balance)[:, c]) >= 0)
 
 
 def test_opinions_that_mislead_are_not_turned_round():
-    mass, vote, code, prior = opinions(2000, 2)
-    fitted = Calibration.fit(1.0 - mass, 1.0 - vote, code, np.ones(2000), prior)
+    opinions, code, prior = drawn(2000, 2)
+    fitted = Calibration.fit(1.0 - opinions, code, np.ones(2000), prior)
     assert np.all(fitted.slopes >= 0)
 
 
+@pytest.mark.parametrize("blend", [None, 0.25])
+def test_a_third_opinion_counts_as_much_as_it_knows(blend):
+    opinions, code, prior = drawn(3000, 3)
+    truth = 0.6 * np.eye(3)[code] + 0.4 * np.random.RandomState(1).dirichlet(np.ones(3), 3000)
+    noise = np.random.RandomState(2).dirichlet(np.ones(3), 3000)
+    how = {"code": code, "weight": np.ones(3000), "prior": prior, "blend": blend}
+    knows, guesses = (Calibration.fit(np.concatenate([opinions, third[None]]), **how) for third in (truth, noise))
+    assert np.all(knows.slopes[:, 2] > 1.0)
+    assert np.all(guesses.slopes[:, 2] < 0.1)
+    if blend is not None:
+        np.testing.assert_allclose(3 * knows.slopes[:, 1], knows.slopes[:, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("balance", [0.0, 0.3, 1.0])
+def test_terms_add_up_to_the_probabilities(balance):
+    opinions, code, prior = drawn(300, 3)
+    fitted = Calibration.fit(opinions, code, np.ones(300), prior)
+    odds = np.exp(fitted.terms(opinions, balance).sum(axis=0))
+    np.testing.assert_allclose(fitted.probabilities(opinions, balance), odds / odds.sum(axis=1, keepdims=True))
+
+
 def test_balance_interpolates_logarithms():
-    mass, vote, code, prior = opinions(400, 3)
-    fitted = Calibration.fit(mass, vote, code, np.ones(400), prior)
-    log0, log1, between = (np.log(fitted.probabilities(mass, vote, b)) for b in (0.0, 1.0, 0.3))
+    opinions, code, prior = drawn(400, 3)
+    fitted = Calibration.fit(opinions, code, np.ones(400), prior)
+    log0, log1, between = (np.log(fitted.probabilities(opinions, b)) for b in (0.0, 1.0, 0.3))
     mixed = 0.7 * log0 + 0.3 * log1
     np.testing.assert_allclose(np.diff(between, axis=1), np.diff(mixed, axis=1), atol=1e-9)
 
 
 def test_balance_0_is_calibrated_and_balance_1_is_fair():
-    mass, vote, code, prior = opinions(20_000, 3)
-    fitted = Calibration.fit(mass, vote, code, np.ones(20_000), prior)
+    opinions, code, prior = drawn(20_000, 3)
+    fitted = Calibration.fit(opinions, code, np.ones(20_000), prior)
     # At the optimum the mean probability of a class is its share, up to the weak penalty.
-    np.testing.assert_allclose(fitted.probabilities(mass, vote, 0.0).mean(axis=0), prior, atol=2e-3)
-    fair = fitted.probabilities(mass, vote, 1.0)
+    np.testing.assert_allclose(fitted.probabilities(opinions, 0.0).mean(axis=0), prior, atol=2e-3)
+    fair = fitted.probabilities(opinions, 1.0)
     means = np.array([np.average(fair[:, c], weights=1.0 / prior[code]) for c in range(3)])
     np.testing.assert_allclose(means, 1 / 3, atol=2e-3)
 
 
 def test_a_weight_of_two_counts_as_two_rows():
-    mass, vote, code, prior = opinions(4000, 2)
+    opinions, code, prior = drawn(4000, 2)
     times = 1 + np.arange(4000) % 2
     again = np.repeat(np.arange(4000), times)
     prior = np.bincount(code, weights=times) / times.sum()
-    weighted = Calibration.fit(mass, vote, code, times.astype(float), prior)
-    repeated = Calibration.fit(mass[again], vote[again], code[again], np.ones(len(again)), prior)
+    weighted = Calibration.fit(opinions, code, times.astype(float), prior)
+    repeated = Calibration.fit(opinions[:, again], code[again], np.ones(len(again)), prior)
     # Only the penalty sees a difference: unequal weights say a little less than as many equal rows.
     np.testing.assert_allclose(weighted.slopes, repeated.slopes, rtol=0.02)
 
 
 def test_before_fitting_the_opinions_are_averaged():
-    mass, vote, _, prior = opinions(50, 2)
-    proba = Calibration(prior).probabilities(mass, vote, 0.0)
-    odds = np.sqrt(np.prod([p[:, 1] / p[:, 0] for p in np.exp(Calibration(prior)._opinions(mass, vote))], axis=0))
+    opinions, _, prior = drawn(50, 2)
+    proba = Calibration(prior).probabilities(opinions, 0.0)
+    odds = np.sqrt(np.prod([p[:, 1] / p[:, 0] for p in np.exp(_logarithms(opinions, prior))], axis=0))
     np.testing.assert_allclose(proba[:, 1] / proba[:, 0], odds)

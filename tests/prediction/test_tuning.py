@@ -79,9 +79,9 @@ def test_chosen_values_are_attributes_and_used(kind):
 class Watched(DSNAClassifier):
     """Keeps the out-of-bag questions that its decision is learned from."""
 
-    def _learn_decision(self, asked):
+    def _learn_decision(self, asked, training):
         self.folds = asked.folds
-        super()._learn_decision(asked)
+        super()._learn_decision(asked, training)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from .comparison import TOLERANCE, Comparison, compare_features, said
 from .explanation_plot import draw
 
 _SHOWN_QUERIES = 5
-_NOT_PER_QUERY = ("kind", "decision", "classes", "grid", "n_train", "train")
+_NOT_PER_QUERY = ("kind", "decision", "classes", "voices", "grid", "n_train", "train")
 
 
 def class_sums(weight: np.ndarray, label: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -66,6 +66,8 @@ class Explanation:
         Rule that turns weights into a prediction: the most probable class, or see ``dsna.prediction.decision.decide``.
     classes : (n_classes,) class labels, sorted; None in regression.
     rest : (n, n_classes) probability that no row carries, as of classes that the neighbourhood lacks.
+    voices, logits : names of what the probabilities are made of, and (n, n_voices, n_classes) what each adds to the
+        logarithms of the probabilities, up to a common term; None where one vote decides. See ``opinions``.
     grid : (k, n_outputs) targets seen, for the decision "grid".
     n_train : numbers of rows that the model was fitted on and, with those of ``add_samples``, that it knows.
     queries : columns of the queries in their own values, or None.
@@ -102,6 +104,8 @@ class Explanation:
     decision: str
     classes: np.ndarray | None = None
     rest: np.ndarray | None = None
+    voices: Sequence[str] | None = None
+    logits: np.ndarray | None = None
     grid: np.ndarray | None = None
     carried: np.ndarray | None = None
     extrapolated: np.ndarray | None = None
@@ -224,6 +228,36 @@ class Explanation:
             | _label_columns("label", label)
         )
 
+    def opinions(self) -> Any:
+        """Data frame of how much of each answer came from the rows' coefficients and how much from other opinions.
+
+        Its columns are query, opinion, log_odds and share. ``log_odds`` is what the coefficients, the forest's vote,
+        the trend and the class shares add to the logarithm of the odds of the predicted class against the second
+        best; their sum over a query is that logarithm. ``share`` is the part of one in the sum of their sizes.
+        """
+        if self.voices is None or self.logits is None:
+            raise AttributeError("An explanation of a regression, or of the paper's vote, has no opinions.")
+        odds = self._log_odds()
+        share = np.abs(odds) / np.maximum(np.abs(odds).sum(axis=1, keepdims=True), 1e-300)
+        return import_extra("pandas", "report").DataFrame(
+            {
+                "query": np.repeat(np.arange(len(self)), len(self.voices)),
+                "opinion": list(self.voices) * len(self),
+                "log_odds": odds.ravel(),
+                "share": share.ravel(),
+            }
+        )
+
+    def _log_odds(self) -> np.ndarray:
+        """(n, n_voices) parts of the log odds of the predicted class against the second best."""
+        assert self.logits is not None
+        proba = self.predict_proba()
+        first = most_probable(proba)[:, None]
+        np.put_along_axis(proba, first, -1.0, axis=1)
+        second = most_probable(proba)[:, None]
+        chosen, other = (np.take_along_axis(self.logits, c[:, None], axis=2)[:, :, 0] for c in (first, second))
+        return np.asarray(chosen - other)
+
     def settling(self) -> Any:
         """Data frame of the label after each feedback step: columns query, step, label (label_0, ...)."""
         at = np.nonzero(np.arange(self.settled.shape[1]) < self.steps[:, None])
@@ -270,6 +304,9 @@ class Explanation:
         lines = [f"Query {range(len(self))[query]}: predicted {one.verdict()}"]
         lines += [f"{min(largest, used)} of {used} training rows, with {one.part_of_weight(largest):.0%} of the weight"]
         lines += [self._comparison(query, largest).text(tolerance, features)]
+        if one.voices is not None:
+            parts = zip(one.voices, one._log_odds()[0], strict=True)
+            lines += ["log odds against the second class: " + ", ".join(f"{name} {odds:+.2f}" for name, odds in parts)]
         if self.train is None or not self.train.columns.names:
             lines += ["explain(X, train=frame) shows the values of these rows beside the query's."]
         return "\n".join(lines)

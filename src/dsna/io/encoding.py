@@ -23,6 +23,7 @@ from .archive import ARRAY_KINDS, Archive, ModelFileError
 CONTAINERS = {
     "Basis": "trend.features",
     "Calibration": "prediction.calibration",
+    "ClassTrend": "trend.classes",
     "NeighborIndex": "neighbors.index",
     "TargetDensity": "forest.density",
     "MaskTable": "vision.edges.masks",

@@ -28,6 +28,7 @@ from .._utils.invariants import (
 from ..forest.adapters import FORESTS, NEIGHBORS, OURS
 from ..forest.held_out import N_FOLDS
 from ..prediction.decision import DECISIONS
+from ..trend.classes import ClassTrend
 from ..trend.trend import KINDS
 
 
@@ -80,6 +81,10 @@ def _dsna_classifier(model: Any) -> None:
     sums = np.bincount(code.astype(np.int64), weights=index.weight, minlength=n_classes)
     require(np.allclose(sums, model._class_weight, 1e-6, 0.0), "_class_weight is not that of the rows")
     require(np.allclose(model._calibration.prior, model.class_prior_), "the calibration's prior is not class_prior_")
+    trend = model._trend
+    require(model.trend_ == (None if trend is None else trend.kind), "trend_ is not that of the trend")
+    n_opinions = 2 if trend is None else 3
+    require(model._calibration.slopes.shape[1] == n_opinions, "the calibration has another number of opinions")
     for shares in (index.values, index.leaf_value):
         require(not shares.size or (shares.min() >= 0 and shares.max() <= _ONE), "the index averages no classes")
 
@@ -151,6 +156,8 @@ ATTRIBUTES = {
             "fitted_classes_": Classes("fitted"),
             "_class_weight": Array("float64", "classes", 0.0),
             "_calibration": Part("Calibration", "classes"),
+            "_trend": Part("ClassTrend", "features classes=fitted", none=True),
+            "trend_": Choice((ClassTrend.kind, None)),
             "oob_score_": _SCORE,
             "oob_balanced_accuracy_": _SCORE,
             "oob_decision_function_": Array("float64", "answered, fitted"),

@@ -1,4 +1,4 @@
-"""Class probabilities from two opinions, calibrated on out-of-bag rows."""
+"""Class probabilities from two or three opinions, calibrated on out-of-bag rows."""
 
 from __future__ import annotations
 
@@ -46,26 +46,26 @@ def prior_corrected(proba: np.ndarray, prior: np.ndarray, balance: float) -> np.
 
 
 class Calibration(Checked):
-    """Probabilities from two opinions: the mass of the coefficients and the vote of the forest.
+    """Probabilities from opinions: the mass of the coefficients, the vote of the forest and a trend, if there is one.
 
-    ``log p_c = a log mass_c + b log vote_c + bias_c`` up to normalisation.  a, b and the biases are fitted on
-    out-of-bag rows by penalised maximum likelihood, drawn toward a = b = 1/2 and no bias where rows are few; once for
-    the rows as they are and once with all classes weighing the same.  Between these two populations the logarithms are
-    interpolated.
+    ``log p_c = sum_k slope_k log opinion_kc + bias_c`` up to normalisation.  Slopes and biases are fitted on out-of-bag
+    rows by penalised maximum likelihood, drawn toward equal slopes that add up to one and no bias where rows are few;
+    once for the rows as they are and once with all classes weighing the same.  Between these two populations the
+    logarithms are interpolated.
 
     Attributes
     ----------
-    prior : (n_classes,) class shares, with which both opinions are smoothed.
-    slopes : (2, 2) a and b, for the rows as they are and for equal classes.
+    prior : (n_classes,) class shares, with which all opinions are smoothed.
+    slopes : (2, n_opinions) for the rows as they are and for equal classes.
     bias : (2, n_classes)
     """
 
     FIELDS = {
         "prior": Array("float64", "classes", 0.0, 1.0),
-        "slopes": Array("float64", "2, 2", 0.0, _STEEPEST),
+        "slopes": Array("float64", "2, opinions", 0.0, _STEEPEST),
         "bias": Array("float64", "2, classes", -_LARGEST_BIAS, _LARGEST_BIAS),
     }
-    NOT_EMPTY = ("classes",)
+    NOT_EMPTY = ("classes", "opinions")
 
     def __init__(self, prior: np.ndarray, slopes: np.ndarray | None = None, bias: np.ndarray | None = None):
         self.prior = prior
@@ -76,41 +76,41 @@ class Calibration(Checked):
     def _check_relations(self, sizes: dict[str, int]) -> None:
         require(abs(self.prior.sum() - 1.0) < 1e-6, "Calibration.prior does not add up to one")
 
-    def _opinions(self, mass: np.ndarray, vote: np.ndarray) -> np.ndarray:
-        """(2, n, n_classes) smoothed logarithms."""
-        return np.log((np.stack([mass, vote]) + _SMOOTH * self.prior + 1e-12) / (1.0 + _SMOOTH))
-
-    def probabilities(self, mass: np.ndarray, vote: np.ndarray, balance: float) -> np.ndarray:
-        """(n, n_classes) calibrated probabilities in a population between the one at hand and equal classes."""
+    def terms(self, opinions: np.ndarray, balance: float) -> np.ndarray:
+        """(n_opinions + 1, n, n_classes) what opinions (n_opinions, n, n_classes) add to log p, then the biases."""
         part = np.array([1.0 - balance, balance])
-        of_mass, of_vote = self._opinions(mass, vote)
         slopes = part @ self.slopes
-        logits = slopes[0] * of_mass + slopes[1] * of_vote + part @ self.bias
+        bias = np.broadcast_to(part @ self.bias, opinions.shape[1:])
+        return np.concatenate([slopes[:, None, None] * _logarithms(opinions, self.prior), bias[None]])
+
+    def probabilities(self, opinions: np.ndarray, balance: float) -> np.ndarray:
+        """(n, n_classes) calibrated probabilities in a population between the one at hand and equal classes."""
+        logits = self.terms(opinions, balance).sum(axis=0)
         # A class without weight has probability zero, whatever its bias.
         return _softmax(np.where(self.prior > 0, logits, -np.inf))[0]
 
     @classmethod
     def fit(
-        cls,
-        mass: np.ndarray,
-        vote: np.ndarray,
-        code: np.ndarray,
-        weight: np.ndarray,
-        prior: np.ndarray,
-        blend: float | None = None,
+        cls, opinions: np.ndarray, code: np.ndarray, weight: np.ndarray, prior: np.ndarray, blend: float | None = None
     ) -> Calibration:
-        """Calibrate on rows of known class; ``blend`` fixes the share of the vote in the two slopes."""
-        start = cls(prior)
-        opinions = start._opinions(mass, vote)
-        mix = np.eye(2) if blend is None else np.array([[1.0 - blend], [blend]])
+        """Calibrate on rows of known class; ``blend`` fixes the share of the second of the first two slopes."""
+        logarithms = _logarithms(opinions, prior)
+        mix, usual = np.eye(len(opinions)), np.full(len(opinions), 1.0 / len(opinions))
+        if blend is not None:
+            mix = np.column_stack([(1.0 - blend) * mix[0] + blend * mix[1], *mix[2:]])
+            usual = np.append(usual[0] + usual[1], usual[2:])
         ends = []
         for weights in (weight, weight / np.maximum(prior, _TINY)[code]):
             # Scaled to the effective number of rows.
             weights = weights / weights.max()
-            weights = weights / weights.max()
             weights = weights * weights.sum() / np.sum(weights**2)
-            ends.append(_fit_opinions(opinions, np.eye(len(prior))[code], weights, mix))
+            ends.append(_fit_opinions(logarithms, np.eye(len(prior))[code], weights, mix, usual))
         return cls(prior, np.stack([slopes for slopes, _ in ends]), np.stack([bias for _, bias in ends]))
+
+
+def _logarithms(opinions: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Logarithms of opinions (n_opinions, n, n_classes), smoothed."""
+    return np.asarray(np.log((opinions + _SMOOTH * prior + 1e-12) / (1.0 + _SMOOTH)))
 
 
 def _softmax(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -121,21 +121,21 @@ def _softmax(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _fit_opinions(
-    opinions: np.ndarray, truth: np.ndarray, weight: np.ndarray, mix: np.ndarray
+    logarithms: np.ndarray, truth: np.ndarray, weight: np.ndarray, mix: np.ndarray, usual_slopes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes ``mix @ free`` and bias of largest penalised likelihood."""
+    """Slopes ``mix @ free`` and bias of largest penalised likelihood, with ``free`` drawn toward the usual slopes."""
     n_free = mix.shape[1]
     n_classes = truth.shape[1]
-    usual = np.concatenate([np.full(n_free, 1.0 / n_free), np.zeros(n_classes)])
+    usual = np.concatenate([usual_slopes, np.zeros(n_classes)])
     stiff = np.concatenate([np.full(n_free, _STIFF_SLOPES), np.full(n_classes, _STIFF_BIAS)])
 
     def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
-        logits = np.tensordot(mix @ parameters[:n_free], opinions, axes=1) + parameters[n_free:]
+        logits = np.tensordot(mix @ parameters[:n_free], logarithms, axes=1) + parameters[n_free:]
         proba, log_proba = _softmax(logits)
         off = parameters - usual
         value = np.sum(stiff * off**2) - np.sum(weight * np.sum(truth * log_proba, axis=1))
         slack = weight[:, None] * (proba - truth)
-        gradient = np.concatenate([mix.T @ np.einsum("knc,nc->k", opinions, slack), slack.sum(axis=0)])
+        gradient = np.concatenate([mix.T @ np.einsum("knc,nc->k", logarithms, slack), slack.sum(axis=0)])
         return float(value), gradient + 2.0 * stiff * off
 
     bounds = [(0.0, _STEEPEST)] * n_free + [(None, None)] * n_classes

@@ -14,7 +14,7 @@ Rows of the table, and how each is expressed (what a row sets stays for those be
 7. + clusters: ``n_clusters=3``.
 8. + label feedback: ``max_iter=10``.
 9. + forest's vote: ``blend="auto"`` and, in regression, ``decision="auto"``; a stage of our default, not of the paper.
-10. + trend: ``trend="auto"``, in regression only; a stage of our default, not of the paper.
+10. + trend: ``trend`` at its default; a stage of our default, not of the paper.
 11. + balance: ``balance`` at its default.
 12. default: what ``DSNAClassifier()`` or ``DSNARegressor()`` does, which leaves out the stages that are off by default.
 """
@@ -37,6 +37,7 @@ _MEAN: dict[str, Any] = {
     "approximation__max_iter": 0,
     "blend": 0.0,
     "balance": 0.0,
+    "trend": None,
 }
 _SPARSE = ("lam", "gamma", "bandwidth", "radius")
 
@@ -67,18 +68,16 @@ def ablation(task: str) -> dict[str, Maker]:
     if task == "regression":
         estimator, forest = dsna.DSNARegressor, dsna.CostSensitiveForestRegressor
     changes: dict[str, dict[str, Any]] = {
-        "+ neighbourhood mean": _MEAN | ({} if task == "classification" else {"decision": "mean", "trend": None}),
+        "+ neighbourhood mean": _MEAN | ({} if task == "classification" else {"decision": "mean"}),
         "+ sparse coefficients": {f"approximation__{name}": getattr(Approximation(), name) for name in _SPARSE},
         "+ metric": {"metric": "forest"},
         "+ proximity weights": {"approximation__proximity_weights": True},
         "+ clusters": {"approximation__n_clusters": 3},
         "+ label feedback": {"approximation__max_iter": 10},
         "+ forest's vote": {"blend": "auto", "decision": "auto"},
-        "+ trend": {"trend": "auto"},
+        "+ trend": {"trend": estimator().trend},
         "+ balance": {"balance": estimator().balance},
     }
-    if task == "classification":
-        del changes["+ trend"]
     stages: dict[str, Maker] = {"CS-RF alone": lambda seed: forest(random_state=seed)}
     params: dict[str, Any] = {}
     for name, change in changes.items():
