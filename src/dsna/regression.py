@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
 from .prediction.carry import Asked, carry_over
 from .prediction.decision import DECISIONS, candidates
+from .prediction.ends import continued, learn_ends
 from .prediction.intervals import Regions, target_spread
 from .prediction.rule import Along, Answered, Choices, Judge, Rule, choose_rule
 from .training import AnsweredFold, OutOfBag, Training
@@ -92,6 +94,9 @@ class DSNARegression(DSNAEstimator):
             self._trend, self._row_trend = carry.trend, carry.own
             self._rules, prediction = choose_rule(folds, judge, choices, self.balance, carry.offset, carry.pull)
             rule = self._rules[-1]
+            if self.decision == "open":
+                self._grid = learn_ends(truth, prediction, asked.weight)
+                rule, prediction = replace(rule, decision="open"), continued(prediction, self._grid)
         self._take(rule)
         self.oob_rows_ = asked.rows
         self.oob_prediction_ = self._shaped(prediction)
@@ -100,10 +105,11 @@ class DSNARegression(DSNAEstimator):
             self.oob_score_ = float(r2_score(self._shaped(truth), self.oob_prediction_, sample_weight=asked.weight))
         self._regions = []
         if asked.folds:
+            kept = few and rule.decision != "open"
             spread = np.concatenate([target_spread(f.near.kernel, target[f.near.rows]) for f in asked.folds])
             self._regions = [
                 Regions(
-                    truth[:, a], prediction[:, a], spread[:, a], asked.weight, np.unique(target[:, a]) if few else None
+                    truth[:, a], prediction[:, a], spread[:, a], asked.weight, np.unique(target[:, a]) if kept else None
                 )
                 for a in range(self.n_outputs_)
             ]
@@ -142,8 +148,9 @@ class DSNARegression(DSNAEstimator):
         self.blend_, self.decision_, self.balance_ = rule.blend, rule.decision, rule.balance
         self.trend_ = None if self._trend is None else self._trend.kind
         self.trend_offset_, self.trend_pull_ = rule.offset, rule.pull
-        target = self._index.label
-        self._grid = np.unique(target, axis=0) if DECISIONS[rule.decision].needs_grid else target[:1].copy()
+        if not DECISIONS[rule.decision].learns_ends:
+            target = self._index.label
+            self._grid = np.unique(target, axis=0) if DECISIONS[rule.decision].needs_grid else target[:1].copy()
 
     def _evidence(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
         """Weights and targets of the rows, what these are carried over as, and the rule that decides by them."""

@@ -56,9 +56,12 @@ class DSNARegressor(RegressorMixin, DSNARegression):
         How much rare targets count: 0 minimises the error over the rows as they are, 1 treats all regions of the target
         as equally important. "auto" gives rare targets the most weight at which the out-of-bag errors stay within 15 %
         (mean absolute) and 8 % (root mean squared) of those at 0.
-    decision : {"auto", "mean", "median", "grid", "paper"}, default="auto"
+    decision : {"auto", "mean", "median", "grid", "open", "paper"}, default="auto"
         Weighted mean, which extrapolates past the targets seen even without a trend; weighted median; mean snapped to
-        the nearest target seen; the plain sum of the paper. "auto" takes the one of smallest out-of-bag error.
+        the nearest target seen; mean that is moved outward at the ends; the plain sum of the paper. "auto" takes the
+        mean, median or snapped mean of smallest out-of-bag error. Choose "open" where targets past those seen are
+        expected: predictions fall short of the outermost targets, and it makes up for what they fall short on average,
+        at the cost of more error inside.
     trend : {"auto", "linear", "kernel", "joint", "ordinal"}, regressor or None, default="auto"
         Smooth model along which neighbours' targets are carried over to the query: to a target, a share of the
         difference between the model at the query and at the neighbour is added. It counteracts the pull toward common
@@ -234,6 +237,8 @@ class DSNARegressor(RegressorMixin, DSNARegression):
         unknown = set(settings) - {"approximation", "blend", "decision", "balance"}
         if unknown:
             raise DSNAError(f"{', '.join(sorted(unknown))} cannot be changed without another fit.")
+        if settings.get("decision", self.decision) == "open":
+            raise DSNAError("decision='open' is learned by fit, for all other settings: set them and call fit.")
         self._check_unchanged()
         view: DSNARegressor = copy(self).set_params(**settings)
         view._validate_params()

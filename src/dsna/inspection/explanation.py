@@ -62,13 +62,13 @@ class Explanation:
     hull_residual : (n, K) distance of the query from each cluster's affine hull; zero where hulls are off.
     settled, steps : (n, S, n_outputs) label or class number after each feedback step, (n,) number of steps.
     history : (n, S) joint objective of the best cluster at each step.
-    decision : {"proba", "mean", "median", "grid"}
+    decision : {"proba", "mean", "median", "grid", "open"}
         Rule that turns weights into a prediction: the most probable class, or see ``dsna.prediction.decision.decide``.
     classes : (n_classes,) class labels, sorted; None in regression.
     rest : (n, n_classes) probability that no row carries, as of classes that the neighbourhood lacks.
     voices, logits : names of what the probabilities are made of, and (n, n_voices, n_classes) what each adds to the
         logarithms of the probabilities, up to a common term; None where one vote decides. See ``opinions``.
-    grid : (k, n_outputs) targets seen, for the decision "grid".
+    grid : (k, n_outputs) targets seen, for the decision "grid"; the ends that "open" has learned.
     n_train : numbers of rows that the model was fitted on and, with those of ``add_samples``, that it knows.
     queries : columns of the queries in their own values, or None.
     train : what is known of the training rows named here, where ``train`` or ``id`` were given; or None.

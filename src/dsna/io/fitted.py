@@ -28,6 +28,7 @@ from .._utils.invariants import (
 from ..forest.adapters import FORESTS, NEIGHBORS, OURS
 from ..forest.held_out import N_FOLDS
 from ..prediction.decision import DECISIONS
+from ..prediction.ends import N_ENDS
 from ..trend.classes import ClassTrend
 from ..trend.trend import KINDS
 
@@ -91,6 +92,9 @@ def _dsna_classifier(model: Any) -> None:
 
 def _dsna_regressor(model: Any) -> None:
     require(len(model._grid) > 0, "the grid is empty")
+    if DECISIONS[model.decision_].learns_ends:
+        right = len(model._grid) == N_ENDS and np.all(model._grid[[3, 7]] > 0.0)
+        require(right, "the ends of the decision are not those of a regression")
     require(len(model._regions) in (0, model.n_outputs_), "there are not as many regions as outputs")
     attributes = (model.blend_, model.decision_, model.balance_)
     rule = (model._rule.blend, model._rule.decision, model._rule.balance)

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 from .._utils.invariants import LARGEST
 from .._utils.sums import ordered_sum, weighted_sum
 from ..forest.scaling import column_spread
+from .ends import continued
 
 _TIE = 1e-9
 
@@ -90,6 +91,19 @@ def nearest_seen(weights: np.ndarray, targets: np.ndarray, grid: np.ndarray) -> 
     return np.asarray(grid[nearest])
 
 
+def open_mean(weights: np.ndarray, targets: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Weighted mean, moved outward at the ends of the targets; see :mod:`dsna.prediction.ends`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ends = np.array([[20.0, 10.0, 0.0, 0.8, 80.0, 90.0, 100.0, 0.8]]).T
+    >>> open_mean(np.array([[0.5, 0.5]]), np.array([[[86.0], [94.0]]]), ends)
+    array([[100.]])
+    """
+    return continued(weighted_mean(weights, targets, ends), ends)
+
+
 class Decision(NamedTuple):
     """How a regression decides.
 
@@ -97,24 +111,29 @@ class Decision(NamedTuple):
     ----------
     predict : function
         Of the weights (n, M) and targets (n, M, q) of the neighbours and of the distinct training targets (k, q),
-        which are given only where ``needs_grid``; its value is the prediction (n, q).
+        which are given only where ``needs_grid``, or the ends (8, q) where these are learned; its value is the
+        prediction (n, q).
     words : str
         What plots call it.
     needs_grid : bool
         Whether it uses the distinct training targets; "auto" then tries it only where these are few.
+    learns_ends : bool
+        Whether it is the weighted mean with ends, which are learned once all else is chosen; "auto" does not try it.
     """
 
     predict: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
     words: str
     needs_grid: bool = False
+    learns_ends: bool = False
 
 
 #: Decisions of a regression by name. One that is added here is a value of ``DSNARegressor(decision=...)``, is tried by
-#: ``decision="auto"``, can be saved, and is explained.
+#: ``decision="auto"`` unless it learns ends, can be saved, and is explained.
 DECISIONS: dict[str, Decision] = {
     "mean": Decision(weighted_mean, "weighted mean"),
     "median": Decision(weighted_median, "weighted median"),
     "grid": Decision(nearest_seen, "weighted mean, to the nearest target seen", needs_grid=True),
+    "open": Decision(open_mean, "weighted mean, open at the ends", learns_ends=True),
 }
 
 
@@ -139,5 +158,6 @@ def candidates(decision: str, few_targets: bool) -> tuple[str, ...]:
     (('mean', 'median'), ('mean',))
     """
     if decision == "auto":
-        return tuple(name for name, one in DECISIONS.items() if few_targets or not one.needs_grid)
-    return ("mean" if decision == "paper" else decision,)
+        tried = {name: one for name, one in DECISIONS.items() if not one.learns_ends}
+        return tuple(name for name, one in tried.items() if few_targets or not one.needs_grid)
+    return ("mean" if decision == "paper" or DECISIONS[decision].learns_ends else decision,)
