@@ -31,6 +31,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool | np.bool_)
 
 
+def is_whole(value: Any, least: int) -> bool:
+    """Whether a value is a whole number of at least ``least``; True and False are not, nor is 2.0."""
+    return is_number(value) and not isinstance(value, float | np.floating) and value >= least
+
+
 def check_nested(owner: Any, params: Mapping[str, Any], parts: Mapping[str, str]) -> None:
     """Refuse nested names, such as ``approximation__lam``, of parts that are None.
 

@@ -33,13 +33,43 @@ def deal_folds(
     kept = np.ones(len(code), dtype=bool) if weight is None else weight > 0
     if groups is not None:
         return _deal_groups(groups, kept, rng)
-    if 3 * len(np.unique(code)) > len(code):
+    if not repeats(code):
         # Targets that hardly repeat are dealt by runs of ranks. Dealt one by one, near-duplicates, which have
         # neighbouring ranks, would never share a fold, and out of bag each would be predicted from the other.
         code = np.argsort(np.lexsort((code, ~kept)), kind="stable") // _RUN
-    order = np.lexsort((rng.rand(len(code)), code, ~kept))
-    fold = np.empty(len(code), dtype=np.int64)
-    fold[order] = rng.permutation(N_FOLDS)[np.arange(len(code)) % N_FOLDS]
+    return deal_evenly(code, N_FOLDS, rng, kept)
+
+
+def repeats(code: np.ndarray) -> bool:
+    """Whether classes or targets have three rows each on average, so that each is dealt evenly by itself."""
+    return 3 * len(np.unique(code)) <= len(code)
+
+
+def deal_evenly(
+    strata: np.ndarray, n_folds: int, rng: np.random.RandomState | None, kept: np.ndarray | None = None
+) -> np.ndarray:
+    """Fold of each row: counts within each stratum, and of all rows, differ by at most one between folds.
+
+    The strata are dealt in their order, each going on where the last has ended; so strata of single rows are dealt
+    evenly as well.
+
+    Parameters
+    ----------
+    strata : (n,) numbers.
+    n_folds : number of folds.
+    rng : shuffles the rows of each stratum and the folds; None: the rows of a stratum stay in order, the first ones in
+        the first fold.
+    kept : (n,) rows that count; the others are dealt after them.
+    """
+    last = np.zeros(len(strata), dtype=bool) if kept is None else ~kept
+    turn = np.arange(len(strata)) % n_folds
+    fold = np.empty(len(strata), dtype=np.int64)
+    if rng is None:
+        order = np.lexsort((strata, last))
+        fold[order] = turn[np.lexsort((turn, strata[order], last[order]))]
+    else:
+        order = np.lexsort((rng.rand(len(strata)), strata, last))
+        fold[order] = rng.permutation(n_folds)[turn]
     return fold
 
 

@@ -1,5 +1,5 @@
 """Tables from files."""
 
-from .read import Table, TableError, find_tables, read_table
+from .read import TASKS, Table, TableError, find_tables, guess_task, read_table
 
-__all__ = ["Table", "TableError", "find_tables", "read_table"]
+__all__ = ["TASKS", "Table", "TableError", "find_tables", "guess_task", "read_table"]

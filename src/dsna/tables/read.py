@@ -135,6 +135,24 @@ class Table:
         return order[(np.arange(most) * len(order)) // most]
 
 
+def guess_task(labels: np.ndarray) -> str:
+    """Classification where labels are one column of text or of at most ten whole numbers, otherwise regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> guess_task(np.array(["a", "b"])), guess_task(np.array([1, 2, 1])), guess_task(np.array([0.5, 2.0]))
+    ('classification', 'classification', 'regression')
+    """
+    if labels.ndim > 1 and labels.shape[1] > 1:
+        return "regression"
+    if labels.dtype.kind not in "biuf":
+        return "classification"
+    values = np.unique(labels)
+    few = len(values) <= _MAX_WHOLE_CLASSES and bool(np.all(values == np.round(values)))
+    return "classification" if few else "regression"
+
+
 def find_tables(
     folder: str | Path,
     *,
@@ -277,8 +295,7 @@ def _table(path: Path, frame: pd.DataFrame, target: str, task: str | None) -> Ta
     if label.nunique() < 2:
         return f"all labels are equal; there is nothing to learn: is {target!r} the label column?"
     if task is None:
-        few = numeric and label.nunique() <= _MAX_WHOLE_CLASSES and (label == np.round(label)).all()
-        task = "classification" if few or not numeric else "regression"
+        task = guess_task(label.to_numpy()) if numeric else "classification"
     if task == "regression" and not numeric:
         return f"the label {target!r} is not numeric, which regression needs: name another with --target"
     X = _numbers(frame.drop(columns=target))

@@ -15,6 +15,9 @@ _STRATA = 10
 def split(table: Table, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Training and test rows of each fold, stratified by class or by deciles of the target.
 
+    Folds are scikit-learn's, not those of ``dsna.model_selection``: anybody can make them again without this package,
+    and no method in the comparison has had a say in them.
+
     Parameters
     ----------
     table : Table

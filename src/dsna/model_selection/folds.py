@@ -1,0 +1,172 @@
+"""Cross-validation folds that each hold their share of every target range, or of every class."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
+
+from .._utils.errors import DSNAError
+from .._utils.parameters import is_whole
+from .._utils.validation import check_groups, check_new_classes, check_targets
+from .strata import Strata
+
+
+class _DealtKFold(BaseCrossValidator):
+    """Folds to which rows are dealt by y, in whole groups where groups are given."""
+
+    __metadata_request__split = {"groups": True}
+
+    def __init__(self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None):
+        if not is_whole(n_splits, 2):
+            raise DSNAError(f"n_splits={n_splits!r} must be a whole number of at least 2.")
+        if shuffle not in (True, False):
+            raise DSNAError(f"shuffle={shuffle!r} must be True or False.")
+        if not shuffle and random_state is not None:
+            raise DSNAError("random_state has no effect without shuffling: pass shuffle=True, or no random_state.")
+        self.n_splits = int(n_splits)
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Number of folds; the arguments are ignored."""
+        return self.n_splits
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Training and test rows of each fold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Only its number of rows matters.
+        y : array-like
+            Classes or targets.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of a group are never both in training and in test.
+
+        Yields
+        ------
+        train, test : arrays of row numbers
+        """
+        yield from super().split(X, y, groups)
+
+    def _iter_test_masks(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[np.ndarray]:
+        rows = np.arange(_num_samples(X))
+        if y is None:
+            raise DSNAError(f"{type(self).__name__} deals rows by y, which is None: pass y to split.")
+        if self.n_splits > len(rows):
+            raise DSNAError(f"n_splits={self.n_splits} is greater than the number of rows, {len(rows)}.")
+        rng = check_random_state(self.random_state) if self.shuffle else None
+        fold = self._deal(y, rows, check_groups(groups, rows), rng)
+        for f in range(self.n_splits):
+            yield fold == f
+
+    def _deal(self, y: Any, rows: np.ndarray, groups: np.ndarray | None, rng: Any) -> np.ndarray:
+        raise NotImplementedError
+
+
+class StratifiedTargetKFold(_DealtKFold):
+    """K folds for regression: each holds its share of every range of the targets, rare ranges included.
+
+    The ``n_splits`` smallest and the ``n_splits`` largest targets of an output are in ``n_splits`` different folds, and
+    so is every run of as many neighbours where targets are rare; where targets are common, longer ranges are
+    dealt evenly. Targets that repeat (three rows each on average, as ages or ratings) are dealt evenly one by one. Of
+    several outputs, the ranges of all are dealt together, rare ones first. With groups the same is done as far as whole
+    groups allow.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds, at least 2.
+    shuffle : bool, default=False
+        Whether rows of a range are dealt at random. Otherwise those that come first in the table are in the first
+        fold, as in scikit-learn's `StratifiedKFold`.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffle.
+
+    See Also
+    --------
+    StratifiedRareKFold : The same for classes.
+    StratifiedTargetShuffleSplit : Any number of random splits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from dsna.model_selection import StratifiedTargetKFold
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = np.exp(X[:, 0])
+    >>> cv = StratifiedTargetKFold(4, shuffle=True, random_state=0)
+    >>> [int(np.isin(np.argsort(y)[-8:], test).sum()) for _, test in cv.split(X, y)]
+    [2, 2, 2, 2]
+    >>> cross_val_score(Ridge(), X, y, cv=cv).shape
+    (4,)
+    """
+
+    def _deal(self, y: Any, rows: np.ndarray, groups: np.ndarray | None, rng: Any) -> np.ndarray:
+        targets = check_targets(y, rows).reshape(len(rows), -1)
+        return Strata.of_targets(targets, groups, self.n_splits, values=True).folds(self.n_splits, rng)
+
+
+class StratifiedRareKFold(_DealtKFold):
+    """K folds for classification: classes are dealt evenly, rare ones first, and groups stay whole.
+
+    Without groups, the counts of each class differ by at most one between folds. With groups, those that hold the
+    rarest class (that of the fewest groups) are dealt first, one to each fold before any fold gets another, then those
+    of the next class. scikit-learn's `StratifiedGroupKFold` makes shares of classes alike on average, and may leave a
+    rare class out of a fold that could have had it. Where a class is missing from a fold, one warning says which, and
+    how many rows or groups there are.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds, at least 2.
+    shuffle : bool, default=False
+        Whether rows of a class, and groups of nearly the same size, are dealt at random. Otherwise those that come
+        first in the table are in the first fold, as in scikit-learn's `StratifiedKFold`.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffle.
+
+    See Also
+    --------
+    StratifiedTargetKFold : The same for targets of a regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dsna.model_selection import StratifiedRareKFold
+    >>> y = np.repeat(["common", "rare"], [90, 6])
+    >>> patient = np.r_[np.arange(90) // 3, 30, 30, 30, 31, 32, 32]
+    >>> cv = StratifiedRareKFold(3)
+    >>> for train, test in cv.split(y, y, groups=patient):
+    ...     print(len(test), int(np.sum(y[test] == "rare")), np.intersect1d(patient[train], patient[test]))
+    33 3 []
+    32 2 []
+    31 1 []
+    """
+
+    def _deal(self, y: Any, rows: np.ndarray, groups: np.ndarray | None, rng: Any) -> np.ndarray:
+        classes, code = check_new_classes(y, rows)
+        strata = Strata.of_classes(code, groups)
+        fold = strata.folds(self.n_splits, rng)
+        lacking = (strata.held(fold, self.n_splits) == 0).sum(axis=0)
+        if lacking.any():
+            held = strata.units()
+            unit = "row" if groups is None else "group"
+            named = [
+                f"{classes.tolist()[c]!r} ({held[c]} {unit}{'s' if held[c] > 1 else ''}) from {lacking[c]}"
+                for c in np.flatnonzero(lacking)
+            ]
+            warnings.warn(
+                f"Classes are missing from the test rows of some of the n_splits={self.n_splits} folds: "
+                f"{', '.join(named)}. Use fewer splits, or collect more {unit}s of them.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return fold
