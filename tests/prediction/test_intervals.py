@@ -193,3 +193,6 @@ def test_regions_of_labels_that_lie_on_their_edges():
     bounds = target_regions(angles)
     assert (np.diff(bounds) > 0).all()
     assert np.bincount(np.searchsorted(bounds, angles)).min() >= 50
+    predicted = angles + np.random.RandomState(0).normal(0, 5.0, len(angles))
+    ends = Regions(angles, predicted, grid=np.unique(angles)).intervals(predicted, 0.9)
+    assert np.mean((ends[:, 0] <= angles) & (angles <= ends[:, 1])) >= 0.89
