@@ -15,6 +15,15 @@ seeds = st.integers(0, 10**6)
 shares = st.sampled_from([0.1, 0.2, 0.25, 0.3, 0.5, 0.7, 0.9])
 
 
+@given(seed=seeds, test_size=shares, n_rows=st.integers(3, 60))
+def test_rows_of_several_outputs_are_split_in_the_sizes_asked_for(seed, test_size, n_rows):
+    y = np.random.RandomState(seed).lognormal(size=(n_rows, 2))
+    if np.ceil(test_size * n_rows) < n_rows:
+        train, test = next(StratifiedTargetShuffleSplit(test_size=test_size, random_state=seed).split(y, y))
+        assert len(test) == int(np.ceil(test_size * n_rows))
+        np.testing.assert_array_equal(np.sort(np.r_[train, test]), np.arange(n_rows))
+
+
 @given(seed=seeds, test_size=shares, n_rows=st.integers(40, 300))
 def test_splits_have_the_sizes_asked_for_and_both_tails(seed, test_size, n_rows):
     y = np.random.RandomState(seed).lognormal(size=n_rows)

@@ -201,7 +201,7 @@ def _both_sides(
                 return part
     worst = int(np.argmax(hopeless) if hopeless.any() else held.min(axis=0).argmin())
     has = f"{names[worst]} has {rows[worst]:.0f} row{'' if rows[worst] == 1 else 's'}"
-    if strata.code is None and len(strata.counts) < len(strata.unit):
+    if not strata.single:
         has += f" in {units[worst]} group{'' if units[worst] == 1 else 's'}"
     if hopeless.any():
         raise DSNAError(f"{has}: training and test rows cannot both hold min_rare={min_rare} of them.")

@@ -32,6 +32,11 @@ class Strata:
     counts: np.ndarray
     outermost: np.ndarray
 
+    @property
+    def single(self) -> bool:
+        """Whether each row is a unit of its own."""
+        return self.code is not None or len(self.counts) == len(self.unit)
+
     @classmethod
     def of_classes(cls, code: np.ndarray, groups: np.ndarray | None) -> Strata:
         """Strata of classes, numbered from 0."""
@@ -66,7 +71,9 @@ class Strata:
         if rng is not None:
             # Units of nearly the same size change places, so that other seeds give other folds.
             size, number = size * rng.uniform(0.5, 1.0, size=len(size)), rng.permutation(n_folds)
-        return np.asarray(number[deal_units(self.counts, np.full(n_folds, 1.0 / n_folds), size)][self.unit])
+        full = len(self.unit) // n_folds + (np.arange(n_folds) < len(self.unit) % n_folds)
+        shares = np.full(n_folds, 1.0 / n_folds)
+        return np.asarray(number[deal_units(self.counts, shares, size, full if self.single else None)][self.unit])
 
     def parts(self, n_test: int, n_train: int, least: int, rng: np.random.RandomState) -> np.ndarray:
         """(n,) 0 for test rows, 1 for training rows, 2 for others; each side gets ``least`` rows of a stratum first."""
@@ -75,7 +82,8 @@ class Strata:
             sizes = np.array([n_test, n_train, rest][: 3 if rest else 2])
             wanted = np.array([least, least, 0][: len(sizes)])
             shuffled = rng.permutation(len(self.counts))
-            return np.asarray(deal_units(self.counts, sizes / len(self.unit), shuffled, wanted)[self.unit])
+            full = sizes if self.single else None
+            return np.asarray(deal_units(self.counts, sizes / len(self.unit), shuffled, full, wanted)[self.unit])
         part = np.full(len(self.unit), 2)
         used = np.flatnonzero(_drawn(self.code, n_test + n_train, 2 * least, rng)) if rest else np.arange(len(part))
         part[used] = np.where(_drawn(self.code[used], n_test, least, rng), 0, 1)
@@ -142,7 +150,13 @@ def target_ranges(y: np.ndarray, unit: np.ndarray, least: int, longest: int = _L
     return np.asarray(np.unique(code, return_inverse=True)[1])
 
 
-def deal_units(counts: np.ndarray, shares: np.ndarray, priority: np.ndarray, least: np.ndarray | int = 1) -> np.ndarray:
+def deal_units(
+    counts: np.ndarray,
+    shares: np.ndarray,
+    priority: np.ndarray,
+    full: np.ndarray | None = None,
+    least: np.ndarray | int = 1,
+) -> np.ndarray:
     """(n_units,) fold of each unit: those of the rarest stratum first, each where its strata are missed most.
 
     Parameters
@@ -150,6 +164,7 @@ def deal_units(counts: np.ndarray, shares: np.ndarray, priority: np.ndarray, lea
     counts : (n_units, n_strata) rows of each unit in each stratum.
     shares : (n_folds,) share of all rows that a fold should hold.
     priority : (n_units,) among the units of a stratum, the largest is dealt first.
+    full : (n_folds,) number of units that a fold has room for; None: any number.
     least : rows of a stratum that a fold should hold before others get more; one number, or one for each fold.
     """
     rank = np.argsort(np.argsort(np.count_nonzero(counts, axis=0), kind="stable"), kind="stable")
@@ -157,6 +172,7 @@ def deal_units(counts: np.ndarray, shares: np.ndarray, priority: np.ndarray, lea
     wide = np.column_stack([counts, counts.sum(axis=1)])  # all rows are a stratum, too: folds should be alike in size
     totals = wide.sum(axis=0)
     have = np.zeros((len(shares), len(totals)))
+    left = np.full(len(shares), len(counts)) if full is None else full.copy()
     fold = np.empty(len(counts), dtype=np.int64)
     for u in np.lexsort((-priority, rank[rarest])):
         held = np.flatnonzero(wide[u])
@@ -164,11 +180,12 @@ def deal_units(counts: np.ndarray, shares: np.ndarray, priority: np.ndarray, lea
         # What the unit adds to the squared deviations from the folds' shares of each stratum.
         cost = ((2.0 * (have[:, held] - np.outer(shares, total)) + rows) * rows / total**2).sum(axis=1) / shares
         same = _TIE * np.abs(cost).max()
-        lacks = have[:, rarest[u]] < least
-        if lacks.any():
-            cost[~lacks] = np.inf
+        room = left > 0
+        lacks = room & (have[:, rarest[u]] < least)
+        cost[~(lacks if lacks.any() else room)] = np.inf
         fold[u] = np.argmax(cost <= cost.min() + same)
         have[fold[u]] += wide[u]
+        left[fold[u]] -= 1
     return fold
 
 
