@@ -17,11 +17,11 @@ from .forest.density import TargetDensity
 from .forest.scaling import column_spread
 from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
-from .prediction.carry import Asked, carry_over
+from .prediction.carry import Asked, along_at, carry_over
 from .prediction.decision import DECISIONS, candidates
 from .prediction.ends import continued, learn_ends
 from .prediction.intervals import Regions, target_spread
-from .prediction.rule import Along, Answered, Choices, Judge, Rule, choose_rule
+from .prediction.rule import Answered, Choices, Judge, Rule, choose_rule
 from .training import AnsweredFold, OutOfBag, Training
 from .trend.trend import TrendRows
 
@@ -139,7 +139,7 @@ class DSNARegression(DSNAEstimator):
         along = None
         if self._trend is not None:
             here = self._trend.predict(self._index.scaling.transform(X))
-            along = Along(here, self._row_trend[near.rows], self._trend.bounds)
+            along = along_at(self._trend, here, self._row_trend[near.rows])
         return self._rule.carried(self._index.label[near.rows], along)
 
     def _take(self, rule: Rule) -> None:

@@ -92,7 +92,8 @@ class DSNARegressor(RegressorMixin, DSNARegression):
         The values used: given or, where they are "auto", chosen out of bag.
     trend_, trend_offset_, trend_pull_ : str or None, float, float
         Kind of the trend; share of its differences that is added to neighbours' targets; share of the trend itself in
-        the carried targets, which fades out as ``balance_`` grows. Both are 0 where targets are taken as they are.
+        the carried targets, which fades out as ``balance_`` grows and, where that costs little out of bag, toward the
+        lowest and highest values of the trend. Both are 0 where targets are taken as they are.
     oob_score_ : float
         R2 on training rows by trees, metric, neighbours and densities that never saw them.
     oob_rows_, oob_prediction_ : arrays

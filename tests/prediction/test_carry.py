@@ -1,9 +1,11 @@
 """Which trend targets are carried along, and how far."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from dsna.prediction.carry import Asked, along_trend, carry_over
+from dsna.prediction.carry import Asked, _faded, _far_ahead, _held, along_trend, carry_over
 from dsna.prediction.rule import Along, Answered, Choices, Judge, Rule, predictions
 from dsna.trend.trend import TrendRows, fit_trend
 
@@ -62,7 +64,7 @@ def test_no_trend(trend, slope):
 
 
 def test_carried_targets():
-    along = Along(np.array([[10.0]]), np.array([[[4.0], [8.0]]]), np.array([[-20.0], [11.5]]))
+    along = Along(np.array([[10.0]]), np.array([[[4.0], [8.0]]]), np.ones((1, 1)), np.array([[-20.0], [11.5]]))
     targets = np.array([[[5.0], [7.0]]])
     assert Rule(0.0, "mean", 0.0).carried(targets, along) is targets
     assert Rule(0.0, "mean", 0.0, True, 1.0, 0.0).carried(targets, None) is targets
@@ -70,5 +72,32 @@ def test_carried_targets():
     np.testing.assert_allclose(Rule(0.0, "mean", 0.0, True, 0.5, 0.5).carried(targets, along).ravel(), [9.0, 9.0])
     # The pull fades out as the balance grows, and what lies past the bounds is cut off.
     np.testing.assert_allclose(Rule(0.0, "mean", 1.0, True, 0.5, 0.5).carried(targets, along).ravel(), [8.0, 8.0])
+    faded = along._replace(hold=np.zeros((1, 1)))
+    np.testing.assert_allclose(Rule(0.0, "mean", 0.0, True, 0.5, 0.5).carried(targets, faded).ravel(), [8.0, 8.0])
     far = Along(np.array([[20.0]]), *along[1:])
     np.testing.assert_allclose(Rule(0.0, "mean", 0.0, True, 1.0, 0.0).carried(targets, far).ravel(), [11.5, 11.5])
+
+
+@pytest.mark.parametrize("short, fading", [(0.0, True), (30.0, False)])
+def test_the_pull_fades_out_toward_the_ends_unless_that_costs_much(short, fading):
+    rows, folds, asked, judge = questions(2.0)
+    fitted = fit_trend("linear", rows, np.random.RandomState(0))
+    along = along_trend(folds, asked, fitted)
+    left = np.concatenate([fold.along.hold for fold in along])
+    assert (left.min(), left.max()) == (0.0, 1.0)
+    # Neighbours whose targets do not follow the trend: what they carry over is worth less than the trend itself.
+    noise = np.random.default_rng(0)
+    along = [fold._replace(targets=fold.targets + short * noise.normal(size=fold.targets.shape)) for fold in along]
+    found, predicted = _faded(along, judge, CHOICES, 1.0, 0.5)
+    assert found is fading
+    held = CHOICES.best([_held(fold) for fold in along], judge, 0.0, 1.0, 0.5)[1]
+    assert np.array_equal(predicted, held) is not fading
+
+
+@pytest.mark.parametrize("linear, skipped", [(1.0, False), (1.2, True), (None, True)])
+def test_inputs_with_radial_functions_are_not_tried_far_behind_thresholds(linear, skipped):
+    fitted = {kind: SimpleNamespace(trend=SimpleNamespace(kind=kind)) for kind in ("ordinal", "linear")}
+    found = [(1.0, fitted["ordinal"], None)] + ([(linear, fitted["linear"], None)] if linear else [])
+    assert _far_ahead(found) is skipped
+    assert not _far_ahead([(1.0, fitted["linear"], None)])
+    assert not _far_ahead([])

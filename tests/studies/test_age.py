@@ -90,7 +90,9 @@ def test_a_gap_is_gone_from_training_and_alone_in_the_test():
         kept = {s.fold: set(s.train) for s in splits}
         assert all(set(s.train[~gap.inside(ages[s.train])]) == kept[s.fold] for s in whole if s.fold in kept)
     assert GAPS[0].inside(np.array([50, 51])).tolist() == [False, True]
-    assert GAPS[1].inside(np.array([29, 30, 39, 40])).tolist() == [False, True, True, False]
+    assert GAPS[1].inside(np.array([40, 41])).tolist() == [False, True]
+    assert GAPS[2].inside(np.array([0, 4, 5])).tolist() == [True, True, False]
+    assert GAPS[3].inside(np.array([29, 30, 39, 40])).tolist() == [False, True, True, False]
 
 
 def test_appearance_models_see_training_persons_only(data, monkeypatch):

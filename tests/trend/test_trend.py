@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from dsna.trend.thresholds import Thresholds
-from dsna.trend.trend import KINDS, TrendRows, _Fits, bounds_of, cross_fit, fit_trend
+from dsna.trend.trend import KINDS, TrendRows, _Fits, bounds_of, cross_fit, fit_trend, hold
 
 
 def rows(n=300, d=4, seed=0, noise=0.1):
@@ -55,6 +55,10 @@ def test_trends_fit(kind):
     found = fit_trend(kind, some, np.random.RandomState(0))
     assert np.abs(found.own - some.target).mean() < 0.25 * some.target.std()
     assert found.trend.past(some.X).max() < 1e-6
+    held = hold(found.own, found.trend.ends)
+    assert 0.75 < (held == 1.0).mean() < 0.85
+    assert 0.02 < (held == 0.0).mean() < 0.06
+    assert np.all(hold(found.own, None) == 1.0)
 
 
 def test_linear_columns_continue_and_thresholds_do_not():

@@ -9,14 +9,15 @@ import numpy as np
 
 from .._utils.sums import ordered_sum, weighted_sum
 from ..trend.other import fit_other
-from ..trend.trend import CrossFitted, TrendRows, fit_trend, trends_to_try
+from ..trend.trend import CrossFitted, TrendRows, fit_trend, hold, trends_to_try
 from .rule import Along, Answered, Choices, Judge, Rule
 
 _OFFSETS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _PULLS = (0.0, 0.25, 0.5)
 _TIE = 1e-9
 _AS_GOOD = 1.01  # errors of settings that are as good as the best
-_NEARLY = 1.03  # errors of trends that are as good as the best
+_FAR = 1.05  # errors of trends that are far behind the best
+_NEARLY = 1.03  # errors of trends that are nearly as good as the best
 
 
 class Carry(NamedTuple):
@@ -36,10 +37,15 @@ class Asked(NamedTuple):
     near: np.ndarray  # (n, M)
 
 
+def along_at(trend: Any, here: np.ndarray, there: np.ndarray) -> Along:
+    """A trend whose values at queries and at their neighbours are known."""
+    return Along(here, there, hold(here, trend.ends), trend.bounds)
+
+
 def along_trend(folds: Sequence[Answered], asked: Sequence[Asked], fitted: CrossFitted) -> list[Answered]:
     """The folds with a trend that saw neither their rows nor, of each neighbour, its fold."""
     return [
-        fold._replace(along=Along(fitted.own[one.rows], fitted.outside[one.fold][one.near], fitted.trend.bounds))
+        fold._replace(along=along_at(fitted.trend, fitted.own[one.rows], fitted.outside[one.fold][one.near]))
         for fold, one in zip(folds, asked, strict=True)
     ]
 
@@ -58,19 +64,22 @@ def carry_over(
     that are nearly as good as the best, the one that reaches farthest is taken. All is chosen at balance 0, so that the
     trend does not depend on the balance; callers give the same choices whatever blend and decision are set.
     """
-    found = []
+    found: list[tuple[float, CrossFitted, Carry]] = []
     auto = isinstance(trend, str) and trend == "auto"
     if trend is not None and rows.enough:
         plain = choices.best(folds, judge, 0.0)[1]
         repeat = 3 * len(judge.grid) <= len(rows.X)
         for kind in trends_to_try(repeat) if auto else (trend,):
+            if kind == "joint" and auto and _far_ahead(found):
+                continue
             named = isinstance(kind, str)
             fitted = fit_trend(kind, rows, np.random.RandomState(0)) if named else fit_other(kind, rows)
             along = along_trend(folds, asked, fitted)
             for blend, offset, pull in _good_means(along, judge, choices):
-                carried = choices._replace(blends=(blend,)).best(along, judge, 0.0, offset, pull)[1]
+                fading, carried = _faded(along, judge, choices._replace(blends=(blend,)), offset, pull)
                 less, noise = judge.gain(plain, carried)
                 if less > (noise if auto else 0.0):
+                    fitted.trend.ends = fitted.trend.ends if fading else None
                     found.append((judge.error(carried, 0.0), fitted, Carry(fitted.trend, fitted.own, offset, pull)))
                     break
     if not found:
@@ -80,10 +89,36 @@ def carry_over(
     return along_trend(folds, asked, fitted), carry
 
 
+def _far_ahead(found: Sequence[tuple[float, CrossFitted, Carry]]) -> bool:
+    """Whether thresholds are so much better than inputs alone that inputs with radial functions need no trial."""
+    errors = {fitted.trend.kind: error for error, fitted, _ in found}
+    return errors.get("linear", np.inf) > _FAR * errors.get("ordinal", np.inf)
+
+
+def _faded(
+    folds: Sequence[Answered], judge: Judge, choices: Choices, offset: float, pull: float
+) -> tuple[bool, np.ndarray]:
+    """Whether the pull fades out toward the ends of the trend, and the predictions.
+
+    It does so where the error over all rows hardly shows it: that says little about targets past the outermost.
+    """
+    faded = choices.best(folds, judge, 0.0, offset, pull)[1]
+    held = choices.best([_held(fold) for fold in folds], judge, 0.0, offset, pull)[1]
+    fading = judge.error(faded, 0.0) <= _NEARLY * judge.error(held, 0.0) + _TIE
+    return fading, faded if fading else held
+
+
+def _held(fold: Answered) -> Answered:
+    """The same fold with a pull that does not fade out."""
+    assert fold.along is not None
+    return fold._replace(along=fold.along._replace(hold=np.ones_like(fold.along.hold)))
+
+
 def _good_means(folds: Sequence[Answered], judge: Judge, choices: Choices) -> list[tuple[float, float, float]]:
     """Blend, offset and pull to try where weighted means decide; settings that carry nothing are left out.
 
-    First the one that carries farthest of those nearly as good as the best, then the best.
+    First the one that carries farthest of those nearly as good as the best, then the best. The pull holds everywhere
+    here: the error over all rows says little about the ends of the trend.
     """
     found = []
     for blend in choices.blends:

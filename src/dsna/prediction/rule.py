@@ -36,7 +36,8 @@ class Rule(Checked):
     offset : float, default=0.0
         Share of the trend's difference between query and neighbour that is added to the neighbour's target.
     pull : float, default=0.0
-        Share of the trend itself, at balance 0; none is left at balance 1.
+        Share of the trend itself, at balance 0 and amid its values at the training rows; none is left at balance 1, and
+        none toward its ends.
     """
 
     FIELDS = {
@@ -64,7 +65,7 @@ class Rule(Checked):
         if along is None or self.offset == self.pull == 0.0:
             return targets
         here = along.here[:, None]
-        pull = self.pull * (1.0 - self.balance)
+        pull = self.pull * (1.0 - self.balance) * along.hold[:, None]
         carried = pull * here + (1.0 - pull) * (targets + self.offset * (here - along.there))
         return np.asarray(np.clip(carried, *along.bounds))
 
@@ -78,6 +79,7 @@ class Along(NamedTuple):
 
     here: np.ndarray  # (n, q)
     there: np.ndarray  # (n, M, q)
+    hold: np.ndarray  # (n, q) share of the pull that is left toward the ends of the trend
     bounds: np.ndarray  # (2, q) carried targets beyond these are cut off
 
 

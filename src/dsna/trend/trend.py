@@ -20,14 +20,16 @@ GRID: dict[str, tuple[tuple[float | None, ...], tuple[float, ...]]] = {
     "linear": ((None,), (0.1, 1.0, 10.0, 100.0)),
     "joint": ((0.1, 0.3, 1.0, 3.0), (0.01, 0.1, 1.0)),
     "kernel": ((0.1, 0.3, 1.0, 3.0), (0.01, 0.1, 1.0)),
-    "ordinal": ((0.1, 0.2, 0.4, 0.8), (0.01, 0.03, 0.1, 1.0)),
+    "ordinal": ((0.1, 0.2, 0.4, 0.8), (0.01, 0.03, 0.1, 0.3, 1.0)),
 }
 KINDS = tuple(GRID)
 _FEWEST_ROWS = 50
 #: Rows and landmarks that widths and penalties are compared on: thresholds need finer functions than targets.
 _CHOICE = {True: (2000, 400), False: (1000, 200)}
 _TIE = 1e-9
+_SMALLEST = 1e-100
 _OUTERMOST = 0.1  # share of the targets on either side
+_FADE = (0.02, 0.1, 0.9, 0.98)  # shares of the rows, by their trend, between which its own value loses its say
 
 
 def trends_to_try(targets_repeat: bool) -> tuple[str, ...]:
@@ -38,7 +40,7 @@ def trends_to_try(targets_repeat: bool) -> tuple[str, ...]:
     >>> trends_to_try(targets_repeat=False)
     ('linear', 'joint')
     """
-    return ("linear", "joint", "ordinal") if targets_repeat else ("linear", "joint")
+    return ("ordinal", "linear", "joint") if targets_repeat else ("linear", "joint")
 
 
 class TrendRows(NamedTuple):
@@ -71,6 +73,7 @@ class Trend(Checked):
     thresholds : of an ordinal trend; None of the others.
     bounds : (2, q) predictions beyond these are cut off: one range of the training targets on either side.
     reach : (2, q) lowest and highest value at a training row, learned with or without the row's fold.
+    ends : (4, q) values between which the pull of the trend fades out, on either side; None where it does not.
     """
 
     FIELDS = {
@@ -81,6 +84,7 @@ class Trend(Checked):
         "thresholds": Part("Thresholds", "outputs", none=True),
         "bounds": Array("float64", "two, outputs", -LARGEST, LARGEST),
         "reach": Array("float64", "two, outputs", -LARGEST, LARGEST),
+        "ends": Array("float64", "four, outputs", -LARGEST, LARGEST, none=True),
     }
 
     kind: str
@@ -90,11 +94,13 @@ class Trend(Checked):
     thresholds: Thresholds | None
     bounds: np.ndarray
     reach: np.ndarray
+    ends: np.ndarray | None
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
         require(sizes["two"] == 2, "Trend.bounds is no pair")
-        for name, pair in (("bounds", self.bounds), ("reach", self.reach)):
-            require(np.all(pair[0] <= pair[1]), f"Trend.{name} does not rise")
+        require(self.ends is None or sizes["four"] == 4, "Trend.ends are not four")
+        for name, steps in (("bounds", self.bounds), ("reach", self.reach), ("ends", self.ends)):
+            require(steps is None or np.all(steps[:-1] <= steps[1:]), f"Trend.{name} does not rise")
         require(sizes["functions"] == self.basis.n_functions, "Trend.slopes does not fit the basis")
         expected = sizes["outputs"] if self.thresholds is None else len(self.thresholds.step)
         require(sizes["values"] == expected, "Trend.slopes has another number of values")
@@ -154,6 +160,30 @@ def reach_of(*known: np.ndarray) -> np.ndarray:
     """(2, q) lowest and highest of the values known."""
     every = np.concatenate(known)
     return np.stack([every.min(axis=0), every.max(axis=0)])
+
+
+def ends_of(own: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(4, q) outermost fiftieth and tenth of the trend at the training rows, on either side."""
+    return np.asarray(np.quantile(own[weight > 0], _FADE, axis=0))
+
+
+def hold(value: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
+    """(n, q) from 1, where a trend lies amid its values at the training rows, down to 0 at the outermost of them.
+
+    Toward its ends a trend falls short of the targets, since few rows lie beyond. Without ``ends``, all is 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> hold(np.array([[0.0], [5.0], [8.5], [9.5]]), np.array([[0.0], [1.0], [8.0], [9.0]])).ravel()
+    array([0. , 1. , 0.5, 0. ])
+    """
+    if ends is None:
+        return np.ones_like(value)
+    low, inner_low, inner_high, high = ends
+    rising = (value - low) / np.maximum(inner_low - low, _SMALLEST)
+    falling = (high - value) / np.maximum(high - inner_high, _SMALLEST)
+    return np.asarray(np.clip(np.minimum(rising, falling), 0.0, 1.0))
 
 
 def how_far_past(value: np.ndarray, reach: np.ndarray) -> np.ndarray:
@@ -237,6 +267,7 @@ class _Fits:
         trend = Trend()
         trend.kind, trend.basis, trend.thresholds, trend.bounds = kind, self.basis, self.thresholds, self.bounds
         trend.reach = reach_of(own, self._targets(self.F, slopes, intercept))
+        trend.ends = ends_of(own, self.rows.weight)
         trend.slopes, trend.intercept = self.columns @ slopes, intercept
         trend.check()
         return trend

@@ -111,7 +111,8 @@ def gap_section(gaps: Sequence[FaceExperiment], stored: pd.DataFrame) -> list[st
         table = score(results, GAP_METHODS, one.folds)
         if table.empty:
             continue
-        top = max(float(label) for split in one.splits for label in one.collection.pictures.labels[split.train])
+        learned = np.concatenate([one.collection.pictures.labels[split.train] for split in one.splits])
+        low, top = learned.min(), learned.max()
         rows = []
         for method in table.index:
             mine = results[results["method"] == method]
@@ -121,14 +122,15 @@ def gap_section(gaps: Sequence[FaceExperiment], stored: pd.DataFrame) -> list[st
                 {
                     "MAE": table.loc[method, "MAE"],
                     "bias": (predicted - truth).mean(),
+                    "smallest": predicted.min(),
                     "largest": predicted.max(),
-                    "beyond training, %": 100 * (predicted > top).mean(),
+                    "beyond training, %": 100 * ((predicted < low) | (predicted > top)).mean(),
                 }
             )
         n = sum(len(split.test) for split in one.splits)
         parts.append(
             f"**{one.protocol}** in training, {n} such test pictures on {len(one.folds)} person-disjoint folds. "
-            f"The oldest age in training is {top:.0f}; bias is the mean of predicted minus true age."
+            f"Ages in training reach from {low:.0f} to {top:.0f}; bias is the mean of predicted minus true age."
         )
         parts.append(markdown(pd.DataFrame(rows, index=table.index), best={"MAE": -1}, bold=OURS, digits=2))
     return parts if len(parts) > 1 else []

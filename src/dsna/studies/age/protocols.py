@@ -66,8 +66,8 @@ class Gap:
 
     Examples
     --------
-    >>> Gap(51, float("inf")).name, Gap(30, 39).name
-    ('no ages over 50', 'no ages 30 to 39')
+    >>> Gap(51, float("inf")).name, Gap(0, 4).name, Gap(30, 39).name
+    ('no ages over 50', 'no ages under 5', 'no ages 30 to 39')
     """
 
     lowest: float
@@ -78,6 +78,8 @@ class Gap:
         """What training lacks, in words."""
         if self.highest == float("inf"):
             return f"no ages over {self.lowest - 1:g}"
+        if self.lowest == 0:
+            return f"no ages under {self.highest + 1:g}"
         return f"no ages {self.lowest:g} to {self.highest:g}"
 
     def inside(self, ages: np.ndarray) -> np.ndarray:
@@ -86,4 +88,4 @@ class Gap:
 
 
 #: What the extrapolation experiment leaves out, one after the other.
-GAPS = (Gap(51, float("inf")), Gap(30, 39))
+GAPS = (Gap(51, float("inf")), Gap(41, float("inf")), Gap(0, 4), Gap(30, 39))
