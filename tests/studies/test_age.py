@@ -242,7 +242,7 @@ def test_published_figures_are_marked_and_never_mixed_with_measured_ones():
     assert table.loc["CS-RF+DSNA", COLUMN] == "4.10 (Table 1)"
     assert table.loc["OHRank", "MAE"] != table.loc["OHRank", "MAE"]  # not run: no measured figure
     assert beside_published(measured, "UTKFace")[COLUMN].eq("").all()
-    assert {one.source for one in PUBLISHED} == {"Table 1", "Table 2"}
+    assert {one.source for one in PUBLISHED} == {"Table 1", "Table 2", "El Dib and El-Saban 2010"}
 
 
 def test_input_that_cannot_be_used_ends_the_command_before_anything_is_run(age, tmp_path, data):
