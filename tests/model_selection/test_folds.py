@@ -21,6 +21,7 @@ from sklearn.model_selection import (
 
 from dsna import DSNAError
 from dsna.model_selection import StratifiedRareKFold, StratifiedTargetKFold
+from dsna.model_selection.strata import target_ranges
 
 SHAPES = ("lognormal", "exponential", "uniform", "normal")
 cases = given(
@@ -154,6 +155,14 @@ def test_every_output_has_its_tails_in_each_fold():
             for rows in (np.argsort(column), np.argsort(-column)):
                 assert len(np.unique(fold[rows[:5]])) >= 4
                 assert len(np.unique(fold[rows[:15]])) == 5
+
+
+@pytest.mark.parametrize("shape", ["lognormal", "standard_cauchy", "uniform"])
+def test_ranges_that_are_counted_for_each_unit_stay_few(shape):
+    y = getattr(np.random.RandomState(0), shape)(size=20000)
+    ranges = target_ranges(y, np.arange(20000), 5, coarse=True)
+    assert 20 <= len(np.unique(ranges)) <= 120
+    assert np.bincount(ranges)[[0, -1]].tolist() == [5, 5]
 
 
 def covered(cv, y, groups):

@@ -73,11 +73,11 @@ class _DealtKFold(BaseCrossValidator):
 class StratifiedTargetKFold(_DealtKFold):
     """K folds for regression: each holds its share of every range of the targets, rare ranges included.
 
-    The ``n_splits`` smallest and the ``n_splits`` largest targets of an output are in ``n_splits`` different folds, and
-    so is every run of as many neighbours where targets are rare; where targets are common, longer ranges are
-    dealt evenly. Targets that repeat (three rows each on average, as ages or ratings) are dealt evenly one by one. Of
-    several outputs, the ranges of all are dealt together, rare ones first. With groups the same is done as far as whole
-    groups allow.
+    The ``n_splits`` smallest and the ``n_splits`` largest targets are in ``n_splits`` different folds (where there are
+    twice as many rows), and so is each range of as many neighbours where targets are rare; where targets are common,
+    longer ranges are dealt evenly. Targets that repeat (three rows each on average, as ages or ratings) are dealt
+    evenly one by one. Of several outputs, the ranges of all are dealt together, rare ones first, so that the above
+    holds as nearly as one deal for all outputs allows; with groups, as nearly as whole groups allow.
 
     Parameters
     ----------

@@ -11,7 +11,8 @@ from ..forest.density import TargetDensity
 from ..forest.held_out import deal_evenly, repeats
 
 _LONGEST = 10  # ranges of common targets, in times of the shortest range
-_MOST_RANGES = 20  # on either side of the median, where ranges are counted for each unit
+_MOST = 20  # coarse ranges of common targets on either side of the median
+_OUTER = 5  # coarse ranges of rare targets hold at least one for so many farther out
 _TIE = 1e-9
 
 
@@ -53,8 +54,7 @@ class Strata:
             alone = values and repeats(y)
             code = np.unique(y, return_inverse=True)[1].ravel() if alone else target_ranges(y[:, 0], unit, least)
             return cls(unit, code, np.empty((0, 0)), np.array([0, code.max()]))
-        longest = max(_LONGEST, (int(unit.max()) + 1) // (2 * least * _MOST_RANGES))
-        counts = [count(target_ranges(column, unit, least, longest), unit) for column in y.T]
+        counts = [count(target_ranges(column, unit, least, coarse=True), unit) for column in y.T]
         end = np.cumsum([part.shape[1] for part in counts])
         first = np.r_[0, end[:-1]]
         return cls(unit, None, np.hstack(counts), np.column_stack([first, end - 1]).ravel())
@@ -111,10 +111,10 @@ def count(code: np.ndarray, unit: np.ndarray, n_units: int = 0) -> np.ndarray:
     return counts
 
 
-def target_ranges(y: np.ndarray, unit: np.ndarray, least: int, longest: int = _LONGEST) -> np.ndarray:
+def target_ranges(y: np.ndarray, unit: np.ndarray, least: int, coarse: bool = False) -> np.ndarray:
     """(n,) number of the range that a target lies in, in ascending order.
 
-    The outermost ranges hold targets of ``least`` units, the next ones of twice as many, and so on up to ``longest``
+    The outermost ranges hold targets of ``least`` units, the next ones of twice as many, and so on up to ten
     times as many where targets are common; where they are rare (by their density), ranges stay short. Were all of them
     short, rows of nearly equal targets would hardly ever share a fold, and each would be predicted from the other.
 
@@ -123,8 +123,9 @@ def target_ranges(y: np.ndarray, unit: np.ndarray, least: int, longest: int = _L
     y : (n,) targets of one output.
     unit : (n,) number of the group of each row.
     least : how many units the outermost ranges hold.
-    longest : largest number of units of a range, in times of ``least``.
+    coarse : whether ranges grow with the number of units, so that they stay few (tens) for any number.
     """
+    longest = max(_LONGEST, (int(unit.max()) + 1) // (2 * least * _MOST)) if coarse else _LONGEST
     density = TargetDensity(y, "kernel")
     usual = np.median(density.evaluate(y))
     lowest, highest = np.full(unit.max() + 1, np.inf), np.full(unit.max() + 1, -np.inf)
@@ -135,8 +136,9 @@ def target_ranges(y: np.ndarray, unit: np.ndarray, least: int, longest: int = _L
         common = np.clip(longest * density.evaluate(values) / usual + _TIE, 1, longest).astype(np.int64)
         ends, at = [], 0
         while True:
-            times = min(int(common[at]), 1 + at // least)
-            while times > 1 and common[at : at + times * least].min() < times:
+            shortest = 1 + at // (_OUTER * least) if coarse else 1
+            times = max(min(int(common[at]), 1 + at // least), shortest)
+            while times > shortest and common[at : at + times * least].min() < times:
                 times -= 1  # ranges end where rare targets begin
             at += times * least
             if at > len(values) // 2:
