@@ -81,7 +81,7 @@ def test_carried_targets():
 @pytest.mark.parametrize("short, fading", [(0.0, True), (30.0, False)])
 def test_the_pull_fades_out_toward_the_ends_unless_that_costs_much(short, fading):
     rows, folds, asked, judge = questions(2.0)
-    fitted = fit_trend("linear", rows, np.random.RandomState(0))
+    fitted = fit_trend("kernel", rows, np.random.RandomState(0))
     along = along_trend(folds, asked, fitted)
     left = np.concatenate([fold.along.hold for fold in along])
     assert (left.min(), left.max()) == (0.0, 1.0)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from .._utils.errors import DSNAError
-from .trend import CrossFitted, TrendRows, bounds_of, cross_fit, ends_of, how_far_past, reach_of
+from .trend import CrossFitted, TrendRows, bounds_of, cross_fit, how_far_past, reach_of
 
 
 class OtherTrend:
@@ -20,7 +20,8 @@ class OtherTrend:
     ----------
     kind : name of the regressor's class.
     model : the regressor, fitted on rows on the common scale.
-    bounds, reach, ends : (2, q), (2, q), (4, q) as in ``Trend``.
+    bounds, reach : (2, q) as in ``Trend``.
+    ends : None, since nothing is known of how it continues.
     """
 
     def __init__(self, model: Any, bounds: np.ndarray):
@@ -28,7 +29,7 @@ class OtherTrend:
         self.model = model
         self.bounds = bounds
         self.reach = bounds
-        self.ends: np.ndarray | None = None
+        self.ends = None
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """(n, q) trend at rows on the common scale."""
@@ -62,5 +63,4 @@ def fit_other(estimator: Any, rows: TrendRows) -> CrossFitted:
     own, outside = cross_fit(rows.fold, without)
     trend = fitted(np.ones(len(rows.fold), dtype=bool))
     trend.reach = reach_of(own, trend.predict(rows.X))
-    trend.ends = ends_of(own, rows.weight)
     return CrossFitted(trend, own, outside, beyond=0.0)

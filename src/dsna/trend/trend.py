@@ -73,7 +73,8 @@ class Trend(Checked):
     thresholds : of an ordinal trend; None of the others.
     bounds : (2, q) predictions beyond these are cut off: one range of the training targets on either side.
     reach : (2, q) lowest and highest value at a training row, learned with or without the row's fold.
-    ends : (4, q) values between which the pull of the trend fades out, on either side; None where it does not.
+    ends : (4, q) values between which the pull of the trend fades out, on either side; None where it does not, as of
+        kinds that continue past the rows.
     """
 
     FIELDS = {
@@ -162,7 +163,7 @@ def reach_of(*known: np.ndarray) -> np.ndarray:
     return np.stack([every.min(axis=0), every.max(axis=0)])
 
 
-def ends_of(own: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def _ends_of(own: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """(4, q) outermost fiftieth and tenth of the trend at the training rows, on either side."""
     return np.asarray(np.quantile(own[weight > 0], _FADE, axis=0))
 
@@ -170,7 +171,7 @@ def ends_of(own: np.ndarray, weight: np.ndarray) -> np.ndarray:
 def hold(value: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
     """(n, q) from 1, where a trend lies amid its values at the training rows, down to 0 at the outermost of them.
 
-    Toward its ends a trend falls short of the targets, since few rows lie beyond. Without ``ends``, all is 1.
+    Radial functions end where the rows end, and fall short of the targets there. Without ``ends``, all is 1.
 
     Examples
     --------
@@ -267,7 +268,7 @@ class _Fits:
         trend = Trend()
         trend.kind, trend.basis, trend.thresholds, trend.bounds = kind, self.basis, self.thresholds, self.bounds
         trend.reach = reach_of(own, self._targets(self.F, slopes, intercept))
-        trend.ends = ends_of(own, self.rows.weight)
+        trend.ends = None if self.basis.linear else _ends_of(own, self.rows.weight)
         trend.slopes, trend.intercept = self.columns @ slopes, intercept
         trend.check()
         return trend
