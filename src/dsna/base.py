@@ -371,5 +371,7 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
 
 
 def _identity(value: Any) -> Any:
-    """A value to compare parameters by: of an object its class and parameters."""
+    """A value to compare parameters by: of an object its class and parameters, of an array its values."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     return (type(value).__name__, repr(value.get_params())) if hasattr(value, "get_params") else value

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
 import dsna
-from dsna._utils.ties import most_probable
+from dsna._utils.choices import most_probable
 from dsna.forest.density import TargetDensity
 from dsna.forest.targets import regression_targets
 from dsna.prediction.decision import decide

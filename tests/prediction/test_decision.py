@@ -7,8 +7,9 @@ import pytest
 
 import dsna
 from dsna import DSNAClassifier, DSNARegressor
-from dsna.prediction.calibration import class_mass, prior_corrected
+from dsna.prediction.calibration import class_mass
 from dsna.prediction.decision import DECISIONS, candidates, decide, target_weights
+from dsna.prediction.measures import MEASURES
 from tests.small_models import build
 
 
@@ -29,15 +30,6 @@ def test_class_mass_sums_positive_weights_per_class(rng):
 def test_class_mass_of_nothing_is_zero():
     mass = class_mass(np.array([[-1.0, 0.0], [0.0, 2.0]]), np.array([[0, 1], [0, 1]]), np.array([0, 1]), 3)
     np.testing.assert_array_equal(mass, [[0, 0, 0], [0, 1, 0]])
-
-
-@pytest.mark.parametrize("balance", [0.0, 0.3, 1.0])
-def test_prior_correction_is_a_change_of_class_shares(rng, balance):
-    proba, prior = rng.dirichlet(np.ones(4), 50), np.array([0.7, 0.2, 0.09, 0.01])
-    found = prior_corrected(proba, prior, balance)
-    odds = proba[:, 0] / proba[:, 3] * (prior[3] / prior[0]) ** balance
-    np.testing.assert_allclose(found[:, 0] / found[:, 3], odds)
-    np.testing.assert_allclose(found.sum(axis=1), 1.0)
 
 
 def parts(rng, n=40, m=12):
@@ -135,14 +127,14 @@ def test_grid_with_a_constant_output():
     np.testing.assert_array_equal(decide(np.array([[0.3, 0.7]]), labels, "grid", grid), [[10.0, 5.0]])
 
 
+COSTS = [[0.0, 1.0, 1.0], [2.0, 0.0, 1.0], [9.0, 4.0, 0.0]]
 EVERY = [
-    (kind, decision)
-    for kind in (DSNAClassifier, DSNARegressor)
-    for decision in sorted(kind._parameter_constraints["decision"][0].options)
+    *((DSNAClassifier, one) for one in (*MEASURES, "paper", "recall>=.9", "precision>=.5", "f1_macro", COSTS)),
+    *((DSNARegressor, one) for one in sorted(DSNARegressor._parameter_constraints["decision"][0].options)),
 ]
 
 
-@pytest.mark.parametrize("kind, decision", EVERY, ids=lambda value: getattr(value, "__name__", value))
+@pytest.mark.parametrize("kind, decision", EVERY, ids=lambda value: getattr(value, "__name__", str(value)))
 def test_every_decision_is_explained_drawn_and_saved(kind, decision, tmp_path):
     """A new one that fails here is applied in `predict` alone: see "A decision" in docs/architecture.md."""
     matplotlib = pytest.importorskip("matplotlib")

@@ -20,7 +20,7 @@ TUNE = pytest.mark.parametrize("tune", [None, "oob"])
 
 
 def oob_classes(model):
-    return model.classes_[model.oob_decision_function_.argmax(axis=1)]
+    return model.oob_prediction_
 
 
 # What is chosen
@@ -79,9 +79,9 @@ def test_chosen_values_are_attributes_and_used(kind):
 class Watched(DSNAClassifier):
     """Keeps the out-of-bag questions that its decision is learned from."""
 
-    def _learn_decision(self, asked, training):
+    def _learn_probabilities(self, asked, training):
         self.folds = asked.folds
-        super()._learn_decision(asked, training)
+        super()._learn_probabilities(asked, training)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def together(differences, noises):
 
 
 def oob_classes(model):
-    return model.classes_[model.oob_decision_function_.argmax(axis=1)]
+    return model.oob_prediction_
 
 
 @pytest.mark.parametrize("balance", [0.0, None])

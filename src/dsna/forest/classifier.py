@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._utils.ties import most_probable
+from .._utils.choices import balanced_gain, best_class
 from .._utils.validation import check_classes, check_groups, check_rows, check_weights
 from .base import CostSensitiveForest
 from .targets import class_shares, class_targets
@@ -61,7 +61,8 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
     scaling : {"columns", "global", "none"}, default="columns"
         Inputs divided by the spread of each column (tables), by one for all (PCA or HOG features), or not at all.
     balance : float in [0, 1], default=1.0
-        0 predicts for the class shares of the training rows, 1 treats classes alike.
+        0 predicts for the class shares of the training rows, 1 as if all classes were equally common; probabilities do
+        not depend on it.
     oob_score : bool, default=False
         Whether to score the training rows by the trees that never saw them.
     n_jobs : int or None, default=None
@@ -172,15 +173,15 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         leaves = Leaves(np.eye(self.n_classes_)[code], weight, code)
         self._grow(X, class_targets(code, self.n_classes_, weight), weight, groups, leaves)
         if self.oob_score:
-            self.oob_decision_function_ = self._balanced(self._out_of_bag(X))
+            self.oob_decision_function_ = self._shares(self._out_of_bag(X))
             seen = ~np.isnan(self.oob_decision_function_[:, 0])
-            chosen = most_probable(self.oob_decision_function_[seen])
+            chosen = self._chosen(self.oob_decision_function_[seen])
             self.oob_score_ = accuracy_score(code[seen], chosen, sample_weight=weight[seen])
             self.oob_balanced_accuracy_ = balanced_accuracy_score(code[seen], chosen, sample_weight=weight[seen])
         return self
 
     def out_of_bag_losses(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> np.ndarray:
-        """Fit, and give the log loss of each training row by the trees that never saw it, at balance 0.
+        """Fit, and give the log loss of each training row by the trees that never saw it.
 
         Parameters
         ----------
@@ -191,20 +192,22 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         -------
         array of shape (n,)
         """
-        self.set_params(balance=0.0, oob_score=True).fit(X, y, sample_weight, groups)
+        self.set_params(oob_score=True).fit(X, y, sample_weight, groups)
         code = np.searchsorted(self.classes_, y)
         proba = np.nan_to_num(self.oob_decision_function_[np.arange(len(code)), code], nan=1.0 / self.n_classes_)
         return np.asarray(-np.log(np.maximum(proba, 0.01)))
 
-    def _balanced(self, proba: np.ndarray) -> np.ndarray:
-        scaled: np.ndarray = proba / np.maximum(self.class_prior_, 1e-300) ** self.balance
-        # Where all leaves reached are empty, all classes are equally probable.
-        scaled[scaled.sum(axis=1) == 0.0] = 1.0
-        scaled /= scaled.sum(axis=1, keepdims=True)
-        return scaled
+    def _shares(self, proba: np.ndarray) -> np.ndarray:
+        """Probabilities from means of the leaves; where all leaves reached are empty, those of the training rows."""
+        total = proba.sum(axis=1, keepdims=True)
+        return np.asarray(np.where(total == 0.0, self.class_prior_, proba / np.where(total == 0.0, 1.0, total)))
+
+    def _chosen(self, proba: np.ndarray) -> np.ndarray:
+        """(n,) class numbers."""
+        return best_class(proba, balanced_gain(self.class_prior_, float(self.balance)))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities, corrected for the class shares as ``balance`` asks.
+        """Class probabilities in the population that the training rows come from, whatever ``balance``.
 
         Parameters
         ----------
@@ -217,10 +220,10 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
             In the order of ``classes_``.
         """
         check_is_fitted(self)
-        return self._balanced(self._mean_of_leaves(check_rows(self, X, reset=False)))
+        return self._shares(self._mean_of_leaves(check_rows(self, X, reset=False)))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Most probable class.
+        """The class of largest probability / share^balance.
 
         Parameters
         ----------
@@ -230,5 +233,4 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         -------
         array of shape (n,)
         """
-        best = most_probable(self.predict_proba(X))
-        return np.asarray(self.classes_[best])
+        return np.asarray(self.classes_[self._chosen(self.predict_proba(X))])

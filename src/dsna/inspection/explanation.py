@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.choices import best_class, most_probable
 from .._utils.errors import DSNAError
 from .._utils.optional import import_extra
-from .._utils.ties import most_probable
 from ..prediction.decision import decide
 from .columns import Columns, TrainingColumns, is_missing, training_columns
 from .comparison import TOLERANCE, Comparison, compare_features, said
 from .explanation_plot import draw
+from .opinions import log_odds, opinion_frame
 
 _SHOWN_QUERIES = 5
-_NOT_PER_QUERY = ("kind", "decision", "classes", "voices", "grid", "n_train", "train")
+_NOT_PER_QUERY = ("kind", "decision", "classes", "gain", "voices", "grid", "n_train", "train")
 
 
 def class_sums(weight: np.ndarray, label: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -66,8 +67,11 @@ class Explanation:
         Rule that turns weights into a prediction: the most probable class, or see ``dsna.prediction.decision.decide``.
     classes : (n_classes,) class labels, sorted; None in regression.
     rest : (n, n_classes) probability that no row carries, as of classes that the neighbourhood lacks.
+    gain : (n_classes, n_classes) what it gains to predict the second class where the first is true: the class of
+        largest ``probabilities @ gain`` is predicted.
+    votes : (n, n_classes) of the paper's decision, which takes them in place of probabilities; None otherwise.
     voices, logits : names of what the probabilities are made of, and (n, n_voices, n_classes) what each adds to the
-        logarithms of the probabilities, up to a common term; None where one vote decides. See ``opinions``.
+        logarithms of the probabilities, up to a common term. See ``opinions``.
     grid : (k, n_outputs) targets seen, for the decision "grid"; the ends that "open" has learned.
     n_train : numbers of rows that the model was fitted on and, with those of ``add_samples``, that it knows.
     queries : columns of the queries in their own values, or None.
@@ -104,6 +108,8 @@ class Explanation:
     decision: str
     classes: np.ndarray | None = None
     rest: np.ndarray | None = None
+    gain: np.ndarray | None = None
+    votes: np.ndarray | None = None
     voices: Sequence[str] | None = None
     logits: np.ndarray | None = None
     grid: np.ndarray | None = None
@@ -175,10 +181,15 @@ class Explanation:
     def predict(self) -> np.ndarray:
         """The estimator's predictions, made by the decision rule of the rows' weights and labels alone."""
         if self.classes is not None:
-            return np.asarray(self.classes[most_probable(self.predict_proba())])
+            return np.asarray(self.classes[self._chosen()])
         targets = self.label if self.carried is None else self.carried
         predicted = decide(self.weight, targets, self.decision, self.label[0] if self.grid is None else self.grid)
         return predicted[:, 0] if predicted.shape[1] == 1 else predicted
+
+    def _chosen(self) -> np.ndarray:
+        """(n,) numbers of the classes predicted."""
+        shares = self.predict_proba() if self.votes is None else self.votes
+        return most_probable(shares) if self.gain is None else best_class(shares, self.gain)
 
     def frame(self, query: int | Sequence[int] | None = None, largest: int | None = None) -> Any:
         """Data frame of the rows that have a coefficient or a weight, by falling size of the weight.
@@ -232,31 +243,16 @@ class Explanation:
         """Data frame of how much of each answer came from the rows' coefficients and how much from other opinions.
 
         Its columns are query, opinion, log_odds and share. ``log_odds`` is what the coefficients, the forest's vote,
-        the trend and the class shares add to the logarithm of the odds of the predicted class against the second
-        best; their sum over a query is that logarithm. ``share`` is the part of one in the sum of their sizes.
+        the trend and the class shares add to the logarithm of the odds of the predicted class against the most
+        probable other one; their sum over a query is that logarithm. ``share`` is one's part in the sum of their sizes.
         """
         if self.voices is None or self.logits is None:
-            raise AttributeError("An explanation of a regression, or of the paper's vote, has no opinions.")
-        odds = self._log_odds()
-        share = np.abs(odds) / np.maximum(np.abs(odds).sum(axis=1, keepdims=True), 1e-300)
-        return import_extra("pandas", "report").DataFrame(
-            {
-                "query": np.repeat(np.arange(len(self)), len(self.voices)),
-                "opinion": list(self.voices) * len(self),
-                "log_odds": odds.ravel(),
-                "share": share.ravel(),
-            }
-        )
+            raise AttributeError("An explanation of a regression has no opinions.")
+        return opinion_frame(self.voices, self._log_odds())
 
     def _log_odds(self) -> np.ndarray:
-        """(n, n_voices) parts of the log odds of the predicted class against the second best."""
         assert self.logits is not None
-        proba = self.predict_proba()
-        first = most_probable(proba)[:, None]
-        np.put_along_axis(proba, first, -1.0, axis=1)
-        second = most_probable(proba)[:, None]
-        chosen, other = (np.take_along_axis(self.logits, c[:, None], axis=2)[:, :, 0] for c in (first, second))
-        return np.asarray(chosen - other)
+        return log_odds(self.logits, self.predict_proba(), self._chosen())
 
     def settling(self) -> Any:
         """Data frame of the label after each feedback step: columns query, step, label (label_0, ...)."""
@@ -306,7 +302,7 @@ class Explanation:
         lines += [self._comparison(query, largest).text(tolerance, features)]
         if one.voices is not None:
             parts = zip(one.voices, one._log_odds()[0], strict=True)
-            lines += ["log odds against the second class: " + ", ".join(f"{name} {odds:+.2f}" for name, odds in parts)]
+            lines += ["log odds against the next class: " + ", ".join(f"{name} {odds:+.2f}" for name, odds in parts)]
         if self.train is None or not self.train.columns.names:
             lines += ["explain(X, train=frame) shows the values of these rows beside the query's."]
         return "\n".join(lines)
@@ -351,7 +347,11 @@ class Explanation:
         predicted = said(self.predict()[0])
         if self.extrapolated is not None and self.extrapolated[0]:
             predicted += " (extrapolated: past the training rows along the trend)"
-        return predicted if self.classes is None else f"{predicted} (probability {self.predict_proba()[0].max():.3g})"
+        return (
+            predicted
+            if self.classes is None
+            else f"{predicted} (probability {self.predict_proba()[0, self._chosen()[0]]:.3g})"
+        )
 
     def row_names(self, query: int, places: np.ndarray) -> list[str]:
         """Identifiers of the rows at some places of a query, or their numbers where they have none."""

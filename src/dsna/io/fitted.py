@@ -85,7 +85,9 @@ def _dsna_classifier(model: Any) -> None:
     trend = model._trend
     require(model.trend_ == (None if trend is None else trend.kind), "trend_ is not that of the trend")
     n_opinions = 2 if trend is None else 3
-    require(model._calibration.slopes.shape[1] == n_opinions, "the calibration has another number of opinions")
+    require(len(model._calibration.slopes) == n_opinions, "the calibration has another number of opinions")
+    require(model._oob_chosen.max(initial=-1) < len(model.fitted_classes_), "_oob_chosen holds numbers of no class")
+    require(len(model._oob_votes) in (0, len(model.oob_rows_)), "_oob_votes has another number of rows than oob_rows_")
     for shares in (index.values, index.leaf_value):
         require(not shares.size or (shares.min() >= 0 and shares.max() <= _ONE), "the index averages no classes")
 
@@ -160,6 +162,12 @@ ATTRIBUTES = {
             "fitted_classes_": Classes("fitted"),
             "_class_weight": Array("float64", "classes", 0.0),
             "_calibration": Part("Calibration", "classes"),
+            "_gain": Array("float64", "classes, classes", -1.0, 1.0),
+            "_oob_weight": Array("float64", "answered", 0.0),
+            "_oob_chosen": Array("int64", "answered", 0),
+            "_oob_votes": Array("float64", "voted, fitted", 0.0, _ONE),
+            "oob_decision_score_": _SCORE,
+            "oob_decision_score_std_": _SCORE,
             "_trend": Part("ClassTrend", "features classes=fitted", none=True),
             "trend_": Choice((ClassTrend.kind, None)),
             "oob_score_": _SCORE,

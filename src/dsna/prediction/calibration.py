@@ -31,61 +31,44 @@ def class_mass(weights: np.ndarray, rows: np.ndarray, code: np.ndarray, n_classe
     return np.asarray(mass / np.maximum(mass.sum(axis=1, keepdims=True), _TINY))
 
 
-def prior_corrected(proba: np.ndarray, prior: np.ndarray, balance: float) -> np.ndarray:
-    """Probabilities for a population whose class shares are ``prior ** (1 - balance)``, up to a factor.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> prior_corrected(np.array([[0.75, 0.25]]), np.array([0.75, 0.25]), balance=1.0)
-    array([[0.5, 0.5]])
-    """
-    # A class without weight has no share to correct for; its probability is zero.
-    scaled = np.where(prior > 0, proba, 0.0) / np.maximum(prior, _TINY) ** balance
-    return np.asarray(scaled / scaled.sum(axis=1, keepdims=True))
-
-
 class Calibration(Checked):
     """Probabilities from opinions: the mass of the coefficients, the vote of the forest and a trend, if there is one.
 
     ``log p_c = sum_k slope_k log opinion_kc + bias_c`` up to normalisation.  Slopes and biases are fitted on out-of-bag
-    rows by penalised maximum likelihood, drawn toward equal slopes that add up to one and no bias where rows are few;
-    once for the rows as they are and once with all classes weighing the same.  Between these two populations the
-    logarithms are interpolated.
+    rows by penalised maximum likelihood, drawn toward equal slopes that add up to one and no bias where rows are few.
+    The probabilities are those of the population that the rows come from.
 
     Attributes
     ----------
     prior : (n_classes,) class shares, with which all opinions are smoothed.
-    slopes : (2, n_opinions) for the rows as they are and for equal classes.
-    bias : (2, n_classes)
+    slopes : (n_opinions,)
+    bias : (n_classes,)
     """
 
     FIELDS = {
         "prior": Array("float64", "classes", 0.0, 1.0),
-        "slopes": Array("float64", "2, opinions", 0.0, _STEEPEST),
-        "bias": Array("float64", "2, classes", -_LARGEST_BIAS, _LARGEST_BIAS),
+        "slopes": Array("float64", "opinions", 0.0, _STEEPEST),
+        "bias": Array("float64", "classes", -_LARGEST_BIAS, _LARGEST_BIAS),
     }
     NOT_EMPTY = ("classes", "opinions")
 
     def __init__(self, prior: np.ndarray, slopes: np.ndarray | None = None, bias: np.ndarray | None = None):
         self.prior = prior
-        self.slopes = np.full((2, 2), 0.5) if slopes is None else slopes
-        self.bias = np.stack([np.zeros(len(prior)), -np.log(np.maximum(prior, _TINY))]) if bias is None else bias
+        self.slopes = np.full(2, 0.5) if slopes is None else slopes
+        self.bias = np.zeros(len(prior)) if bias is None else bias
         self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
         require(abs(self.prior.sum() - 1.0) < 1e-6, "Calibration.prior does not add up to one")
 
-    def terms(self, opinions: np.ndarray, balance: float) -> np.ndarray:
+    def terms(self, opinions: np.ndarray) -> np.ndarray:
         """(n_opinions + 1, n, n_classes) what opinions (n_opinions, n, n_classes) add to log p, then the biases."""
-        part = np.array([1.0 - balance, balance])
-        slopes = part @ self.slopes
-        bias = np.broadcast_to(part @ self.bias, opinions.shape[1:])
-        return np.concatenate([slopes[:, None, None] * _logarithms(opinions, self.prior), bias[None]])
+        bias = np.broadcast_to(self.bias, opinions.shape[1:])
+        return np.concatenate([self.slopes[:, None, None] * _logarithms(opinions, self.prior), bias[None]])
 
-    def probabilities(self, opinions: np.ndarray, balance: float) -> np.ndarray:
-        """(n, n_classes) calibrated probabilities in a population between the one at hand and equal classes."""
-        logits = self.terms(opinions, balance).sum(axis=0)
+    def probabilities(self, opinions: np.ndarray) -> np.ndarray:
+        """(n, n_classes) calibrated probabilities."""
+        logits = self.terms(opinions).sum(axis=0)
         # A class without weight has probability zero, whatever its bias.
         return _softmax(np.where(self.prior > 0, logits, -np.inf))[0]
 
@@ -99,13 +82,10 @@ class Calibration(Checked):
         if blend is not None:
             mix = np.column_stack([(1.0 - blend) * mix[0] + blend * mix[1], *mix[2:]])
             usual = np.append(usual[0] + usual[1], usual[2:])
-        ends = []
-        for weights in (weight, weight / np.maximum(prior, _TINY)[code]):
-            # Scaled to the effective number of rows.
-            weights = weights / weights.max()
-            weights = weights * weights.sum() / np.sum(weights**2)
-            ends.append(_fit_opinions(logarithms, np.eye(len(prior))[code], weights, mix, usual))
-        return cls(prior, np.stack([slopes for slopes, _ in ends]), np.stack([bias for _, bias in ends]))
+        # Scaled to the effective number of rows.
+        weights = weight / weight.max()
+        weights = weights * weights.sum() / np.sum(weights**2)
+        return cls(prior, *_fit_opinions(logarithms, np.eye(len(prior))[code], weights, mix, usual))
 
 
 def _logarithms(opinions: np.ndarray, prior: np.ndarray) -> np.ndarray:

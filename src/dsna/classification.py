@@ -1,0 +1,190 @@
+"""How a DSNA classification decides: what it learns out of bag, and how neighbours' classes become probabilities.
+
+``DSNAClassifier`` adds parameters and what users call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
+
+from ._utils.choices import balanced_gain, best_class
+from .base import DSNAEstimator
+from .forest import CostSensitiveForestClassifier
+from .inspection.explanation import class_sums
+from .neighbors.index import Fold
+from .neighbors.neighborhoods import Neighborhoods
+from .prediction.calibration import Calibration, class_mass
+from .prediction.class_decision import Answers, cost_gain, is_cost, learn_decision, widened_gain
+from .prediction.measures import find_measure
+from .training import OutOfBag, Training
+from .trend.classes import ClassRows, fit_class_trend, widened
+
+_NONZERO = 1e-3
+_LEARNED_FOR = 1.0  # balance under which approximations are made and settings tuned, whatever is decided later
+
+
+class DSNAClassification(DSNAEstimator):
+    """Base class of ``DSNAClassifier``."""
+
+    balance: float
+    decision: Any
+    trend: Any
+    classes_: np.ndarray
+    fitted_classes_: np.ndarray
+    _class_weight: np.ndarray
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        """Share of each class in the training rows."""
+        return np.asarray(self._class_weight / self._class_weight.sum())
+
+    @property
+    def oob_prediction_(self) -> np.ndarray:
+        """Classes of the rows ``oob_rows_``, by a decision that has not seen them."""
+        return np.asarray(self.fitted_classes_[self._oob_chosen])
+
+    @property
+    def _code(self) -> np.ndarray:
+        return self._index.label[:, 0].astype(np.int64)
+
+    @property
+    def _by_votes(self) -> bool:
+        """Whether the paper's vote decides."""
+        return isinstance(self.decision, str) and self.decision == "paper"
+
+    def _n_classes(self) -> int:
+        return len(self.classes_)
+
+    def _forest_class(self) -> type:
+        return CostSensitiveForestClassifier
+
+    def _initial_balance(self) -> float:
+        return _LEARNED_FOR
+
+    def _class_scale(self) -> np.ndarray:
+        return np.asarray(np.maximum(self.class_prior_, 1e-300) ** -_LEARNED_FOR)
+
+    def _mass(self, alpha: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """(n, n_classes) class shares of the coefficients."""
+        return class_mass(alpha, rows, self._code, len(self.classes_))
+
+    def _votes(self, alpha: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """(n, n_classes) the paper's vote: shares of the classes among coefficients that are not zero."""
+        size = np.abs(alpha)
+        votes = self._mass((size > _NONZERO * size.max(axis=1, keepdims=True)).astype(np.float64), rows)
+        return np.asarray(votes + (votes.sum(axis=1, keepdims=True) == 0.0) * self.class_prior_)
+
+    def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
+        """Log loss of the coefficients and the vote in equal parts; all classes weigh the same."""
+        mass = self._mass(alpha, fold.known[fold.near.rows])
+        proba = Calibration(self.class_prior_).probabilities(np.stack([mass, fold.near.vote]))
+        code = self._code[fold.rows]
+        rarity = self.class_prior_[code] ** -_LEARNED_FOR
+        return np.asarray(-np.log(proba[np.arange(len(code)), code]) * rarity)
+
+    def _learn_probabilities(self, asked: OutOfBag, training: Training) -> None:
+        """Calibrate on out-of-bag rows, and give each of them probabilities by a calibration without its fold."""
+        n_classes = len(self.classes_)
+        self._calibration = Calibration(self.class_prior_)
+        self._trend: Any = None
+        self.trend_ = None
+        self.oob_rows_, self._oob_weight = asked.rows, asked.weight
+        self.oob_decision_function_ = np.empty((len(asked.rows), n_classes))
+        self._oob_votes = np.empty((0, n_classes))
+        if not asked.folds:
+            return
+        code = self._code[asked.rows]
+        mass = np.concatenate([self._mass(f.alpha, f.near.rows) for f in asked.folds])
+        opinions = np.stack([mass, np.concatenate([f.near.vote for f in asked.folds])])
+        self._oob_votes = np.concatenate([self._votes(f.alpha, f.near.rows) for f in asked.folds])
+        if self.trend is not None:
+            rows = ClassRows(training.X, self._code, training.weight, self._index.fold)
+            scaling = self._index.scaling
+            self._trend, own = fit_class_trend(self.trend, rows, scaling, asked.rows, opinions[1])
+            if self._trend is not None:
+                self.trend_ = self._trend.kind
+                opinions = np.concatenate([opinions, own[None]])
+        fold = self._index.fold[asked.rows]
+        for held_out in np.unique(fold):
+            side = fold == held_out
+            fitted = self._calibrate(opinions[:, ~side], code[~side], asked.weight[~side])
+            self.oob_decision_function_[side] = fitted.probabilities(opinions[:, side])
+        self._calibration = self._calibrate(opinions, code, asked.weight)
+
+    def _calibrate(self, opinions: np.ndarray, code: np.ndarray, weight: np.ndarray) -> Calibration:
+        if len(code) == 0:
+            return Calibration(self.class_prior_, np.full(len(opinions), 1.0 / len(opinions)))
+        blend = None if isinstance(self.blend, str) else float(self.blend)
+        return Calibration.fit(opinions, code, weight, self.class_prior_, blend)
+
+    def _learn_decision(self) -> None:
+        """Learn what ``decision`` asks for from the out-of-bag probabilities, and score it there."""
+        rows, weight = self.oob_rows_, self._oob_weight
+        known = np.searchsorted(self.classes_, self.fitted_classes_)
+        code = np.searchsorted(known, self._code[rows])
+        answers = Answers(self.oob_decision_function_, code, weight, self._index.fold[rows])
+        prior = self.class_prior_[known] / self.class_prior_[known].sum()
+        votes = self._oob_votes if self._by_votes else None
+        found = learn_decision(self.decision, float(self.balance), answers, self.fitted_classes_, prior, votes)
+        self._gain = self._gain_of_all(found.gain, known)
+        self._oob_chosen = found.predicted
+        self.oob_decision_score_, self.oob_decision_score_std_ = found.score, found.error
+        self.oob_balanced_accuracy_ = self.oob_score_ = np.nan
+        if len(code):
+            self.oob_score_ = float(accuracy_score(code, found.predicted, sample_weight=weight))
+            balanced = balanced_accuracy_score(code, found.predicted, sample_weight=weight)
+            self.oob_balanced_accuracy_ = float(balanced)
+
+    def _gain_of_all(self, gain: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """Gains of all classes, given those of the classes at the places ``known``."""
+        if isinstance(self.decision, str) and find_measure(self.decision) is None:
+            return balanced_gain(self.class_prior_, float(self.balance))
+        if len(known) == len(self.classes_):
+            return gain
+        if is_cost(self.decision) and callable(self.decision):
+            return cost_gain(self.decision, self.classes_)
+        return widened_gain(gain, known, self.class_prior_, is_cost(self.decision))
+
+    def _opinions(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> np.ndarray:
+        """(n_opinions, n, n_classes) what coefficients, forest and trend say of queries."""
+        opinions = [self._mass(answers["alpha"], near.rows), near.vote]
+        if self._trend is not None:
+            known = np.searchsorted(self.classes_, self.fitted_classes_)
+            proba = self._trend.probabilities(self._index.scaling.transform(X))
+            opinions.append(widened(proba, known, near.vote))
+        return np.stack(opinions)
+
+    def _decided(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> np.ndarray:
+        """(n,) class numbers."""
+        if self._by_votes:
+            return best_class(self._votes(answers["alpha"], near.rows), self._gain)
+        return best_class(self._calibration.probabilities(self._opinions(X, near, answers)), self._gain)
+
+    def _evidence(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
+        """Probabilities shared among the rows of each class.
+
+        A row's share is in proportion to its positive coefficient or, where a class has none, to its proximity.
+        """
+        code = self._code
+        n_classes = len(self.classes_)
+        opinions = self._opinions(X, near, answers)
+        proba = self._calibration.probabilities(opinions)
+        of_row = code[near.rows]
+        one_hot = (of_row[:, :, None] == np.arange(n_classes)) & (near.proximity > 0)[:, :, None]
+        positive = np.maximum(answers["alpha"], 0.0)
+        has_mass = np.einsum("nm,nmc->nc", positive, one_hot) > 0
+        backed = np.take_along_axis(has_mass, of_row, axis=1)
+        base = np.where(backed, positive, near.proximity)
+        totals = np.einsum("nm,nmc->nc", base, one_hot)
+        part = np.where(totals > 0, proba / np.where(totals > 0, totals, 1.0), 0.0)
+        weight = base * np.take_along_axis(part, of_row, axis=1)
+        label = self.classes_[of_row]
+        rest = proba - class_sums(weight, label, self.classes_)
+        task = {"kind": "classification", "decision": "proba", "classes": self.classes_}
+        names = ["coefficients", "forest", *([self.trend_] * (self._trend is not None)), "class shares"]
+        says = {"voices": names, "logits": np.moveaxis(self._calibration.terms(opinions), 0, 1)}
+        votes = self._votes(answers["alpha"], near.rows) if self._by_votes else None
+        return {**task, **says, "weight": weight, "label": label, "rest": rest, "gain": self._gain, "votes": votes}

@@ -1,0 +1,141 @@
+"""What a decision between classes can be chosen for: measures of predictions, by name, bound or scikit-learn scorer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from .._utils.errors import DSNAError
+
+_TINY = 1e-300
+_BOUND = re.compile(r"(recall|precision)\s*>=\s*([0-9]*\.?[0-9]+)\Z")
+
+
+def _recalls(counts: np.ndarray) -> np.ndarray:
+    """Recall of each class that has rows."""
+    total = counts.sum(axis=1)
+    return np.asarray(np.diag(counts)[total > 0] / total[total > 0])
+
+
+def _f1(counts: np.ndarray, rare: int) -> float:
+    """F1 of the rarest of two classes, mean over more."""
+    found = 2.0 * np.diag(counts) / np.maximum(counts.sum(axis=0) + counts.sum(axis=1), _TINY)
+    return float(found[rare] if len(counts) == 2 else found.mean())
+
+
+def _mcc(counts: np.ndarray, rare: int) -> float:
+    """Matthews' correlation, of any number of classes."""
+    total, said, true = counts.sum(), counts.sum(axis=0), counts.sum(axis=1)
+    size = np.sqrt(max(total**2 - said @ said, 0.0) * max(total**2 - true @ true, 0.0))
+    return float((total * np.trace(counts) - said @ true) / size) if size > 0 else 0.0
+
+
+#: Measures by name: functions of the weights of rows by class (first axis) and prediction, and of the rarest class.
+MEASURES: dict[str, Callable[[np.ndarray, int], float]] = {
+    "balanced": lambda counts, rare: float(_recalls(counts).mean()),
+    "f1": _f1,
+    "mcc": _mcc,
+    "gmean": lambda counts, rare: float(np.prod(_recalls(counts)) ** (1.0 / len(_recalls(counts)))),
+}
+
+
+class Measure(NamedTuple):
+    """A measure of predictions; larger is better.
+
+    Attributes
+    ----------
+    of_counts : function of the counts (n_classes, n_classes) by class and prediction and of the rarest class, or None.
+    scorer : scikit-learn scorer, where there is no such function.
+    bounded : what a bound holds, "recall" or "precision", with ``least``; the other one is the measure.
+    """
+
+    of_counts: Callable[[np.ndarray, int], float] | None
+    scorer: Any = None
+    bounded: str | None = None
+    least: float = 0.0
+
+    def reached(self, counts: np.ndarray, rare: int) -> float:
+        """The measure, for choosing: where a bound is not met, less than any that meets it."""
+        assert self.of_counts is not None
+        value = self.of_counts(counts, rare)
+        if self.bounded is None:
+            return value
+        held = _of_rare(counts, rare)[self.bounded]
+        return value if held >= self.least - 1e-9 else held - 1.0
+
+
+def _of_rare(counts: np.ndarray, rare: int) -> dict[str, float]:
+    hit = counts[rare, rare]
+    return {
+        "recall": float(hit / max(counts[rare].sum(), _TINY)),
+        "precision": float(hit / counts[:, rare].sum()) if counts[:, rare].sum() > 0 else 1.0,
+    }
+
+
+def find_measure(decision: Any) -> Measure | None:
+    """The measure that a value of ``DSNAClassifier(decision=...)`` is chosen for; None where nothing is chosen.
+
+    Examples
+    --------
+    >>> find_measure("recall>=.9").least
+    0.9
+    >>> find_measure("balanced") is None
+    True
+    """
+    if callable(getattr(decision, "_score_func", None)):
+        return Measure(None, decision)
+    if not isinstance(decision, str) or decision in ("balanced", "paper"):
+        return None
+    if decision in MEASURES:
+        return Measure(MEASURES[decision])
+    bound = _BOUND.match(decision)
+    if bound:
+        held, least = bound[1], float(bound[2])
+        other = "precision" if held == "recall" else "recall"
+        if not 0.0 < least <= 1.0:
+            raise DSNAError(f"decision={decision!r}: the bound is a share, above 0 and at most 1.")
+        return Measure(lambda counts, rare: _of_rare(counts, rare)[other], None, held, least)
+    if decision in get_scorer_names():
+        return Measure(None, get_scorer(decision))
+    raise DSNAError(
+        f"decision={decision!r} is unknown: pass {', '.join(repr(name) for name in MEASURES)}, 'recall>=.9', "
+        "'precision>=.5', 'paper', the name of a scikit-learn scorer, a scorer, a cost matrix or a cost function."
+    )
+
+
+class Predicted:
+    """Stands for a classifier whose predictions are known, so that a scorer can be asked."""
+
+    _estimator_type = "classifier"
+
+    def __init__(self, predicted: np.ndarray, classes: np.ndarray):
+        self.predicted = predicted
+        self.classes_ = classes
+
+    def __sklearn_tags__(self) -> Any:
+        """Tags of a classifier."""
+        from sklearn.dummy import DummyClassifier
+
+        return DummyClassifier().__sklearn_tags__()
+
+    def fit(self, X: Any, y: Any) -> Predicted:
+        """Nothing to learn."""
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The predictions, whatever the rows."""
+        return self.predicted
+
+
+def scored(scorer: Any, truth: np.ndarray, predicted: np.ndarray, classes: np.ndarray, weight: np.ndarray) -> float:
+    """The score of predictions; a scorer that needs probabilities is refused."""
+    try:
+        return float(scorer(Predicted(predicted, classes), np.zeros((len(truth), 1)), truth, sample_weight=weight))
+    except AttributeError as error:
+        raise DSNAError(
+            f"decision={scorer!r} scores probabilities, which no decision changes: pass a scorer of predictions."
+        ) from error
