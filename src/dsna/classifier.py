@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._utils.errors import DSNAError
-from ._utils.parameters import SHARE
+from ._utils.parameters import SHARE, is_number
 from ._utils.validation import check_classes, check_groups, check_new_classes, check_rows, check_weights
 from .approximation import Approximation
 from .base import DSNAEstimator
@@ -21,6 +21,7 @@ from .forest.targets import class_targets
 from .prediction.calibration import Calibration
 from .prediction.class_decision import cost_gain, is_cost
 from .prediction.measures import find_measure
+from .prediction.sets import class_thresholds
 from .training import Training
 
 
@@ -266,6 +267,44 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
         return np.asarray(self.classes_[self._decided(X, *self._answer(X))])
+
+    def predict_set(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+        """All classes that a row may well have, so that each class is covered.
+
+        Of the rows of any class, rare ones included, the sets hold that class for a share of ``coverage`` or more, in
+        the mean over training tables: class-conditional conformal prediction on out-of-bag probabilities. A set is full
+        or large where the data cannot tell the classes apart, or where a class has too few rows to promise anything
+        (fewer than coverage / (1 - coverage)), as have classes that `add_samples` brought. It is empty where the row is
+        unlike those of every class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Rows to classify.
+        coverage : float, above 0 and below 1, default=0.9
+
+        Returns
+        -------
+        array of shape (n, n_classes), bool
+            In the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from dsna import CostSensitiveForestClassifier, DSNAClassifier
+        >>> X, y = make_classification(400, weights=[0.9], random_state=0)
+        >>> model = DSNAClassifier(CostSensitiveForestClassifier(20), random_state=0).fit(X[:300], y[:300])
+        >>> model.predict_set(X[300:]).shape
+        (100, 2)
+        """
+        if not is_number(coverage) or not 0.0 < coverage < 1.0:
+            raise DSNAError(f"coverage={coverage!r} is to be a share, above 0 and below 1.")
+        proba = self.predict_proba(X)
+        known = np.searchsorted(self.classes_, self.fitted_classes_)
+        code = np.searchsorted(known, self._code[self.oob_rows_])
+        least = np.zeros(len(self.classes_))
+        least[known] = class_thresholds(self.oob_decision_function_, code, self._oob_weight, float(coverage))
+        return np.asarray(proba >= least)
 
     def add_samples(self, X: Any, y: Any) -> DSNAClassifier:
         """Add rows to the leaves without refitting; their classes may be new.

@@ -141,7 +141,9 @@ class _Search:
         self.rare = int(np.argmin(np.where(prior > 0, prior, np.inf)))
         # A bound is one of the rarest class alone. Scorers are slow: they are asked less often.
         self.moved = [self.rare] if measure.bounded else np.argsort(prior, kind="stable")[: max(1, len(prior) - 1)]
-        self.starts, self.passes, self.steps = ((1.0, 0.0), 2, 25) if measure.scorer is None else ((1.0,), 1, 12)
+        quick = measure.scorer is None
+        self.starts: tuple[float, ...] = (1.0, 0.0) if quick else (1.0,)
+        self.passes, self.steps = (2, 25) if quick else (1, 12)
 
     def best(self, answers: Answers) -> np.ndarray:
         """(n_classes, n_classes) diagonal gains, found class by class from those for equal classes and from ones."""
