@@ -233,4 +233,5 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         -------
         array of shape (n,)
         """
-        return np.asarray(self.classes_[self._chosen(self.predict_proba(X))])
+        chosen = self._chosen(self.predict_proba(X))
+        return np.asarray(self.classes_[chosen])

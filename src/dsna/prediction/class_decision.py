@@ -126,11 +126,12 @@ def _with_error(
 ) -> tuple[float, float]:
     """A function of the counts, and its standard error over resampled rows."""
     rng = np.random.RandomState(0)
-    again = [
-        value(_counts(answers.code, predicted, answers.weight * rng.poisson(1.0, len(predicted)), n_classes))
-        for _ in range(_RESAMPLES)
-    ]
-    return value(_counts(answers.code, predicted, answers.weight, n_classes)), float(np.nanstd(again))
+    again = []
+    for _ in range(_RESAMPLES):
+        drawn = answers.weight * rng.poisson(1.0, len(predicted))
+        if np.any(drawn > 0):
+            again.append(value(_counts(answers.code, predicted, drawn, n_classes)))
+    return value(_counts(answers.code, predicted, answers.weight, n_classes)), float(np.std(again)) if again else np.nan
 
 
 class _Search:

@@ -74,7 +74,7 @@ def ablation(task: str) -> dict[str, Maker]:
         "+ proximity weights": {"approximation__proximity_weights": True},
         "+ clusters": {"approximation__n_clusters": 3},
         "+ label feedback": {"approximation__max_iter": 10},
-        "+ forest's vote": {"blend": "auto", "decision": "auto"},
+        "+ forest's vote": {"blend": "auto", "decision": estimator().decision},
         "+ trend": {"trend": estimator().trend},
         "+ balance": {"balance": estimator().balance},
     }
