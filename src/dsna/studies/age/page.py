@@ -27,11 +27,12 @@ READING = """\
 Mean absolute errors in years. Everything is learned from training persons only: appearance models, components, scales,
 and, where they are chosen, the settings of kernel machines (on folds of training persons). RF has 100 trees and looks
 at a third of the features; SMOTE takes each age as a class. RED-SVM and OHRank have fixed settings. CS-RF, CS-RF+AH and
-both CS-RF+DSNA are answers of one forest (`dsna.FACES`), and share its time; "balanced" is the default `balance`, which
-spends some of the mean error on rare ages, the other rows use `balance=0`. "DSNA (paper's form)" is `dsna.PAPER`
-with all features and two clusters, chosen once, out of bag, on the training persons of the first split of FG-NET.
-Published figures are quoted from Huang, Loy and Tang; others measured them, on other features, and they were not run
-here."""
+both CS-RF+DSNA are answers of one fit (`presets.faces()`), and share its time; CS-RF is the vote of its forest, the
+others carry ages over along a trend. "balanced" is the default `balance`, which spends some of the mean error on rare
+ages, the other rows use `balance=0`. "DSNA (paper's form)" is `presets.paper("regression")` with all features and two
+clusters, chosen once, out of bag, on the training persons of the first split of FG-NET. Published figures are quoted
+from Huang, Loy and Tang unless another source is named; others measured them, on other features, and they were not
+run here."""
 
 
 def main_table(one: FaceExperiment, stored: pd.DataFrame) -> pd.DataFrame:
