@@ -266,12 +266,18 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _answer(self, X: np.ndarray) -> tuple[Neighborhoods, dict[str, np.ndarray]]:
         """Neighbourhoods of queries and their approximations; changes nothing."""
+        Q, near = self._neighbors(X)
+        return near, self._solve(Q, near)
+
+    def _neighbors(self, X: np.ndarray) -> tuple[np.ndarray, Neighborhoods]:
+        """Queries in the space of distances, and their neighbourhoods."""
         self._check_unchanged()
-        index = self._index
-        scaled, Q = index.place(X)
-        near = index.neighbors(scaled, Q, n_jobs=self.n_jobs)
+        scaled, Q = self._index.place(X)
+        return Q, self._index.neighbors(scaled, Q, n_jobs=self.n_jobs)
+
+    def _solve(self, Q: np.ndarray, near: Neighborhoods) -> dict[str, np.ndarray]:
         how = self.approximation_.kernel_settings(self._n_classes())
-        return near, solve(Q, index.Z, index.label, self._class_scale(), near, how, self.n_jobs)
+        return solve(Q, self._index.Z, self._index.label, self._class_scale(), near, how, self.n_jobs)
 
     def holds_rows(self, X: Any, rows: np.ndarray) -> np.ndarray:
         """Whether the values ``X`` are those of given training rows, up to rounding.

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
@@ -21,6 +22,9 @@ from .prediction.class_decision import Answers, cost_gain, is_cost, learn_decisi
 from .prediction.measures import find_measure
 from .training import OutOfBag, Training
 from .trend.classes import ClassRows, fit_class_trend, widened
+
+#: Given coefficients (n, M) of rows (n, M), the shares of the classes (n, n_classes).
+Shares: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 _NONZERO = 1e-3
 _LEARNED_FOR = 1.0  # balance under which approximations are made and settings tuned, whatever is decided later
@@ -148,20 +152,39 @@ class DSNAClassification(DSNAEstimator):
             return cost_gain(self.decision, self.classes_)
         return widened_gain(gain, known, self.class_prior_, is_cost(self.decision))
 
-    def _opinions(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> np.ndarray:
+    def _opinions(self, X: np.ndarray, mass: np.ndarray, vote: np.ndarray) -> np.ndarray:
         """(n_opinions, n, n_classes) what coefficients, forest and trend say of queries."""
-        opinions = [self._mass(answers["alpha"], near.rows), near.vote]
+        opinions = [mass, vote]
         if self._trend is not None:
             known = np.searchsorted(self.classes_, self.fitted_classes_)
             proba = self._trend.probabilities(self._index.scaling.transform(X))
-            opinions.append(widened(proba, known, near.vote))
+            opinions.append(widened(proba, known, vote))
         return np.stack(opinions)
 
-    def _decided(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> np.ndarray:
-        """(n,) class numbers."""
-        if self._by_votes:
-            return best_class(self._votes(answers["alpha"], near.rows), self._gain)
-        return best_class(self._calibration.probabilities(self._opinions(X, near, answers)), self._gain)
+    def _class_shares(self, X: np.ndarray, shares: Shares) -> tuple[np.ndarray, np.ndarray]:
+        """(n, n_classes) shares of the classes among the coefficients, and the forest's vote, for queries.
+
+        Where all neighbours are of one class and coefficients add up to one, it has all of them, whatever they are.
+        """
+        Q, near = self._neighbors(X)
+        code = self._code[near.rows]
+        inside = np.arange(code.shape[1]) < near.size[:, None]
+        open_to_all = np.any((code != code[:, :1]) & inside, axis=1) | (near.size == 0)
+        found = np.eye(len(self.classes_))[code[:, 0]]
+        some = np.flatnonzero(open_to_all) if self.approximation_.sum_to_one else np.arange(len(X))
+        if len(some):
+            few = near.part(some)
+            found[some] = shares(self._solve(Q[some], few)["alpha"], few.rows)
+        return found, near.vote
+
+    def _probabilities(self, X: np.ndarray) -> np.ndarray:
+        """(n, n_classes) probabilities of queries."""
+        return self._calibration.probabilities(self._opinions(X, *self._class_shares(X, self._mass)))
+
+    def _decided(self, X: np.ndarray) -> np.ndarray:
+        """(n,) class numbers of queries."""
+        shares = self._class_shares(X, self._votes)[0] if self._by_votes else self._probabilities(X)
+        return best_class(shares, self._gain)
 
     def _evidence(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
         """Probabilities shared among the rows of each class.
@@ -170,7 +193,7 @@ class DSNAClassification(DSNAEstimator):
         """
         code = self._code
         n_classes = len(self.classes_)
-        opinions = self._opinions(X, near, answers)
+        opinions = self._opinions(X, self._mass(answers["alpha"], near.rows), near.vote)
         proba = self._calibration.probabilities(opinions)
         of_row = code[near.rows]
         one_hot = (of_row[:, :, None] == np.arange(n_classes)) & (near.proximity > 0)[:, :, None]

@@ -249,7 +249,7 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        return self._calibration.probabilities(self._opinions(X, *self._answer(X)))
+        return self._probabilities(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """The class that serves `decision` best, given the probabilities; not always the most probable one.
@@ -266,7 +266,7 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        return np.asarray(self.classes_[self._decided(X, *self._answer(X))])
+        return np.asarray(self.classes_[self._decided(X)])
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> np.ndarray:
         """All classes that a row may well have, so that each class is covered.

@@ -65,6 +65,21 @@ def test_a_view_is_a_refit_with_its_decision(fitted, decision):
     assert fitted.decision == "balanced"
 
 
+@pytest.mark.parametrize("decision", ["balanced", "paper"])
+def test_neighbourhoods_of_one_class_need_no_solution(decision):
+    X, y = make_classification(400, 6, n_informative=4, weights=[0.9], class_sep=2.0, flip_y=0.0, random_state=0)
+    model = DSNAClassifier(CostSensitiveForestClassifier(10), decision=decision, random_state=0).fit(X[:250], y[:250])
+    fresh = X[250:]
+    solved = []
+    model._solve = lambda Q, near: solved.append(len(Q)) or type(model)._solve(model, Q, near)
+    proba, said = model.predict_proba(fresh), model.predict(fresh)
+    assert 0 < solved[0] < 0.8 * len(fresh)
+    why = model.explain(fresh)  # solves all
+    assert solved[-1] == len(fresh)
+    np.testing.assert_array_equal(why.predict_proba(), proba)
+    np.testing.assert_array_equal(why.predict(), said)
+
+
 def test_decisions_order_as_they_should(fitted):
     X, y = data()
     fresh, truth = X[350:], y[350:]

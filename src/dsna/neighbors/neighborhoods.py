@@ -38,6 +38,10 @@ class Neighborhoods:
         """(n, M) proximities that add up to one."""
         return np.asarray(self.proximity / np.maximum(ordered_sum(self.proximity), 1e-300)[:, None])
 
+    def part(self, some: np.ndarray) -> Neighborhoods:
+        """Neighbourhoods of some of the queries."""
+        return Neighborhoods(self.rows[some], self.proximity[some], self.size[some], self.vote[some])
+
     @classmethod
     def join(cls, parts: list[Neighborhoods]) -> Neighborhoods:
         """Neighbourhoods one after another; the widest sets M."""
