@@ -1,7 +1,8 @@
-"""Which training rows made a prediction, and plots of how good predictions are."""
+"""Which training rows made a prediction, how good predictions are, and whether to rebalance."""
 
 from .explanation import Explanation
+from .imbalance import ImbalanceReport, imbalance_report
 from .pipeline import explain
 from .reliability import plot_reliability
 
-__all__ = ["Explanation", "explain", "plot_reliability"]
+__all__ = ["Explanation", "ImbalanceReport", "explain", "imbalance_report", "plot_reliability"]
