@@ -32,6 +32,7 @@ class DSNARegression(DSNAEstimator):
     """Base class of ``DSNARegressor``."""
 
     balance: float | str
+    criterion: str
     trend: Any
     n_outputs_: int
     _density: TargetDensity
@@ -61,11 +62,12 @@ class DSNARegression(DSNAEstimator):
         return TargetDensity(target[others], self._density.kind, weight[others]).rarity(target)
 
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
-        """Absolute error of the weighted mean in units of the spread, weighted according to ``balance``."""
+        """Error of the weighted mean in units of the spread, weighted according to ``balance``."""
         rows, target = fold.known[fold.near.rows], self._index.label
         rule = Rule(self._initial_blend(), "mean", self._initial_balance(), self.approximation_.sum_to_one)
         weights = rule.weights(alpha, fold.near.kernel, self._rarity[rows])
         error = np.abs(rule.predict(weights, target[rows], target) - target[fold.rows]) / column_spread(target)
+        error = error**2 if self.criterion == "squared_error" else error
         return np.asarray(error.mean(axis=1) * self._rarity[fold.rows] ** rule.balance)
 
     def _learn_decision(self, asked: OutOfBag, training: Training) -> None:
@@ -88,6 +90,7 @@ class DSNARegression(DSNAEstimator):
                 column_spread(target),
                 np.unique(target, axis=0),
                 training.group_codes[asked.rows],
+                self.criterion == "squared_error",
             )
             questions = [Asked(int(self._index.fold[f.rows[0]]), f.rows, f.near.rows) for f in asked.folds]
             folds, carry = carry_over(self.trend, self._trend_rows(training), folds, questions, judge, every)

@@ -62,6 +62,9 @@ class DSNARegressor(RegressorMixin, DSNARegression):
         mean, median or snapped mean of smallest out-of-bag error. Choose "open" where targets past those seen are
         expected: predictions fall short of the outermost targets, and it makes up for what they fall short on average,
         at the cost of more error inside.
+    criterion : {"absolute_error", "squared_error"}, default="absolute_error"
+        What out-of-bag choices of decision, blend, trend and balance minimise. "squared_error" mostly leads to means in
+        place of medians: larger errors weigh more, as in R2, which ``score`` gives.
     trend : {"auto", "linear", "kernel", "joint", "ordinal"}, regressor or None, default="auto"
         Smooth model along which neighbours' targets are carried over to the query: to a target, a share of the
         difference between the model at the query and at the neighbour is added. It counteracts the pull toward common
@@ -119,6 +122,7 @@ class DSNARegressor(RegressorMixin, DSNARegression):
         **DSNARegression._parameter_constraints,
         "balance": [SHARE, StrOptions({"auto"})],
         "decision": [StrOptions({"auto", "paper", *DECISIONS})],
+        "criterion": [StrOptions({"absolute_error", "squared_error"})],
         "trend": [StrOptions({"auto", *KINDS}), HasMethods(["fit", "predict"]), None],
         "target_density": [StrOptions(set(DENSITIES)), callable],
     }
@@ -134,6 +138,7 @@ class DSNARegressor(RegressorMixin, DSNARegression):
         scaling: str = "columns",
         balance: float | str = "auto",
         decision: str = "auto",
+        criterion: str = "absolute_error",
         trend: Any = "auto",
         target_density: Any = "auto",
         tune: str | None = None,
@@ -149,6 +154,7 @@ class DSNARegressor(RegressorMixin, DSNARegression):
         self.scaling = scaling
         self.balance = balance
         self.decision = decision
+        self.criterion = criterion
         self.trend = trend
         self.target_density = target_density
         self.tune = tune

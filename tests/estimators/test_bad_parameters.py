@@ -30,6 +30,7 @@ WRONG = {
     "svr_epsilon": (-1, "x"),
     "target_density": ("x", lambda y: -y),
     "trend": ("x", 3, True),
+    "criterion": ("x", None, "mse"),
     "max_split_samples": (0, "x"),
     "bootstrap": ("x", 3, None),
     "metric_rounds": (0, -1, "x"),

@@ -102,10 +102,12 @@ class Judge(NamedTuple):
     spread: np.ndarray  # (q,) unit of each output
     grid: np.ndarray  # targets seen
     group: np.ndarray  # (n,) queries of one group are alike
+    squared: bool = False  # whether squared errors count, or absolute ones
 
     def losses(self, prediction: np.ndarray) -> np.ndarray:
-        """(n,) absolute errors in units of the spread."""
-        return np.asarray((np.abs(prediction - self.truth) / self.spread).mean(axis=1))
+        """(n,) absolute or squared errors in units of the spread."""
+        away = np.abs(prediction - self.truth) / self.spread
+        return np.asarray((away**2 if self.squared else away).mean(axis=1))
 
     def gain(self, before: np.ndarray, after: np.ndarray) -> tuple[float, float]:
         """By how much the mean error of predictions falls, and the standard error of that, group by group."""
@@ -115,13 +117,13 @@ class Judge(NamedTuple):
         return mean, float(np.sqrt(np.sum(parts**2)))
 
     def error(self, prediction: np.ndarray, balance: float) -> float:
-        """Mean absolute error in units of the spread, in which rare targets weigh as ``balance`` says."""
-        return float(np.average(self.losses(prediction), weights=self.weight * self.rarity**balance))
+        """Mean absolute, or root mean squared, error in which rare targets weigh as ``balance`` says."""
+        mean = float(np.average(self.losses(prediction), weights=self.weight * self.rarity**balance))
+        return float(np.sqrt(mean)) if self.squared else mean
 
     def overall(self, prediction: np.ndarray) -> np.ndarray:
         """Mean absolute and root mean squared error, all rows alike."""
-        squares = ((prediction - self.truth) / self.spread) ** 2
-        return np.array([self.error(prediction, 0.0), np.sqrt(np.average(squares.mean(axis=1), weights=self.weight))])
+        return np.array([self._replace(squared=squared).error(prediction, 0.0) for squared in (False, True)])
 
 
 def predictions(rule: Rule, folds: Sequence[Answered], grid: np.ndarray) -> np.ndarray:
