@@ -49,7 +49,7 @@ def test_probabilities_do_not_depend_on_balance_and_match_the_shares(kind):
     np.testing.assert_array_equal(found[0.0].predict(X), found[0.0].predict_proba(X).argmax(axis=1))
 
 
-@pytest.mark.parametrize("decision", DECISIONS, ids=str)
+@pytest.mark.parametrize("decision", DECISIONS, ids=lambda one: one if isinstance(one, str) else type(one).__name__)
 def test_a_view_is_a_refit_with_its_decision(fitted, decision):
     X, y = data()
     view = fitted.with_decision(decision)
@@ -114,7 +114,9 @@ def test_wrong_decisions_are_refused_before_any_work(fitted):
             fitted.with_decision(wrong)
 
 
-@pytest.mark.parametrize("decision", ["f1", COSTS, lambda true, said: 0.0 if true == said else 1.0], ids=str)
+@pytest.mark.parametrize(
+    "decision", ["f1", COSTS, lambda true, said: 0.0 if true == said else 1.0], ids=["f1", "matrix", "function"]
+)
 def test_classes_added_to_a_view(fitted, decision):
     new = np.random.default_rng(0).normal(12.0, 0.2, (20, 6))
     view = fitted.with_decision(decision).add_samples(new, np.full(20, 2))
