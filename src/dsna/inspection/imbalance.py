@@ -111,7 +111,7 @@ def imbalance_report(model: Any, X: Any = None, y: Any = None) -> ImbalanceRepor
     >>> X, y = make_classification(400, weights=[0.9], flip_y=0.05, random_state=0)
     >>> report = imbalance_report(DSNAClassifier(CostSensitiveForestClassifier(20), random_state=0).fit(X, y))
     >>> str(report).splitlines()[0]
-    'How rare: 1 has 49 of 400 rows (12.2%, one in 8).'
+    'How rare: 1 has 50 of 400 rows (12.5%, one in 8).'
     """
     if not hasattr(model, "with_decision"):
         raise DSNAError(f"imbalance_report is about classes, which {type(model).__name__} does not predict.")

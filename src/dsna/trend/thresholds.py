@@ -8,13 +8,14 @@ from .._utils.invariants import LARGEST, Array, Checked, require
 
 _MOST = 60
 _SOFT = 0.1
+_WIDE = 3.0  # steps that are wider than so many usual ones are taken more gradually
 
 
 class Thresholds(Checked):
     """Levels of each output; between two neighbouring levels lies a threshold.
 
     A target is recovered from the shares with which it exceeds the thresholds: the lowest level, plus each step in the
-    measure in which its share lies above one half.
+    measure in which its share lies above one half; steps that are wider than most are taken more gradually.
 
     Parameters
     ----------
@@ -65,7 +66,9 @@ class Thresholds(Checked):
 
     def targets(self, share: np.ndarray) -> np.ndarray:
         """(n, q) targets of shares (n, steps)."""
-        counted = np.clip((share - 0.5) / (2.0 * _SOFT) + 0.5, 0.0, 1.0) * self.step
+        # A wide step, as over targets that nobody has, is taken in as long a stretch of shares: answers lie within it.
+        soft = np.minimum(_SOFT * np.maximum(self.step / (_WIDE * np.median(self.step)), 1.0), 0.5)
+        counted = np.clip((share - 0.5) / (2.0 * soft) + 0.5, 0.0, 1.0) * self.step
         out = np.tile(self.lowest, (len(share), 1))
         for k, a in enumerate(self.output):
             out[:, a] += counted[:, k]
