@@ -60,6 +60,13 @@ class Thresholds(Checked):
     def _check_relations(self, sizes: dict[str, int]) -> None:
         require(np.all(self.output[1:] >= self.output[:-1]), "Thresholds.output falls")
 
+    def _usual_step(self) -> np.ndarray:
+        """(steps,) median step of the output of each."""
+        usual = np.ones(len(self.lowest))
+        for a in np.unique(self.output):
+            usual[a] = np.median(self.step[self.output == a])
+        return np.asarray(np.maximum(usual, 1e-300)[self.output])
+
     def indicators(self, target: np.ndarray) -> np.ndarray:
         """(n, steps) whether each target (n, q) exceeds each threshold, as 0 and 1."""
         return np.asarray(target[:, self.output] > self.middle, dtype=np.float64)
@@ -67,7 +74,7 @@ class Thresholds(Checked):
     def targets(self, share: np.ndarray) -> np.ndarray:
         """(n, q) targets of shares (n, steps)."""
         # A wide step, as over targets that nobody has, is taken in as long a stretch of shares: answers lie within it.
-        soft = np.minimum(_SOFT * np.maximum(self.step / (_WIDE * np.median(self.step)), 1.0), 0.5)
+        soft = np.minimum(_SOFT * np.maximum(self.step / (_WIDE * self._usual_step()), 1.0), 0.5)
         counted = np.clip((share - 0.5) / (2.0 * soft) + 0.5, 0.0, 1.0) * self.step
         out = np.tile(self.lowest, (len(share), 1))
         for k, a in enumerate(self.output):
