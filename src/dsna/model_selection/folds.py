@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -66,8 +67,9 @@ class _DealtKFold(BaseCrossValidator):
         for f in range(self.n_splits):
             yield fold == f
 
+    @abstractmethod
     def _deal(self, y: Any, rows: np.ndarray, groups: np.ndarray | None, rng: Any) -> np.ndarray:
-        raise NotImplementedError
+        """(n,) fold of each row."""
 
 
 class StratifiedTargetKFold(_DealtKFold):
