@@ -44,8 +44,8 @@ _PILOT_TREES = 10
 _ROUNDING = 1e-6
 #: Parameters that a fitted model cannot follow: another value needs another fit.
 _FITTED = (
-    "forest", "approximation", "metric", "max_neighbors", "blend", "scaling", "balance", "decision", "criterion",
-    "trend", "tune",
+    "forest", "approximation", "metric", "max_neighbors", "blend", "scaling", "balance", "relevance", "decision",
+    "criterion", "trend", "tune",
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from .base import DSNAEstimator
 from .forest import CostSensitiveForestRegressor
 from .forest.density import TargetDensity
 from .forest.scaling import column_spread
+from .metrics.relevance import RelevantDensity
 from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
 from .prediction.carry import Asked, along_at, carry_over
@@ -32,6 +33,7 @@ class DSNARegression(DSNAEstimator):
     """Base class of ``DSNARegressor``."""
 
     balance: float | str
+    relevance: Any
     criterion: str
     trend: Any
     n_outputs_: int
@@ -55,11 +57,20 @@ class DSNARegression(DSNAEstimator):
 
     def _rarity_outside(self, fold: int) -> np.ndarray:
         """(N,) rarity of each target among those outside a held-out fold."""
-        target, weight = self._index.label, self._index.weight
+        target = self._index.label
+        weight = np.where(self._index.fold != fold, self._index.weight, 0.0)
+        others = weight > 0
+        return self._relevant(self._density_of(target, weight), target[others], weight[others]).rarity(target)
+
+    def _density_of(self, target: np.ndarray, weight: np.ndarray) -> TargetDensity:
+        """Density, of the kind of this model, of the rows that have a weight."""
         if self._density.kind == "callable":
-            return self._rarity
-        others = (self._index.fold != fold) & (weight > 0)
-        return TargetDensity(target[others], self._density.kind, weight[others]).rarity(target)
+            return self._density
+        return TargetDensity(target[weight > 0], self._density.kind, weight[weight > 0])
+
+    def _relevant(self, density: TargetDensity, target: np.ndarray, weight: np.ndarray) -> RelevantDensity:
+        """The density in which targets that do not matter are common."""
+        return RelevantDensity(density, target, self.relevance, weight)
 
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
         """Error of the weighted mean in units of the spread, weighted according to ``balance``."""
@@ -121,7 +132,7 @@ class DSNARegression(DSNAEstimator):
     def _trend_rows(self, training: Training) -> TrendRows:
         """What a trend is learned from: rare targets weigh more."""
         index = self._index
-        weight = training.weight * self._density.evaluate(index.label) ** -_TREND_COST
+        weight = training.weight * training.targets.share**-_TREND_COST
         return TrendRows(index.scaling.transform(training.X), index.label, weight / weight.mean(), index.fold)
 
     def _evidence_outside(self, fold: AnsweredFold) -> Answered:

@@ -54,17 +54,23 @@ class DSNARegressor(RegressorMixin, DSNARegression):
         Inputs divided by the spread of each column (tables), by one for all (PCA or HOG features), or not at all.
     balance : float in [0, 1] or "auto", default="auto"
         How much rare targets count: 0 minimises the error over the rows as they are, 1 treats all regions of the target
-        as equally important. "auto" gives rare targets the most weight at which the out-of-bag errors stay within 15 %
-        (mean absolute) and 8 % (root mean squared) of those at 0.
-    decision : {"auto", "mean", "median", "grid", "open", "paper"}, default="auto"
-        Weighted mean, which extrapolates past the targets seen even without a trend; weighted median; mean snapped to
-        the nearest target seen; mean that is moved outward at the ends; the plain sum of the paper. "auto" takes the
-        mean, median or snapped mean of smallest out-of-bag error. Choose "open" where targets past those seen are
+        as equally important. "auto" gives rare targets the most weight at which the out-of-bag errors stay within 10 %
+        (mean absolute) and 3 % (root mean squared) of those at 0.
+    relevance : {"auto", "high", "low"}, callable or sequence of pairs, default="auto"
+        Which targets matter; those that do not count as common ones do, however rare they are. "auto": all. "high",
+        "low": those above, or below, the median of the training targets, fully from the whisker of a box plot on. A
+        callable maps the targets (n,) of an output to numbers in [0, 1]; pairs (target, relevance) are control points.
+        Of several outputs, the most relevant decides. ``sera_error`` takes the same values.
+    decision : {"auto", "mean", "trimmed", "median", "grid", "open", "paper"}, default="auto"
+        Weighted mean, which extrapolates past the targets seen even without a trend; mean of the middle half of the
+        weights; weighted median; mean snapped to the nearest target seen; mean that is moved outward at the ends; the
+        plain sum of the paper. "auto" takes the mean, trimmed mean or snapped mean of smallest out-of-bag error: the
+        median costs more squared error than it saves absolute error. Choose "open" where targets past those seen are
         expected: predictions fall short of the outermost targets, and it makes up for what they fall short on average,
         at the cost of more error inside.
     criterion : {"absolute_error", "squared_error"}, default="absolute_error"
         What out-of-bag choices of decision, blend, trend and balance minimise. "squared_error" mostly leads to means in
-        place of medians: larger errors weigh more, as in R2, which ``score`` gives.
+        place of trimmed means: larger errors weigh more, as in R2, which ``score`` gives.
     trend : {"auto", "linear", "kernel", "joint", "ordinal"}, regressor or None, default="auto"
         Smooth model along which neighbours' targets are carried over to the query: to a target, a share of the
         difference between the model at the query and at the neighbour is added. It counteracts the pull toward common
@@ -121,6 +127,7 @@ class DSNARegressor(RegressorMixin, DSNARegression):
     _parameter_constraints: dict[str, Any] = {
         **DSNARegression._parameter_constraints,
         "balance": [SHARE, StrOptions({"auto"})],
+        "relevance": [StrOptions({"auto", "high", "low"}), callable, "array-like"],
         "decision": [StrOptions({"auto", "paper", *DECISIONS})],
         "criterion": [StrOptions({"absolute_error", "squared_error"})],
         "trend": [StrOptions({"auto", *KINDS}), HasMethods(["fit", "predict"]), None],
@@ -137,6 +144,7 @@ class DSNARegressor(RegressorMixin, DSNARegression):
         blend: float | str = "auto",
         scaling: str = "columns",
         balance: float | str = "auto",
+        relevance: Any = "auto",
         decision: str = "auto",
         criterion: str = "absolute_error",
         trend: Any = "auto",
@@ -153,6 +161,7 @@ class DSNARegressor(RegressorMixin, DSNARegression):
         self.blend = blend
         self.scaling = scaling
         self.balance = balance
+        self.relevance = relevance
         self.decision = decision
         self.criterion = criterion
         self.trend = trend
@@ -187,8 +196,9 @@ class DSNARegressor(RegressorMixin, DSNARegression):
         target = y.reshape(len(y), -1)
         kept = weight > 0
         self._density = TargetDensity(target[kept], self.target_density, weight[kept])
-        self._rarity = self._density.rarity(target)
-        targets = regression_targets(target, weight, self._density)
+        relevant = self._relevant(self._density, target[kept], weight[kept])
+        self._rarity = relevant.rarity(target)
+        targets = regression_targets(target, weight, relevant)
         training = Training(X, target, target, targets, weight, check_groups(groups, X))
         self._learn_decision(self._find_neighbors(training, forest), training)
         return self
@@ -280,10 +290,9 @@ class DSNARegressor(RegressorMixin, DSNARegression):
             raise DSNAError(f"y has {target.shape[1]} outputs; the model was fitted on {self.n_outputs_}.")
         index = self._index = copy(self._index)
         every = np.concatenate([index.label, target])
-        if self._density.kind != "callable":
-            weight = np.concatenate([index.weight, np.ones(len(X))])
-            self._density = TargetDensity(every[weight > 0], self._density.kind, weight[weight > 0])
-        self._rarity = self._density.rarity(every)
+        weight = np.concatenate([index.weight, np.ones(len(X))])
+        self._density = self._density_of(every, weight)
+        self._rarity = self._relevant(self._density, every[weight > 0], weight[weight > 0]).rarity(every)
         index.add(X, target, target, np.ones(len(self._rarity)))
         if self._trend is not None:
             new = self._trend.predict(index.scaling.transform(X))

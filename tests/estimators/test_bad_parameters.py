@@ -29,6 +29,7 @@ WRONG = {
     "split_groups": ("x", None),
     "svr_epsilon": (-1, "x"),
     "target_density": ("x", lambda y: -y),
+    "relevance": ("x", None, 3, [], [(0, 1)], [(0, 0), (0, 1)], [(0, 0), (1, 2)], lambda y: y + 9),
     "trend": ("x", 3, True),
     "criterion": ("x", None, "mse"),
     "max_split_samples": (0, "x"),

@@ -231,6 +231,7 @@ class Stranger(DSNAClassifier):
     [
         (build(DSNAClassifier, cost=np.reciprocal), ["cost", "'inverse'", "joblib"]),
         (DSNARegressor(target_density=len), ["target_density", "'kernel'", "joblib"]),
+        (DSNARegressor(relevance=len), ["relevance", "'high'", "pairs", "joblib"]),
         (DSNAClassifier(NearestNeighbors(metric=np.hypot)), ["forest__metric", "named", "joblib"]),
         (build(DSNAClassifier, max_features=np.array(["a", 1], dtype=object)), ["max_features", "int, str", "joblib"]),
         (build(DSNAClassifier, max_features=np.array(["a\0"], dtype=object)), ["max_features", "NUL", "joblib"]),

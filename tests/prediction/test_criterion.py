@@ -26,7 +26,7 @@ def skewed(n, seed):
     return X, X[:, 0] + 3.0 * rng.exponential(1.0, n)
 
 
-def test_squared_errors_ask_for_means_and_absolute_ones_for_medians():
+def test_squared_errors_ask_for_means_and_absolute_ones_for_trimmed_means():
     (X, y), (fresh, truth) = skewed(800, 0), skewed(4000, 1)
     found = {
         criterion: DSNARegressor(
@@ -35,7 +35,7 @@ def test_squared_errors_ask_for_means_and_absolute_ones_for_medians():
         for criterion in ("absolute_error", "squared_error")
     }
     assert {name: model.decision_ for name, model in found.items()} == {
-        "absolute_error": "median",
+        "absolute_error": "trimmed",
         "squared_error": "mean",
     }
     by = {name: model.predict(fresh) for name, model in found.items()}

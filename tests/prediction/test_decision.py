@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.stats import trim_mean
 
 import dsna
 from dsna import DSNAClassifier, DSNARegressor
@@ -105,6 +106,30 @@ def test_median_minimises_the_weighted_absolute_error(rng):
         assert error(found[i, a]) == pytest.approx(min(error(value) for value in labels[i, :, a]), abs=1e-12)
 
 
+def test_trimmed_mean_is_that_of_rows_repeated_as_they_weigh(rng):
+    """With whole numbers as weights: scipy's trimmed mean of the repeated targets."""
+    for _ in range(20):
+        counts = rng.randint(0, 5, size=9)
+        counts[0] += (-counts.sum()) % 4 or 4  # quarters are whole rows
+        targets = rng.normal(size=9)
+        weights = np.where(counts > 0, counts / counts.sum(), -0.1)[None]
+        found = decide(weights, targets[None, :, None], "trimmed", targets[:, None])
+        assert found.item() == pytest.approx(trim_mean(np.repeat(targets, counts), 0.25), rel=1e-9, abs=1e-12)
+
+
+def test_trimmed_mean_lies_between_targets_and_moves_with_them(rng):
+    weights, targets = rng.dirichlet(np.ones(7), size=30), rng.normal(size=(30, 7, 2))
+    found = decide(weights, targets, "trimmed", targets[0])
+    assert np.all((found >= targets.min(axis=1)) & (found <= targets.max(axis=1)))
+    np.testing.assert_allclose(decide(weights, 3 - 2 * targets, "trimmed", targets[0]), 3 - 2 * found, rtol=1e-9)
+    padded = np.concatenate([targets, np.zeros((30, 3, 2))], axis=1)
+    longer = np.concatenate([weights, np.zeros((30, 3))], axis=1)
+    np.testing.assert_array_equal(decide(longer, padded, "trimmed", targets[0]), found)
+    same = decide(weights, np.full((30, 7, 1), 0.3), "trimmed", targets[0])
+    np.testing.assert_array_equal(same, np.full((30, 1), 0.3))
+    assert decide(np.zeros((1, 2)), np.ones((1, 2, 1)), "trimmed", targets[0]).item() == 1.0
+
+
 def test_median_of_equal_weights_is_the_lower_middle():
     labels = np.array([[[3.0], [1.0], [2.0], [4.0]]])
     assert decide(np.full((1, 4), 0.25), labels, "median", labels[0]) == 2.0
@@ -160,6 +185,6 @@ def test_every_decision_is_a_value_of_the_regressor(decision):
 
 
 def test_decisions_that_round_to_targets_are_tried_only_where_these_are_few():
-    assert set(candidates("auto", few_targets=True)) == set(DECISIONS) - {"open"}
+    assert set(candidates("auto", few_targets=True)) == set(DECISIONS) - {"open", "median"}
     assert set(candidates("auto", few_targets=True)) - set(candidates("auto", few_targets=False)) == {"grid"}
     assert [name for name, one in DECISIONS.items() if one.needs_grid] == ["grid"]

@@ -20,6 +20,14 @@ class Task(StrEnum):
     regression = "regression"
 
 
+class Relevance(StrEnum):
+    """Which targets matter."""
+
+    auto = "auto"
+    high = "high"
+    low = "low"
+
+
 def benchmark(
     tables: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of CSV files, or of subfolders of such files.")],
     target: Annotated[str | None, typer.Option(help="Target column; the last if not named.")] = None,
@@ -35,6 +43,9 @@ def benchmark(
     max_rows: Annotated[
         int | None, typer.Option(min=20, help="Thin out larger tables to as many rows, common ones before rare ones.")
     ] = None,
+    relevance: Annotated[
+        Relevance, typer.Option(help="Which targets of regressions matter: to SERA, to rare errors and to DSNA.")
+    ] = Relevance.auto,
     out: Annotated[Path, folder("Folder for results.csv, to which results are appended.")] = Path("benchmark"),
     redo: Redo = False,
     quick: Annotated[bool, flag("--quick", "Few tables, rows, folds and methods: some 15 s of CPU time.")] = False,
@@ -75,6 +86,7 @@ def benchmark(
             jobs=jobs,
             methods=names(methods),
             max_rows=max_rows,
+            relevance=relevance.value,
             quick=quick,
             redo=redo,
             ablation=ablation,

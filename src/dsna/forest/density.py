@@ -153,11 +153,22 @@ class TargetDensity(Checked):
         return np.asarray(np.clip(shares, self.floor, 1.0))
 
     def rarity(self, y: Any) -> np.ndarray:
-        """What the weights of rows with the targets ``y`` are multiplied by where all regions count the same.
+        """What the weights of rows with the targets ``y`` are multiplied by where all regions count the same."""
+        return rarity_of(self.evaluate(y))
 
-        Neighbourhoods already favour rare targets: the full inverse density would overshoot.
-        """
-        return np.asarray(self.evaluate(y) ** -_TEMPER)
+
+def rarity_of(share: np.ndarray) -> np.ndarray:
+    """Rarities of targets of the given shares.
+
+    Neighbourhoods already favour rare targets: the full inverse density would overshoot.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rarity_of(np.array([1.0, 0.1])).round(2)
+    array([1.  , 3.98])
+    """
+    return np.asarray(share**-_TEMPER)
 
 
 def _few(distinct: int, rows: float) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .._utils.errors import DSNAError
-from .density import TargetDensity
 from .scaling import column_spread
 
 #: Costs by name: the number of a cost that the kernels compute (``COST_*``), or a function of an array of shares.
@@ -78,8 +77,11 @@ def class_targets(code: np.ndarray, n_classes: int, weight: np.ndarray) -> Targe
     return Targets(n_classes, code, np.zeros((len(code), 1)), share, 1.0 / (n_classes * share), 0)
 
 
-def regression_targets(y: np.ndarray, weight: np.ndarray, density: TargetDensity) -> Targets:
-    """Targets of a regression, given as (n, q)."""
+def regression_targets(y: np.ndarray, weight: np.ndarray, density: Any) -> Targets:
+    """Targets of a regression, given as (n, q).
+
+    ``density`` is a TargetDensity, or has its ``evaluate`` and a ``kind`` of its own.
+    """
     kept = weight > 0
     scaled = (y - y[kept].mean(axis=0)) / column_spread(y[kept])
     share = density.evaluate(y)

@@ -63,7 +63,7 @@ class Explanation:
     hull_residual : (n, K) distance of the query from each cluster's affine hull; zero where hulls are off.
     settled, steps : (n, S, n_outputs) label or class number after each feedback step, (n,) number of steps.
     history : (n, S) joint objective of the best cluster at each step.
-    decision : {"proba", "mean", "median", "grid", "open"}
+    decision : {"proba", "mean", "trimmed", "median", "grid", "open"}
         Rule that turns weights into a prediction: the most probable class, or see ``dsna.prediction.decision.decide``.
     classes : (n_classes,) class labels, sorted; None in regression.
     rest : (n, n_classes) probability that no row carries, as of classes that the neighbourhood lacks.

@@ -215,9 +215,12 @@ def _refusal(value: Any, where: str) -> str:
 
     if not callable(value):
         return f"{where} is a {type(value).__name__}, {_CANNOT}."
-    named = {"cost": f"one of {tuple(COSTS)}", "target_density": f"one of {DENSITIES}"}.get(
-        where.split("__")[-1], "a named one"
-    )
+    instead = {
+        "cost": f"one of {tuple(COSTS)}",
+        "target_density": f"one of {DENSITIES}",
+        "relevance": "'high', 'low' or (target, relevance) pairs",
+    }
+    named = instead.get(where.split("__")[-1], "a named one")
     return (
         f"{where}={value!r} is a function, {_CANNOT} if it can be imported where the model is loaded. "
         f"Or set {where} to {named}."

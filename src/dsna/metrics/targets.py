@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._utils.errors import DSNAError
 from ..forest.density import TargetDensity
-from .relevance import TargetRelevance
+from .relevance import Relevance, TargetRelevance
 
 __all__ = ["balanced_absolute_error", "rare_target_absolute_error", "sera_error"]
 
@@ -102,7 +102,7 @@ def sera_error(
     y_pred: ArrayLike,
     *,
     y_train: ArrayLike | None = None,
-    relevance: Callable[[NDArray[np.float64]], ArrayLike] | None = None,
+    relevance: Relevance | None = None,
     normalize: bool = False,
 ) -> float:
     """Squared error-relevance area (SERA; Ribeiro and Moniz, 2020).
@@ -116,10 +116,12 @@ def sera_error(
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
         True and predicted targets.
     y_train : array-like of shape (n_train,) or (n_train, n_outputs), default=None
-        Training targets, to which a :class:`dsna.metrics.relevance.TargetRelevance` (box plot) is fitted, one for each
-        output. Give either this or `relevance`.
-    relevance : callable, default=None
-        A function from targets (n_samples,) to relevances in [0, 1].
+        Training targets, to which a :class:`dsna.metrics.relevance.TargetRelevance` is fitted, one for each output.
+        Control points and functions do not need them.
+    relevance : {"boxplot", "density", "high", "low"}, callable or sequence of pairs, default=None
+        Which targets matter; None stands for "boxplot", both extremes. "high" and "low" count one of them. A callable
+        maps targets (n_samples,) to relevances in [0, 1]; pairs (target, relevance) are control points. The same values
+        make ``DSNARegressor(relevance=...)`` serve these targets.
     normalize : bool, default=False
         Whether the mean over rows is returned and not their sum.
 
@@ -136,16 +138,19 @@ def sera_error(
     11.0
     >>> sera_error([50.0, 100.0], [40.0, 90.0], y_train=np.arange(101.0))  # the median does not count
     100.0
+    >>> sera_error([0.0, 100.0], [5.0, 90.0], y_train=np.arange(101.0), relevance="high")
+    100.0
     """
     truth, error = _absolute_errors(y_true, y_pred)
-    if (y_train is None) == (relevance is None):
-        raise DSNAError("Give either y_train (targets to fit a relevance to) or relevance, and not both.")
-    functions = [relevance] * truth.shape[1]
-    if y_train is not None:
-        functions = [TargetRelevance(column).evaluate for column in _reference(y_train, truth).T]
-    phi = np.stack([_values(f, truth[:, a], "relevance") for a, f in enumerate(functions)], axis=1)
-    if (phi < 0).any() or (phi > 1).any():
-        raise DSNAError("relevance must give numbers between 0 and 1.")
+    if y_train is None and (relevance is None or isinstance(relevance, str)):
+        raise DSNAError(
+            "Give either y_train, targets to fit a relevance to, or a relevance that needs none: a function or "
+            "(target, relevance) pairs."
+        )
+    kind = "boxplot" if relevance is None else relevance
+    reference = truth if y_train is None else _reference(y_train, truth)
+    columns = zip(reference.T, truth.T, strict=True)
+    phi = np.stack([TargetRelevance(known, kind).evaluate(asked) for known, asked in columns], axis=1)
     areas = (phi * error**2).sum(axis=0)
     return float(areas.mean() / (len(truth) if normalize else 1))
 

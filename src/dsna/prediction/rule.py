@@ -15,7 +15,7 @@ from .decision import DECISIONS, candidates, decide, target_weights
 _BLENDS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _BALANCES = tuple(step / 20 for step in range(21))
 # What the balance "auto" may spend on rare targets: factors of the mean and of the root mean squared error.
-_SPEND = np.array([1.15, 1.08])
+_SPEND = np.array([1.10, 1.03])
 _TIE = 1e-9  # errors, in units of the spread, that differ by less are equal
 
 

@@ -9,7 +9,7 @@ _STEPS = (
     ("cost-sensitive\nforest", "linear splits,\nall leaves reached"),
     ("neighbourhood", "rows of these leaves\nwith proximities,\nin the forest's metric"),
     ("clusters and\nsparse approximation", "few rows, coefficients\nadd up to one"),
-    ("labels carried over", "blend, balance,\nmean, median or grid"),
+    ("labels carried over", "blend, balance,\nmean, trimmed mean or grid"),
     ("prediction", "with its reasons\nand an interval"),
 )
 

@@ -52,6 +52,8 @@ class Table:
         Class numbers from 0, or labels.
     checksum : str
         Changes with the content of the file.
+    relevance : {"auto", "high", "low"}, default="auto"
+        Which targets of a regression matter, as in ``DSNARegressor``.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Table:
     X: np.ndarray
     y: np.ndarray
     checksum: str
+    relevance: str = "auto"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -126,6 +129,19 @@ class Table:
         kept = rare[:most] if self.task == "regression" else self._evenly(rare, most)
         rows = np.sort(np.concatenate([kept, self._evenly(common, n_rows - len(kept))]))
         return replace(self, X=self.X[rows], y=self.y[rows], checksum=f"{self.checksum}-thin{n_rows}")
+
+    def with_relevance(self, relevance: str) -> Table:
+        """The same regression table where other targets matter; the checksum tells so.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Table("tiny", "regression", np.zeros((3, 2)), np.arange(3.0), "0f").with_relevance("high").checksum
+        '0f-high'
+        """
+        if relevance == self.relevance or self.task == "classification":
+            return self
+        return replace(self, relevance=relevance, checksum=f"{self.checksum}-{relevance}")
 
     def _evenly(self, rows: np.ndarray, most: int) -> np.ndarray:
         """At most so many of some rows, evenly along their labels."""

@@ -234,3 +234,16 @@ def test_version_and_help():
     text = invoke("benchmark", "--help").output
     assert "--quick" in text
     assert "For example" in text
+
+
+def test_relevance_reaches_scores_and_our_methods(benchmark, tmp_path):
+    methods_ = ["--methods", "kNN,CS-RF+DSNA", "--folds", "2", "--task", "regression", "--only", "price"]
+    for relevance in ("auto", "high", "low"):
+        assert benchmark(*methods_, "--relevance", relevance).exit_code == 0
+    found = load_results(tmp_path / "out" / "results.csv")
+    sera = found.assign(kind=found["checksum"].str.partition("-")[2]).pivot_table("sera", "method", "kind")
+    np.testing.assert_allclose(sera.loc["kNN", "high"] + sera.loc["kNN", "low"], sera.loc["kNN", ""], rtol=1e-4)
+    mae = found.pivot_table("mae", "method", "checksum")
+    assert mae.loc["kNN"].nunique() == 1  # is not told
+    assert mae.loc["CS-RF+DSNA"].nunique() == 3
+    assert "--relevance" in benchmark(*methods_, "--relevance", "odd").output

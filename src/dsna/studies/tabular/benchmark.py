@@ -41,6 +41,8 @@ class Options(StudyOptions):
         Of the folds and, plus the number of the fold, of the methods; results are averaged over all.
     max_rows : int or None, default=None
         Larger tables are thinned out to as many rows; see :meth:`dsna.tables.Table.thinned`.
+    relevance : {"auto", "high", "low"}, default="auto"
+        Which targets of regressions matter: to the scores, and to our methods.
     ablation : bool, default=False
         Whether the stages of our method are run too.
     report : Path or None, default=None
@@ -59,6 +61,7 @@ class Options(StudyOptions):
     folds: int | None = None
     seeds: tuple[int, ...] = (0,)
     max_rows: int | None = None
+    relevance: str = "auto"
     ablation: bool = False
     report: Path | None = None
 
@@ -70,7 +73,10 @@ class Options(StudyOptions):
     def settings(self) -> str:
         """What was run, in a sentence, with no path of this machine."""
         seeds = f"seed{'s' if len(self.seeds) > 1 else ''} {', '.join(map(str, self.seeds))}"
-        return f"{self.n_folds} folds, {seeds}" + (", a quick run on few rows" if self.quick else "") + "."
+        said = [f"{self.n_folds} folds, {seeds}"]
+        said += ["a quick run on few rows"] if self.quick else []
+        said += [f"{self.relevance} targets matter"] if self.relevance != "auto" else []
+        return ", ".join(said) + "."
 
 
 class Benchmark(Study):
@@ -99,7 +105,7 @@ class Benchmark(Study):
     def prepare(self, say: Say) -> None:
         """Read the tables and plan all fits."""
         options = self.options
-        whole = self._read()
+        whole = [table.with_relevance(options.relevance) for table in self._read()]
         rows = options.max_rows or (_QUICK_ROWS if options.quick else None)
         self.tables = [table.thinned(rows) for table in whole] if rows else whole
         self.used = rows_used(self.tables, whole)

@@ -68,7 +68,7 @@ class Job:
 
     def _scores(self) -> Row:
         table, train, test = self.table, self.train, self.test
-        model = maker(table.task, self.method)((self.seed + self.fold) % 2**32)
+        model = maker(table.task, self.method, table.relevance)((self.seed + self.fold) % 2**32)
         warm_up(model, table.X.shape[1], table.task == "regression")
         start = time.perf_counter()
         model.fit(table.X[train], table.y[train])
@@ -77,7 +77,7 @@ class Job:
         times = {"fit_seconds": fitted - start, "predict_seconds": time.perf_counter() - fitted}
         asked = (model, table.X[test], table.y[test], predicted)
         if table.task == "regression":
-            return times | regression_scores(*asked, train=table.y[train])
+            return times | regression_scores(*asked, train=table.y[train], relevance=table.relevance)
         return times | classification_scores(*asked)
 
 

@@ -51,15 +51,33 @@ OURS: dict[str, dict[str, Maker]] = {
 METHODS: dict[str, dict[str, Maker]] = {task: {**PEERS[task], **OURS[task]} for task in PEERS}
 
 
-def maker(task: str, method: str) -> Maker:
+def maker(task: str, method: str, relevance: str = "auto") -> Maker:
     """How a method of the benchmark, or a stage of the ablation, is made.
+
+    Parameters
+    ----------
+    task, method : str
+    relevance : {"auto", "high", "low"}, default="auto"
+        Which targets matter; methods that have no such parameter are not told.
+
+    Returns
+    -------
+    function from a seed to an estimator
 
     Examples
     --------
-    >>> maker("regression", "ExtraTrees")(7)
+    >>> maker("regression", "ExtraTrees", "high")(7)
     ExtraTreesRegressor(random_state=7)
+    >>> maker("regression", "CS-RF+DSNA", "high")(7)
+    DSNARegressor(random_state=7, relevance='high')
     """
-    return METHODS[task][method] if method in METHODS[task] else ablation(task)[method]
+    make = METHODS[task][method] if method in METHODS[task] else ablation(task)[method]
+
+    def told(seed: int) -> Any:
+        model = make(seed)
+        return model.set_params(relevance=relevance) if "relevance" in model.get_params(deep=False) else model
+
+    return make if relevance == "auto" else told
 
 
 def ablation_rows(task: str) -> list[str]:

@@ -10,6 +10,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score
 
 from ... import metrics
 from ...forest.density import TargetDensity
+from ...metrics.relevance import RelevantDensity
 
 COVERAGE = 0.9
 TIMES = ("fit_seconds", "predict_seconds")
@@ -31,7 +32,8 @@ class Regressed(NamedTuple):
     predicted: np.ndarray  # (n,)
     train: np.ndarray  # (n_train,) training targets
     scale: float  # their standard deviation
-    density: TargetDensity  # how common each target was in training
+    density: Callable[[np.ndarray], np.ndarray]  # how common targets were in training, if they matter
+    relevance: str  # which targets matter
     bounds: np.ndarray | None  # (n, 2) prediction intervals of a model that has them
 
 
@@ -64,6 +66,12 @@ def _balanced_mae(at: Regressed) -> float:
     return metrics.balanced_absolute_error(at.truth, at.predicted, edges) / at.scale
 
 
+def _sera(at: Regressed) -> float:
+    relevance = None if at.relevance == "auto" else at.relevance
+    area = metrics.sera_error(at.truth, at.predicted, y_train=at.train, relevance=relevance, normalize=True)
+    return area / at.scale**2
+
+
 #: All metrics of a task by the name that results files and tables give them, in the order of the columns.
 METRICS: dict[str, dict[str, Metric]] = {
     "classification": {
@@ -86,10 +94,7 @@ METRICS: dict[str, dict[str, Metric]] = {
             -1, lambda at: metrics.rare_target_absolute_error(at.truth, at.predicted, density=at.density) / at.scale
         ),
         "balanced_mae": Metric(-1, _balanced_mae),
-        "sera": Metric(
-            -1,
-            lambda at: metrics.sera_error(at.truth, at.predicted, y_train=at.train, normalize=True) / at.scale**2,
-        ),
+        "sera": Metric(-1, _sera),
         "coverage": Metric(0, lambda at: metrics.interval_coverage_score(at.truth, at.bounds), "predict_interval"),
         "rare_coverage": Metric(
             0,
@@ -139,7 +144,7 @@ def classification_scores(model: Any, X: np.ndarray, truth: np.ndarray, predicte
 
 
 def regression_scores(
-    model: Any, X: np.ndarray, truth: np.ndarray, predicted: np.ndarray, train: np.ndarray
+    model: Any, X: np.ndarray, truth: np.ndarray, predicted: np.ndarray, train: np.ndarray, relevance: str = "auto"
 ) -> dict[str, float]:
     """Scores of a fitted regressor.
 
@@ -151,6 +156,8 @@ def regression_scores(
     train : training targets
         Errors are in units of their standard deviation (SERA: mean over rows, in units of their variance); they also
         say which targets are rare.
+    relevance : {"auto", "high", "low"}, default="auto"
+        Which targets matter to SERA and may count as rare; "auto": those at both ends to SERA, all as rare.
 
     Returns
     -------
@@ -167,7 +174,8 @@ def regression_scores(
     (1.0, 1.0, False)
     """
     bounds = model.predict_interval(X, COVERAGE) if hasattr(model, "predict_interval") else None
-    at = Regressed(truth, predicted, train, float(train.std()), TargetDensity(train), bounds)
+    density = RelevantDensity(TargetDensity(train), train, relevance).evaluate
+    at = Regressed(truth, predicted, train, float(train.std()), density, relevance, bounds)
     return _values("regression", model, at)
 
 
