@@ -1,6 +1,6 @@
 """How a DSNA regression decides: what it learns out of bag, and how neighbours' targets become predictions.
 
-``uncertainty.py`` adds intervals and quantiles; ``DSNARegressor`` parameters and what users call.
+``uncertainty/`` adds intervals and quantiles; ``DSNARegressor`` parameters and what users call.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from .prediction.decision import DECISIONS
 from .prediction.rule import given_rule, known_rule
 from .training import Training
 from .trend.trend import KINDS
-from .uncertainty import DSNAUncertainty
+from .uncertainty.base import DSNAUncertainty
 
 
 class DSNARegressor(RegressorMixin, DSNAUncertainty):

@@ -13,12 +13,13 @@ from __future__ import annotations
 import numpy as np
 
 from .._utils.invariants import LARGEST, Array, Checked, Part, require
+from ..prediction.ends import FLATTEST, learn_ends
 from ..trend.trend import CrossFitted, Trend
-from .ends import learn_ends
 
 _OUTERMOST = 0.25  # share of the rows, on either side
 _PAST = 0.03  # share of the rows that may lie past the end of the line: where more do, it says too little
 _LEAST, _NEAR, _FAR = 0.75, 0.5, 1.4  # the slopes between which targets continue: a factor, and powers of the bend
+_MOST_BEND = 4.0
 _SMALLEST = 1e-100
 
 
@@ -29,7 +30,7 @@ class Continuation(Checked):
     ----------
     line : linear trend of the targets.
     ends : (8, q) what the line says on average of the outermost targets; see :func:`dsna.prediction.ends.learn_ends`.
-    bend : (2, q) how much faster targets rise with the line at the end than over all rows; at least 1.
+    bend : (2, q) how much faster targets rise with the line at the end than over all rows; from 1 to 4.
     scatter : (2, q) deviation of the line from that average: a query that lies less past the end may lie inside.
     used : (2, q) bool, where the line says enough.
     """
@@ -37,7 +38,7 @@ class Continuation(Checked):
     FIELDS = {
         "line": Part("Trend", "features outputs"),
         "ends": Array("float64", "eight, outputs", -LARGEST, LARGEST),
-        "bend": Array("float64", "two, outputs", 1.0, LARGEST),
+        "bend": Array("float64", "two, outputs", 1.0, _MOST_BEND),
         "scatter": Array("float64", "two, outputs", 0.0, LARGEST),
         "used": Array("bool", "two, outputs"),
     }
@@ -63,14 +64,15 @@ class Continuation(Checked):
                 outer = side * y >= np.quantile(side * y, 1.0 - _OUTERMOST)
                 off = (s - said - slope * (y - top))[outer]
                 self.scatter[row, a] = np.sqrt(np.average(off**2, weights=weight[outer]))
-                self.bend[row, a] = max(overall / slope, 1.0)
+                self.bend[row, a] = np.clip(overall / slope, 1.0, _MOST_BEND)
                 past = np.average(side * s > side * said, weights=weight)
                 self.used[row, a] = side * said > side * start and past <= _PAST
         self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
         require(sizes["eight"] == 8 and sizes["two"] == 2, "Continuation.ends are not those of two sides")
-        require(np.all(self.ends[[3, 7]] > 0.0), "Continuation.ends has a slope that does not rise")
+        slope = self.ends[[3, 7]]
+        require(np.all((slope >= FLATTEST) & (slope <= 1.0)), "Continuation.ends has a slope that no line has")
 
     def opened(self, X: np.ndarray, prediction: np.ndarray, intervals: np.ndarray) -> np.ndarray:
         """(n, q, 2) intervals of predictions (n, q), opened outward where rows on the common scale lie past the end."""

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._utils.errors import DSNAError
-from ._utils.validation import check_levels, check_rows, check_share
-from .neighbors.neighborhoods import Neighborhoods
-from .prediction.continuation import Continuation
-from .prediction.intervals import Regions, target_spread
-from .prediction.quantiles import Ranks, common_spread, positive_weights, rank_among
-from .prediction.rule import Answered, Rule
-from .regression import DSNARegression
-from .training import OutOfBag, Training
-from .trend.trend import fit_trend
+from .._utils.errors import DSNAError
+from .._utils.validation import check_levels, check_rows, check_share
+from ..neighbors.neighborhoods import Neighborhoods
+from ..prediction.rule import Answered, Rule
+from ..regression import DSNARegression
+from ..training import OutOfBag, Training
+from ..trend.trend import fit_trend
+from .continuation import Continuation
+from .intervals import Regions, target_spread
+from .quantiles import Ranks, common_spread, positive_weights, rank_among
 
 
 class DSNAUncertainty(DSNARegression):

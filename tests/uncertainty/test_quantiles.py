@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 import dsna
 from dsna import DSNAError, DSNARegressor
-from dsna.prediction.quantiles import Ranks, positive_weights, rank_among
+from dsna.uncertainty.quantiles import Ranks, positive_weights, rank_among
 from tests.small_models import build
 
 LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]

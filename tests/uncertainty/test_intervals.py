@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dsna import DSNARegressor
-from dsna.prediction.intervals import Regions, target_regions, target_spread
+from dsna.uncertainty.intervals import Regions, target_regions, target_spread
 from tests.small_models import build
 
 pytestmark = pytest.mark.filterwarnings("ignore:Target regions of fewer:UserWarning")
