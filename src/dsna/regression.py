@@ -1,10 +1,11 @@
 """How a DSNA regression decides: what it learns out of bag, and how neighbours' targets become predictions.
 
-``DSNARegressor`` adds parameters and what users call.
+``uncertainty/`` adds intervals and quantiles; ``DSNARegressor`` parameters and what users call.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,6 @@ from .neighbors.neighborhoods import Neighborhoods
 from .prediction.carry import Asked, along_at, carry_over
 from .prediction.decision import DECISIONS, candidates
 from .prediction.ends import continued, learn_ends
-from .prediction.intervals import Regions, target_spread
 from .prediction.rule import Answered, Choices, Judge, Rule, choose_rule
 from .training import AnsweredFold, OutOfBag, Training
 from .trend.trend import TrendRows
@@ -82,7 +82,7 @@ class DSNARegression(DSNAEstimator):
         return np.asarray(error.mean(axis=1) * self._rarity[fold.rows] ** rule.balance)
 
     def _learn_decision(self, asked: OutOfBag, training: Training) -> None:
-        """Choose trend, blend, decision and balance out of bag, and keep the residuals for intervals."""
+        """Choose trend, blend, decision and balance out of bag, and learn intervals and quantiles."""
         target = self._index.label
         few = self._density.repeats
         choices = Choices.of(self.blend, candidates(self.decision, few), self.approximation_.sum_to_one)
@@ -92,8 +92,8 @@ class DSNARegression(DSNAEstimator):
         self._trend: Any = None
         self._row_trend = prediction = np.empty((0, self.n_outputs_))
         truth = target[asked.rows]
-        if asked.folds:
-            folds = [self._evidence_outside(fold) for fold in asked.folds]
+        folds = [self._evidence_outside(fold) for fold in asked.folds]
+        if folds:
             judge = Judge(
                 truth,
                 asked.weight,
@@ -117,17 +117,14 @@ class DSNARegression(DSNAEstimator):
         self.oob_score_ = np.nan
         if len(truth) > 1:
             self.oob_score_ = float(r2_score(self._shaped(truth), self.oob_prediction_, sample_weight=asked.weight))
-        self._regions = []
-        if asked.folds:
-            kept = few and rule.decision != "open"
-            spread = np.concatenate([target_spread(f.near.kernel, target[f.near.rows]) for f in asked.folds])
-            self._regions = [
-                Regions(
-                    truth[:, a], prediction[:, a], spread[:, a], asked.weight, np.unique(target[:, a]) if kept else None
-                )
-                for a in range(self.n_outputs_)
-            ]
+        self._learn_uncertainty(asked, folds, training, prediction)
         self._say(f"out-of-bag R2 {self.oob_score_:.3f} on {len(truth)} rows")
+
+    @abstractmethod
+    def _learn_uncertainty(
+        self, asked: OutOfBag, folds: list[Answered], training: Training, prediction: np.ndarray
+    ) -> None:
+        """Learn intervals and quantiles from out-of-bag rows and their predictions."""
 
     def _trend_rows(self, training: Training) -> TrendRows:
         """What a trend is learned from: rare targets weigh more."""
@@ -146,15 +143,15 @@ class DSNARegression(DSNAEstimator):
     def _decided(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> np.ndarray:
         """(n, n_outputs) predictions."""
         weights = self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows])
-        return self._rule.predict(weights, self._carried(X, near), self._grid)
+        return self._rule.predict(weights, self._carried(X, near, self._rule), self._grid)
 
-    def _carried(self, X: np.ndarray, near: Neighborhoods) -> np.ndarray:
+    def _carried(self, X: np.ndarray, near: Neighborhoods, rule: Rule) -> np.ndarray:
         """(n, M, n_outputs) targets of the neighbours, carried over to the queries."""
         along = None
         if self._trend is not None:
             here = self._trend.predict(self._index.scaling.transform(X))
             along = along_at(self._trend, here, self._row_trend[near.rows])
-        return self._rule.carried(self._index.label[near.rows], along)
+        return rule.carried(self._index.label[near.rows], along)
 
     def _take(self, rule: Rule) -> None:
         """Decide by a rule from now on."""
@@ -172,7 +169,7 @@ class DSNARegression(DSNAEstimator):
         task = {"kind": "regression", "decision": self.decision_, "grid": self._grid}
         along: dict[str, Any] = {}
         if self._trend is not None:
-            along = {"carried": self._carried(X, near), "extrapolated": np.any(self._past(X) > 0.0, axis=1)}
+            along = {"carried": self._carried(X, near, self._rule), "extrapolated": np.any(self._past(X) > 0.0, axis=1)}
         return {**task, **along, "weight": weight, "label": self._index.label[near.rows]}
 
     def _past(self, X: np.ndarray) -> Any:

@@ -13,19 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._utils.errors import DSNAError
 from ._utils.parameters import SHARE
-from ._utils.validation import check_groups, check_rows, check_share, check_targets, check_weights
+from ._utils.validation import check_groups, check_rows, check_targets, check_weights
 from .approximation import Approximation
 from .forest.density import DENSITIES, TargetDensity
 from .forest.targets import regression_targets
 from .prediction.decision import DECISIONS
-from .prediction.intervals import target_spread
 from .prediction.rule import given_rule, known_rule
-from .regression import DSNARegression
 from .training import Training
 from .trend.trend import KINDS
+from .uncertainty.base import DSNAUncertainty
 
 
-class DSNARegressor(RegressorMixin, DSNARegression):
+class DSNARegressor(RegressorMixin, DSNAUncertainty):
     """Regressor for imbalanced targets that names the training rows behind each prediction; one or several outputs.
 
     For each row to predict, the query, a cost-sensitive forest finds a neighbourhood: training rows in the same leaves,
@@ -122,10 +121,12 @@ class DSNARegressor(RegressorMixin, DSNARegression):
     (42,)
     >>> model.predict_interval(X[400:]).shape
     (42, 2)
+    >>> model.predict_quantiles(X[400:], [0.1, 0.5, 0.9]).shape
+    (42, 3)
     """
 
     _parameter_constraints: dict[str, Any] = {
-        **DSNARegression._parameter_constraints,
+        **DSNAUncertainty._parameter_constraints,
         "balance": [SHARE, StrOptions({"auto"})],
         "relevance": [StrOptions({"auto", "high", "low"}), callable, "array-like"],
         "decision": [StrOptions({"auto", "paper", *DECISIONS})],
@@ -271,8 +272,8 @@ class DSNARegressor(RegressorMixin, DSNARegression):
     def add_samples(self, X: Any, y: Any) -> DSNARegressor:
         """Add rows to the leaves without refitting.
 
-        Trees, metric and intervals stay as they are. The new rows can be neighbours and count in the target density
-        from now on. Their numbers continue those of the training rows.
+        Trees, metric, intervals and the calibration of quantiles stay as they are. The new rows can be neighbours and
+        count in the target density from now on. Their numbers continue those of the training rows.
 
         Parameters
         ----------
@@ -299,47 +300,3 @@ class DSNARegressor(RegressorMixin, DSNARegression):
             self._row_trend = np.concatenate([self._row_trend, new])
         self._take(self._rule)
         return self
-
-    def is_extrapolated(self, X: Any) -> np.ndarray:
-        """Which queries lie past the training rows along the trend: their predictions rest on its continuation.
-
-        Parameters
-        ----------
-        X : array of shape (n, n_features)
-
-        Returns
-        -------
-        array of shape (n,), bool
-            All False where no trend is used.
-        """
-        check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
-        return np.asarray(np.any(self._past(X) > np.zeros((len(X), self.n_outputs_)), axis=1))
-
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
-        """Intervals that hold the target with the requested probability, for rare targets too.
-
-        They are wider where `is_extrapolated` is true, by as much as the trend lies past the training rows.
-
-        Parameters
-        ----------
-        X : array of shape (n, n_features)
-        coverage : float in (0, 1), default=0.9
-
-        Returns
-        -------
-        array of shape (n, 2), or (n, n_outputs, 2) for several outputs
-            Lower and upper bounds.
-        """
-        check_share(coverage, "coverage")
-        check_is_fitted(self)
-        if not self._regions:
-            raise DSNAError("Intervals need out-of-bag rows, and this model has none: fit on 10 rows or more.")
-        X = check_rows(self, X, reset=False)
-        near, answers = self._answer(X)
-        prediction = self._decided(X, near, answers)
-        spread = target_spread(near.kernel, self._index.label[near.rows]) + self._past(X)
-        bounds = np.stack(
-            [r.intervals(prediction[:, a], coverage, spread[:, a]) for a, r in enumerate(self._regions)], axis=1
-        )
-        return bounds[:, 0] if self.n_outputs_ == 1 else bounds

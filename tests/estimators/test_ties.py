@@ -9,7 +9,7 @@ from dsna._utils.choices import most_probable
 from dsna.forest.density import TargetDensity
 from dsna.forest.targets import regression_targets
 from dsna.prediction.decision import decide
-from dsna.prediction.intervals import Regions
+from dsna.uncertainty.intervals import Regions
 from tests.small_models import build
 
 LAST_BITS = (1 - 2.0**-52, 1.0, 1 + 2.0**-52)

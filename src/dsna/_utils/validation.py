@@ -179,3 +179,14 @@ def check_share(value: Any, name: str) -> None:
     """Refuse what does not lie strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
         raise DSNAError(f"{name}={value!r} must lie strictly between 0 and 1.")
+
+
+def check_levels(values: Any, name: str) -> np.ndarray:
+    """(k,) levels, each strictly between 0 and 1; at least one."""
+    try:
+        levels = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        levels = np.empty(0)
+    if levels.ndim != 1 or not levels.size or not np.all((levels > 0.0) & (levels < 1.0)):
+        raise DSNAError(f"{name}={values!r} must be a list of numbers strictly between 0 and 1, as [0.05, 0.5, 0.95].")
+    return levels

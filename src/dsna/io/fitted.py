@@ -198,6 +198,8 @@ ATTRIBUTES = {
             "oob_score_": _SCORE,
             "oob_prediction_": Array("float64", "answered | answered, outputs"),
             "_regions": Parts("Regions", "regions"),
+            "_ranks": Parts("Ranks", "regions"),
+            "_continuation": Part("Continuation", "features outputs", none=True),
         },
         _NAMED,
         _dsna_regressor,

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 _OUTERMOST = 0.25  # share of the rows, on either side
-_FLATTEST, _NONE = 0.3, 0.1  # slopes of the line: the least that is continued, and what is no relation at all
+FLATTEST = 0.3  # least slope of the line that is continued
+_NONE = 0.1  # slope that is no relation at all
 _RAMP = 0.25  # of the way from the mean prediction to that of the outermost target: where predictions start to be moved
 #: Rows of the ends of a regression: the same four for the lower side and for the upper one.
 N_ENDS = 8
@@ -53,7 +54,7 @@ def _upper_end(target: np.ndarray, prediction: np.ndarray, weight: np.ndarray) -
     middle = np.average(prediction, weights=weight)
     if slope < _NONE or said <= middle:  # predictions that do not follow the targets are left alone
         return np.array([top, top, top, 1.0])
-    return np.array([said - _RAMP * (said - middle), said, top, np.clip(slope, _FLATTEST, 1.0)])
+    return np.array([said - _RAMP * (said - middle), said, top, np.clip(slope, FLATTEST, 1.0)])
 
 
 def continued(prediction: np.ndarray, ends: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dsna import DSNARegressor
-from dsna.prediction.intervals import Regions, target_regions, target_spread
+from dsna.uncertainty.intervals import Regions, target_regions, target_spread
 from tests.small_models import build
 
 pytestmark = pytest.mark.filterwarnings("ignore:Target regions of fewer:UserWarning")
@@ -29,8 +29,9 @@ def noise(*rows, coverage=0.9):
     return np.sqrt(coverage * (1.0 - coverage) * sum(1.0 / n for n in rows))
 
 
-def test_regions_hold_50_rows_and_cut_between_labels():
-    y = draw(3000, 0)[0]
+@pytest.mark.parametrize("n", [700, 3000])
+def test_regions_hold_50_rows_and_cut_between_labels(n):
+    y = draw(n, 0)[0]
     bounds = target_regions(y)
     counts = np.bincount(np.searchsorted(bounds, y))
     assert len(counts) > 4
@@ -39,9 +40,30 @@ def test_regions_hold_50_rows_and_cut_between_labels():
     assert not np.isin(bounds, y).any()
 
 
-@pytest.mark.parametrize("y", [np.arange(99.0), np.full(500, 3.0), np.r_[np.zeros(470), np.ones(30)], np.ones(1)])
+@pytest.mark.parametrize("y", [np.arange(99.0), np.full(500, 3.0), np.r_[np.zeros(471), np.ones(29)], np.ones(1)])
 def test_regions_that_cannot_be_cut_are_one(y):
     assert len(target_regions(y)) == 0
+
+
+@pytest.mark.parametrize("n", [290, 310, 2000])
+def test_tail_of_a_tenth_is_a_region_where_it_holds_30_rows(n):
+    y = np.exp(3.0 * np.random.RandomState(0).randn(n))  # one width holds nearly all rows
+    for target in (y, -y):
+        counts = np.bincount(np.searchsorted(target_regions(target), target))
+        assert counts.tolist() == ([n] if n < 300 else [n // 10, n - 2 * (n // 10), n // 10])
+
+
+def test_coverage_in_the_top_tenth_of_a_long_tail():
+    def tail(n, seed):
+        rng = np.random.RandomState(seed)
+        y = np.exp(1.5 * rng.randn(n))
+        return y, np.exp(1.0 + 0.3 * np.log(y) + 0.3 * rng.randn(n))
+
+    (y, prediction), (fresh, forecast) = tail(1000, 0), tail(20_000, 1)
+    hit = inside(Regions(y, prediction).intervals(forecast, 0.9), fresh)
+    top = fresh > np.quantile(y, 0.9)
+    assert hit[top].mean() > 0.9 - 3 * noise(100, np.sum(top))
+    assert abs(hit.mean() - 0.9) < 0.03
 
 
 def test_spread_is_the_weighted_deviation():

@@ -3,7 +3,7 @@
 The region of a new row is unknown, so its interval is the hull of all targets y whose residual ``y - prediction``
 would be usual for the region of y. Residuals are in units of a spread, which says how much the targets around a
 row differ. Quantiles are set on out-of-bag residuals, region by region, until the hull covers as many rows of each
-region as asked.
+region as asked. The outermost tenth of a long tail is a region of its own where 30 rows support it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from .._utils.invariants import FINITE, LARGEST, POSITIVE, Array, Checked, Numbe
 from .._utils.sums import ordered_sum, weighted_sum
 
 _MIN_ROWS = 50
+_MIN_TENTH = 30
 _MAX_REGIONS = 12
 _SWEEPS = 8
 _LEVELS = 256
@@ -27,6 +28,9 @@ _TIE = 1e-9  # in common spreads: an end that misses a target by less reaches it
 def target_regions(y: np.ndarray) -> np.ndarray:
     """Inner bounds of target regions: equal widths, merged until each holds 50 rows; empty for few rows.
 
+    Where an outermost region holds more than two tenths of the rows, as that of a long tail does, the outermost tenth
+    is cut off if it holds 30 rows.
+
     Examples
     --------
     >>> import numpy as np
@@ -34,21 +38,30 @@ def target_regions(y: np.ndarray) -> np.ndarray:
     [0.5]
     """
     low, high = float(y.min()), float(y.max())
-    if len(y) < 2 * _MIN_ROWS or high <= low:
+    if high <= low:
         return np.empty(0)
     edges = np.linspace(low, high, _MAX_REGIONS + 1)[1:-1]
-    counts = np.bincount(np.searchsorted(edges, y), minlength=_MAX_REGIONS)  # a target on an edge lies below it
-    bounds = []
+    bounds: list[float] = []
     held = 0
-    left = len(y)
-    for count, edge in zip(counts, edges, strict=False):
-        held += count
-        left -= count
-        if held >= _MIN_ROWS and left >= _MIN_ROWS:
-            below, above = y[y <= edge].max(), y[y > edge].min()
-            bounds.append(0.5 * (below + above))
-            held = 0
+    for edge in edges:
+        count = int(np.sum(y <= edge))  # a target on an edge lies below it
+        if min(count - held, len(y) - count) >= _MIN_ROWS:
+            bounds.append(_between(y, edge))
+            held = count
+    tenth = len(y) // 10
+    if tenth >= _MIN_TENTH:
+        bottom, top = np.partition(y, [tenth - 1, -tenth - 1])[[tenth - 1, -tenth - 1]]
+        first, last = (bounds[0], bounds[-1]) if bounds else (high, low)
+        if np.sum(y <= first) > 2 * tenth and bottom < min(first, top):
+            bounds.insert(0, _between(y, bottom))
+        if np.sum(y > last) > 2 * tenth and np.sum(y > top) >= _MIN_TENTH and top > last:
+            bounds.append(_between(y, top))
     return np.array(bounds)
+
+
+def _between(y: np.ndarray, edge: float) -> float:
+    """Middle of the targets below and above an edge."""
+    return float(0.5 * (y[y <= edge].max() + y[y > edge].min()))
 
 
 def target_spread(kernel: np.ndarray, targets: np.ndarray) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""What a regression says beside its predictions: intervals and quantiles."""
