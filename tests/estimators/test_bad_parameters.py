@@ -23,6 +23,7 @@ WRONG = {
     "min_samples_leaf": (0, -1, 1.5, "few"),
     "max_features": ("most", 0, -1, 1.5, True),
     "n_draws": (0, "x"),
+    "splits": ("diagonal", None),
     "C": (0, -1, np.nan, np.inf, "x", None),
     "cost": ("dear", 3, lambda p: -p),
     "threshold": ("x", None),

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._utils.parallel import chunks
 from .._utils.parameters import JOBS, POSITIVE, SHARE, at_least
 from .._utils.validation import check_rows
-from .build import TrainingRows, grow_forest
+from .build import SPLITS, TrainingRows, grow_forest
 from .held_out import deal_folds
 from .scaling import SCALINGS, Scaling
 from .targets import COSTS, Targets
@@ -34,6 +34,7 @@ class CostSensitiveForest(BaseEstimator):
             None,
         ],
         "n_draws": [at_least(1)],
+        "splits": [StrOptions(set(SPLITS))],
         "C": [POSITIVE],
         "cost": [StrOptions({name for name in COSTS if name}), callable, None],
         "threshold": [StrOptions({"gain", "sign"})],

@@ -18,6 +18,8 @@ from .trees import GrownTree, Job, Leaves, Trees, grow_trees, in_input_units
 
 _SEEDS = np.iinfo(np.int32).max
 _AT_ONCE = 4096
+SPLITS = ("both", "oblique", "axis")
+_ROWS_PER_FEATURE = 4  # that a linear split needs where max_features="auto": of fewer rows it would learn the noise
 
 
 def draw_sizes(max_features: Any, n_draws: int, n_features: int) -> np.ndarray:
@@ -25,8 +27,8 @@ def draw_sizes(max_features: Any, n_draws: int, n_features: int) -> np.ndarray:
     root = max(1, int(np.ceil(np.sqrt(n_features))))
     if isinstance(max_features, str):
         if max_features == "auto":
-            # Single features, pairs and oblique splits compete; the gain decides.
-            sizes = np.array((1, 1, 1, 2, 2, 2, root, root, root, root))[np.arange(n_draws) % 10]
+            # Single features, pairs and larger sets compete; the gain decides.
+            sizes = np.array((1, root, 2, 1, root, 2, 1, root, 2, root))[np.arange(n_draws) % 10]
             return np.asarray(np.minimum(sizes, n_features))
         if max_features != "sqrt":
             raise DSNAError(f"max_features={max_features!r} is unknown: use 'auto', 'sqrt', a number or None.")
@@ -106,6 +108,8 @@ def grow_forest(
         "free_cut": int(setting.threshold == "gain"),
         "cost": cost,
         "density": targets.density,
+        "axis": int(setting.splits != "oblique"),
+        "rows_per_feature": _ROWS_PER_FEATURE if (setting.splits, setting.max_features) == ("both", "auto") else 0,
         "C": float(setting.C),
         "epsilon": float(getattr(setting, "svr_epsilon", 0.0)),
     }
@@ -121,7 +125,8 @@ def grow_forest(
 
     def grow(space: np.ndarray | None, some: np.ndarray, common_scale: bool) -> list[GrownTree]:
         columns = _columns(rows_of, space, order)
-        sizes = draw_sizes(setting.max_features, setting.n_draws, len(columns))
+        max_features = 1 if setting.splits == "axis" else setting.max_features
+        sizes = draw_sizes(max_features, setting.n_draws, len(columns))
         how = {**growth, "common_scale": int(common_scale)}
         table = (columns, *of_rows, cost_table)
         grown = grow_trees(table, leaves, how, sizes, [jobs[t] for t in some], setting.n_jobs, verbose)

@@ -44,6 +44,10 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         single features, pairs and sets of sqrt(n_features) compete for the largest gain.
     n_draws : int, default=10
         Random feature subsets that a node tries.
+    splits : {"both", "oblique", "axis"}, default="both"
+        "oblique" learns an SVM on every subset, also on single features; "axis" tries single features only, each at
+        its best threshold; with "both", subsets of one feature are cut at their best threshold, larger ones by
+        an SVM, and nodes of few rows (``max_features="auto"``: fewer than four for each feature) try single features.
     C : float, default=10.0
         Weight of the mean loss against the norm in the SVM of a node.
     cost : {"inverse", "paper"}, callable or None, default="inverse"
@@ -112,6 +116,7 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         min_samples_leaf: int | str = "auto",
         max_features: Any = "auto",
         n_draws: int = 10,
+        splits: str = "both",
         C: float = 10.0,
         cost: Any = "inverse",
         threshold: str = "gain",
@@ -131,6 +136,7 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.n_draws = n_draws
+        self.splits = splits
         self.C = C
         self.cost = cost
         self.threshold = threshold

@@ -45,6 +45,8 @@ def growth_of(table, n_classes, **changes):
         "common_scale": 0,
         "cost": COST_INVERSE,
         "density": DENSITY_EXACT,
+        "axis": 0,
+        "rows_per_feature": 0,
         "C": 10.0,
         "epsilon": 0.1,
     }

@@ -14,6 +14,7 @@ from dsna.forest.trees import Trees
 from tests.kernels.forest.growing import GrownTree, class_table, growth_of, label_table
 
 modest = settings(max_examples=40)
+CHOICES = ("free_cut", "group_features", "common_scale", "axis")
 
 
 def draw(seed, n, d, n_classes, outputs=1, lattice=False):
@@ -60,7 +61,9 @@ def slow_gain(table, n_classes, rows, left):
     min_leaf=st.integers(1, 6),
     max_depth=st.integers(1, 8),
     max_split=st.sampled_from([10, 25, 1000]),
-    choices=st.fixed_dictionaries({name: st.integers(0, 1) for name in ("free_cut", "group_features", "common_scale")}),
+    choices=st.fixed_dictionaries(
+        dict.fromkeys(("free_cut", "group_features", "common_scale", "axis"), st.integers(0, 1))
+    ),
 )
 def test_structure(n_classes, outputs, seed, n, lattice, min_leaf, max_depth, max_split, choices):
     table = draw(seed, n, 4, n_classes, outputs, lattice)
@@ -119,10 +122,10 @@ def test_rows_end_where_a_slow_walk_ends(n_classes, outputs, free_cut):
 
 
 @pytest.mark.parametrize("n_classes, outputs", [(2, 1), (4, 1), (0, 1), (0, 3)])
-@pytest.mark.parametrize("free_cut", [0, 1])
-def test_importance_is_the_gain_recomputed(n_classes, outputs, free_cut):
+@pytest.mark.parametrize("free_cut, axis", [(0, 0), (1, 0), (1, 1)])
+def test_importance_is_the_gain_recomputed(n_classes, outputs, free_cut, axis):
     table = draw(2, 120, 4, n_classes, outputs)
-    tree = GrownTree(table, growth_of(table, n_classes, free_cut=free_cut, min_leaf=3), [1, 2, 4])
+    tree = GrownTree(table, growth_of(table, n_classes, free_cut=free_cut, axis=axis, min_leaf=3), [1, 2, 4])
     importance = np.zeros(4)
     metric_weight = np.zeros(len(tree.child))
     for node in tree.splits():

@@ -3,12 +3,12 @@
 import numpy as np
 
 from ..jit import TIE, kernel, random_below, random_bits, sums
-from ..sorting import order_of
+from .cuts import best_cut, best_threshold, node_sides
 from .node_targets import group_classes, group_costs, main_direction, normalise_costs, target_costs
 from .splits import EPSILON_INSENSITIVE, HINGE, dot, newton_split, two_means
 
 NEWTON_STEPS = 10
-CUTS = 15
+LEAST_WEIGHT = 1e-3  # of a single feature, in spreads
 
 
 @kernel
@@ -70,92 +70,6 @@ def _sample(rows, start, end, table, growth, state, picked, mass):
 
 
 @kernel
-def _share_entropy(weight, total):
-    """What a class of this weight adds to the entropy."""
-    if weight > 0.0:
-        p = weight / total
-        return -p * np.log(p)
-    return 0.0
-
-
-@kernel
-def _add(i, picked, unit, table, growth, total, first):
-    """Add row i, of weight ``unit[i]`` in the gain, to the sums of a side."""
-    r = picked[i]
-    total[0] += unit[i]
-    if growth.n_classes > 0:
-        first[table.code[r]] += unit[i]
-    else:
-        for a in range(first.shape[0]):
-            first[a] += unit[i] * table.label[r, a]
-
-
-@kernel
-def _gain(left, left_first, both, both_first, growth):
-    """Reweighted gain of a side with these sums against the rest of the node; -1 where one has no weight."""
-    right = both[0] - left[0]
-    if left[0] <= 0.0 or right <= TIE * both[0]:
-        return -1.0
-    gain = 0.0
-    for a in range(both_first.shape[0]):
-        rest = both_first[a] - left_first[a]
-        if growth.n_classes > 0:
-            gain += _share_entropy(both_first[a], both[0])
-            gain -= left[0] / both[0] * _share_entropy(left_first[a], left[0])
-            gain -= right / both[0] * _share_entropy(rest, right)
-        else:
-            mean = both_first[a] / both[0]
-            gain += left[0] / both[0] * (left_first[a] / left[0] - mean) ** 2
-            gain += right / both[0] * (rest / right - mean) ** 2
-    return gain
-
-
-@kernel
-def _best_cut(picked, unit, m, prediction, table, growth, least, huge, tie):
-    """(gain, cut) of a split: at 0, or also at ``CUTS`` quantiles of the predictions; gain -1 where none leaves enough.
-
-    In a huge node the quantiles also stand in for a 0 that leaves fewer than ``least`` rows on one side: a tiny class
-    that is split off well would otherwise end its growth.  A later cut is better if it gains more by ``tie``; rows that
-    rounding alone keeps from 0 lie on its right.
-    """
-    width = growth.n_classes if growth.n_classes > 0 else table.label.shape[1]
-    left = np.zeros(1)
-    left_first = np.zeros(width)
-    both = np.zeros(1)
-    both_first = np.zeros(width)
-    below = 0
-    for i in range(m):
-        if prediction[i] < -TIE:
-            below += 1
-            _add(i, picked, unit, table, growth, left, left_first)
-        _add(i, picked, unit, table, growth, both, both_first)
-    cut = -TIE
-    gain = _gain(left, left_first, both, both_first, growth) if min(below, m - below) >= least else -1.0
-    if growth.free_cut == 1 or (huge and gain < 0.0):
-        order = order_of(prediction[:m])
-        left[0] = 0.0
-        left_first[:] = 0.0
-        k = 0
-        for quantile in range(1, CUTS + 1):
-            last = quantile * m // (CUTS + 1)
-            if last > m - least:
-                break
-            while k < last:
-                _add(order[k], picked, unit, table, growth, left, left_first)
-                k += 1
-            if k < least:
-                continue
-            low, high = prediction[order[k - 1]], prediction[order[k]]
-            if high - low <= TIE * (abs(low) + abs(high)):
-                continue
-            value = _gain(left, left_first, both, both_first, growth)
-            if value > gain + tie:
-                gain = value
-                cut = 0.5 * (low + high)
-    return gain, cut
-
-
-@kernel
 def _standardise(picked, mass, m, table, growth, chosen, size, Z, mean, scale):
     """Columns in node-standardised units and a constant one last; constant columns leave. Returns how many are kept."""
     kept = 0
@@ -200,7 +114,8 @@ def _scatter(mass, column, mean, m):
 def find_split(rows, start, end, table, growth, sizes, state, order, counts, features, weights):
     """Best of ``len(sizes)`` random splits of the rows ``rows[start:end]``.
 
-    Each draw takes ``sizes[j]`` features, learns a linear split on them and is judged by the reweighted gain.
+    Each draw takes ``sizes[j]`` features, learns a linear split on them and is judged by the reweighted gain.  With
+    ``growth.axis``, a single feature is cut at its best threshold instead.
     Fills ``features`` and ``weights`` of the winner, in units of X; rows with ``x . weights < threshold`` go left.
 
     Returns
@@ -247,18 +162,31 @@ def find_split(rows, start, end, table, growth, sizes, state, order, counts, fea
     unit = np.empty(m)
     for i in range(m):
         unit[i] = mass[i] * table.gain[picked[i]]
+    sides = node_sides(picked, unit, m, table, growth)
     best = 1e-12
     # Entropies are of order one, gains of targets of the order of their spread.
     tie = TIE * spread
     best_size = 0
     threshold = 0.0
+    single = False
     D = order.shape[0]
     for j in range(n_draws):
-        for s in range(sizes[j]):
+        size = sizes[j] if sizes[j] * growth.rows_per_feature <= m else 1
+        if size == 1 and growth.axis == 1:
+            feature = _varying(picked, m, table, order, state, prediction)
+            gain, cut = best_threshold(picked, unit, m, prediction, table, growth, sides, least, tie)
+            if gain > best + tie:
+                best = gain
+                best_size = 1
+                features[0] = feature
+                threshold = cut
+                single = True
+            continue
+        for s in range(size):
             other = s + random_below(state, D - s)
             order[s], order[other] = order[other], order[s]
             chosen[s] = order[s]
-        kept = _standardise(picked, mass, m, table, growth, chosen, sizes[j], Z, mean, scale)
+        kept = _standardise(picked, mass, m, table, growth, chosen, size, Z, mean, scale)
         if kept == 0:
             continue
         if growth.group_features == 1 and growth.n_classes > 0:
@@ -266,14 +194,75 @@ def find_split(rows, start, end, table, growth, sizes, state, order, counts, fea
                 continue
             group_costs(group, mass, m, table, growth, target, cost)
         newton_split(Z, target, cost, m, kept + 1, kind, growth.C, growth.epsilon, NEWTON_STEPS, w, prediction)
-        gain, cut = _best_cut(picked, unit, m, prediction, table, growth, least, huge, tie)
+        gain, cut = best_cut(picked, unit, m, prediction, table, growth, sides, least, huge, tie)
         if gain > best + tie:
             best = gain
             best_size = kept
             threshold = cut - w[kept]
+            single = False
             for s in range(kept):
                 features[s] = chosen[s]
                 # As a tree keeps it; the threshold, in units of X, makes up for the rounding.
                 weights[s] = np.float64(np.float32(w[s] / scale[s]))
                 threshold += weights[s] * mean[s]
+    if single:
+        if growth.group_features == 1 and growth.n_classes > 0:
+            for i in range(m):
+                group[i] = side[table.code[picked[i]]]
+            group_costs(group, mass, m, table, growth, target, cost)
+        weights[0] = _step_weight(picked, mass, m, table.columns[features[0]], threshold, target, cost)
+        threshold *= weights[0]
     return best_size, threshold, best, spread
+
+
+@kernel
+def _varying(picked, m, table, order, state, values):
+    """A random feature that differs among the rows, or any if none does; fills ``values`` with those of the rows."""
+    D = order.shape[0]
+    for s in range(D):
+        other = s + random_below(state, D - s)
+        order[s], order[other] = order[other], order[s]
+        column = table.columns[order[s]]
+        low = high = column[picked[0]]
+        for i in range(m):
+            values[i] = column[picked[i]]
+            low = min(low, values[i])
+            high = max(high, values[i])
+        if high - low > TIE * (abs(low) + abs(high)):
+            return order[s]
+    return order[D - 1]
+
+
+@kernel
+def _step_weight(picked, mass, m, column, threshold, target, cost):
+    """Weight of a single feature that is cut at a threshold, as a tree keeps it; above zero.
+
+    A linear split has the slope of the target along the feature.  That of a step is the correlation of the target with
+    the side of a row, over the spread of the feature: so much does the feature tell about the target.
+    """
+    total = 0.0
+    centre = 0.0
+    for i in range(m):
+        total += mass[i]
+        centre += mass[i] * column[picked[i]]
+    centre /= total
+    spread = 0.0
+    whole = 0.0
+    right = 0.0
+    mean = 0.0
+    square = 0.0
+    both = 0.0
+    for i in range(m):
+        value = column[picked[i]]
+        spread += mass[i] * (value - centre) ** 2
+        whole += cost[i]
+        mean += cost[i] * target[i]
+        square += cost[i] * target[i] ** 2
+        if value >= threshold:
+            right += cost[i]
+            both += cost[i] * target[i]
+    right /= whole
+    mean /= whole
+    variance = (square / whole - mean * mean) * right * (1.0 - right)
+    correlation = abs(both / whole - right * mean) / np.sqrt(variance) if variance > 0.0 else 0.0
+    return np.float64(np.float32(max(correlation, LEAST_WEIGHT) / np.sqrt(spread / total)))

@@ -30,6 +30,8 @@ class Growth(NamedTuple):
     common_scale: int  # 1: one scale for all columns of a node, 0: each its own
     cost: int
     density: int
+    axis: int  # 1: single features are cut at their best threshold, 0: along a prediction, as several are
+    rows_per_feature: int  # that a linear split needs; a node with fewer takes a single feature instead
     C: float
     epsilon: float
 
