@@ -41,11 +41,11 @@ def counted(monkeypatch, stop_after=None):
     """The keys that are run; an interruption after some of them."""
     seen, real = [], Job.__call__
 
-    def call(self):
+    def call(self, *fits):
         if len(seen) == stop_after:
             raise KeyboardInterrupt
         seen.append(self.key)
-        return real(self)
+        return real(self, *fits)
 
     monkeypatch.setattr(Job, "__call__", call)
     return seen

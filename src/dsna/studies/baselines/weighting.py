@@ -1,47 +1,13 @@
-"""Rare classes and labels count more: priors divided out, and weights by label density."""
+"""Rows weighted by how rare their labels are."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.base import RegressorMixin, clone
-from sklearn.ensemble import RandomForestClassifier
 
 from ...forest.density import TargetDensity
 from .wrapping import Wrapped
-
-
-class PriorCorrectedForest(RandomForestClassifier):
-    """RandomForest whose probabilities are divided by the class shares of the training rows.
-
-    Takes the parameters of :class:`sklearn.ensemble.RandomForestClassifier`.
-
-    Attributes
-    ----------
-    priors_ : array of shape (n_classes,)
-        Class shares of the training rows.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from dsna.studies.baselines import PriorCorrectedForest
-    >>> X, y = make_classification(200, weights=[0.9], random_state=0)
-    >>> model = PriorCorrectedForest(n_estimators=10, random_state=0).fit(X, y)
-    >>> model.predict_proba(X[:2]).sum(axis=1)
-    array([1., 1.])
-    """
-
-    def fit(self, X: Any, y: Any) -> PriorCorrectedForest:
-        """Fit the forest and note the class shares."""
-        self.priors_ = np.unique(y, return_counts=True)[1] / len(y)
-        super().fit(X, y)
-        return self
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """(n, n_classes) probabilities as if all classes were equally common."""
-        proba = super().predict_proba(X) / self.priors_
-        return np.asarray(proba / proba.sum(axis=1, keepdims=True))
 
 
 class DensityWeighted(RegressorMixin, Wrapped):

@@ -14,7 +14,7 @@ from ...tables.read import TASKS
 from ..results_file import Key
 from ..running import Row, in_processes
 from ..study import Say, Study, StudyOptions, run_study
-from .jobs import LAYOUT, plan
+from .jobs import LAYOUT, families, plan
 from .methods import ablation_rows, methods_of
 from .report import PAGE, TaskSummary, report_page
 from .summary import compare
@@ -126,8 +126,8 @@ class Benchmark(Study):
         return list(self.jobs)
 
     def run(self, left: Sequence[Key]) -> Iterator[Row]:
-        """One method on one fold of one table at a time, in processes."""
-        return in_processes((self.jobs[key] for key in left), self.options.jobs)
+        """One method, with all its decisions, on one fold of one table at a time, in processes."""
+        return in_processes(families(self.jobs[key] for key in left), self.options.jobs)
 
     def describe(self, row: Mapping[str, Any]) -> str:
         """Method and table."""
