@@ -10,7 +10,7 @@ from dsna.studies.select_methods import MethodError
 from dsna.studies.tabular import jobs
 from dsna.studies.tabular.ablation import ablation
 from dsna.studies.tabular.folds import split
-from dsna.studies.tabular.jobs import Job, families
+from dsna.studies.tabular.jobs import Design, Job, families
 from dsna.studies.tabular.methods import METHODS, ablation_rows, maker, methods_of
 from dsna.studies.tabular.scores import METRICS, TIMES
 from tests.tables import small_tables
@@ -159,5 +159,5 @@ def test_macro_f1_is_also_recorded_with_the_decision_chosen_for_it(method):
 
 def test_seeds_are_run_one_after_the_other():
     tables = [small_tables.table("regression", name=name) for name in "ab"]
-    seeds = [one.seed for one in jobs.plan(tables, {"regression": ["RF", "kNN"]}, 2, [3, 1])]
+    seeds = [one.seed for one in jobs.plan(tables, {"regression": ["RF", "kNN"]}, Design(2, (3, 1)))]
     assert seeds == [3] * 8 + [1] * 8

@@ -6,7 +6,6 @@ oversampling and SMOGN for labels; fits that fail by chance tried again; interva
 ordered labels by counting thresholds (RED-SVM, OHRank); a forest that clusters targets (KRF); kernel PLS.
 """
 
-from .boosting import Coded
 from .deciding import DecidedLater, PriorsDivided, TunedThresholds
 from .intervals import ConformalForest, QuantileIntervals
 from .kernel_pls import KernelPLS
@@ -15,7 +14,7 @@ from .ordinal import REDSVM, OHRank
 from .resampling import Resampled, oversample_rare, smote
 from .restarting import Restarted
 from .smogn import smogn
-from .weighting import DensityWeighted
+from .weighting import Coded, DensityWeighted
 
 __all__ = [
     "REDSVM",

@@ -6,20 +6,23 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import Any
+from itertools import groupby, product
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from ...tables import Table, TableError
-from ..baselines import DecidedLater
+from ..baselines import DecidedLater, PriorsDivided
 from ..models import warm_up
 from ..results_file import Layout
 from ..running import Row, failure
 from .folds import split
 from .methods import maker
 from .scores import METRICS, TIMES, classification_scores, regression_scores
+from .search.spaces import space_of
+from .search.tuning import searched
 
 #: One line for each (table, fold, method); `settings` is how many a random search has tried, 0 without one.
 LAYOUT = Layout(
@@ -27,6 +30,23 @@ LAYOUT = Layout(
     values=(*METRICS["classification"], *METRICS["regression"], *TIMES),
     whole=("folds", "seed", "fold", "settings"),
 )
+
+
+class Design(NamedTuple):
+    """How often each method is run on a table.
+
+    Attributes
+    ----------
+    folds : int
+    seeds : tuple of int
+    settings : tuple of int
+        How many settings are searched; 0: the method as it comes.
+    """
+
+    folds: int
+    seeds: tuple[int, ...] = (0,)
+    settings: tuple[int, ...] = (0,)
+
 
 #: Fitted models by method, each with the seconds of its fit.
 Fits = dict[str, tuple[Any, float]]
@@ -88,7 +108,8 @@ class Job:
         table, test = self.table, self.test
         model = maker(table.task, self.method)((self.seed + self.fold) % 2**32)
         warm_up(model, table.X.shape[1], table.task == "regression")
-        model, seconds = self._fitted(model, fits)
+        fitted, seconds = self._fitted(model, fits)
+        model = getattr(fitted, "best_estimator_", fitted)
         start = time.perf_counter()
         predicted = model.predict(table.X[test])
         times = {"fit_seconds": seconds, "predict_seconds": time.perf_counter() - start}
@@ -101,14 +122,26 @@ class Job:
         """The model, fitted, and the seconds of the fit; one that only decides takes over the fit of its family."""
         X, y = self.table.X[self.train], self.table.y[self.train]
         if not isinstance(model, DecidedLater):
-            fits[self.method] = timed(lambda: model.fit(X, y))
+            fits[self.method] = timed(lambda: self._searched(model).fit(X, y))
             return fits[self.method]
-        plain = self.family[-1]
+        plain = self.family[-1] + ("/priors" if self.settings else "")
         if plain not in fits:
-            fits[plain] = timed(lambda: model.estimator.fit(X, y))
+            # Settings are searched with priors divided out, for any decision that is made later.
+            first = PriorsDivided(model.estimator) if self.settings else model.estimator
+            fits[plain] = timed(lambda: self._searched(first).fit(X, y))
         fitted, seconds = fits[plain]
+        if self.settings:
+            fitted = fitted.best_estimator_.estimator_
+            model.set_params(estimator=clone(fitted))
         decided, more = timed(lambda: model.adopt(fitted, X, y))
         return decided, seconds + more
+
+    def _searched(self, model: Any) -> Any:
+        """The model as it is, or inside a search."""
+        if not self.settings:
+            return model
+        task, seed = self.table.task, (self.seed + self.fold) % 2**32
+        return searched(model, space_of(task, self.method), task, self.settings, seed)
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -153,13 +186,13 @@ def families(jobs: Iterable[Job]) -> list[Family]:
     >>> import numpy as np
     >>> table = Table("tiny", "classification", np.zeros((8, 1)), np.array([0, 0, 0, 1] * 2), "00")
     >>> methods = {"classification": ["RF", "RF/priors", "kNN"]}
-    >>> [len(one.jobs) for one in families(plan([table], methods, 2, [0]))]
+    >>> [len(one.jobs) for one in families(plan([table], methods, Design(2)))]
     [2, 1, 2, 1]
     """
     return [Family(tuple(some)) for _, some in groupby(jobs, key=lambda job: job.family)]
 
 
-def plan(tables: Sequence[Table], methods: Mapping[str, Sequence[str]], folds: int, seeds: Sequence[int]) -> list[Job]:
+def plan(tables: Sequence[Table], methods: Mapping[str, Sequence[str]], design: Design) -> list[Job]:
     """All jobs: every method of a table's task on every fold of every seed; tables too small for that are refused.
 
     One seed comes after the other, so that a run that is interrupted has finished some.
@@ -168,23 +201,22 @@ def plan(tables: Sequence[Table], methods: Mapping[str, Sequence[str]], folds: i
     --------
     >>> import numpy as np
     >>> table = Table("tiny", "regression", np.zeros((4, 1)), np.arange(4.0), "00")
-    >>> [(job.seed, job.fold, job.method) for job in plan([table], {"regression": ["RF"]}, 2, [0, 1])]
+    >>> [(job.seed, job.fold, job.method) for job in plan([table], {"regression": ["RF"]}, Design(2, (0, 1)))]
     [(0, 0, 'RF'), (0, 1, 'RF'), (1, 0, 'RF'), (1, 1, 'RF')]
     """
     jobs: list[Job] = []
     problems: list[str] = []
-    for seed in seeds:
-        for table in tables:
-            try:
-                parts = split(table, folds, seed)
-            except TableError as error:
-                problems.append(str(error))
-                continue
-            jobs += [
-                Job(table, folds, seed, fold, method, train, test)
-                for fold, (train, test) in enumerate(parts)
-                for method in methods[table.task]
-            ]
+    for settings, seed, table in product(design.settings, design.seeds, tables):
+        try:
+            parts = split(table, design.folds, seed)
+        except TableError as error:
+            problems.append(str(error))
+            continue
+        jobs += [
+            Job(table, design.folds, seed, fold, method, train, test, settings)
+            for fold, (train, test) in enumerate(parts)
+            for method in methods[table.task]
+        ]
     if problems:
         raise TableError("\n".join(dict.fromkeys(problems)))
     return jobs
