@@ -49,6 +49,10 @@ def benchmark(
     out: Annotated[Path, folder("Folder for results.csv, to which results are appended.")] = Path("benchmark"),
     redo: Redo = False,
     quick: Annotated[bool, flag("--quick", "Few tables, rows, folds and methods: some 15 s of CPU time.")] = False,
+    tuned: Annotated[
+        bool,
+        flag("--tuned", "Also tune every method: 30 settings of random search; --max-rows is 2000 then. Takes hours."),
+    ] = False,
     ablation: Annotated[bool, flag("--ablation", "Also run our method stage by stage.")] = False,
     report: Annotated[Path | None, folder("Folder for the page benchmark.md, PNG and CSV files.")] = None,
 ) -> None:
@@ -70,6 +74,8 @@ def benchmark(
 
     - `dsna benchmark tables --methods RF,BalancedRF,CS-RF+DSNA --only bank,fraud --seed 0 --seed 1`
 
+    - `dsna benchmark tables --tuned --methods CatBoost/priors,CS-RF+DSNA --report tuned` : settings searched for each
+
     - `dsna benchmark tables --task regression --target price --ablation`
     """
     with exit_on_user_error("benchmark", install_command("cli", "bench", "report"), RESUMED.format(out)):
@@ -89,6 +95,7 @@ def benchmark(
             relevance=relevance.value,
             quick=quick,
             redo=redo,
+            tuned=tuned,
             ablation=ablation,
             report=report,
         )

@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 
 from dsna.studies.baselines import (
     DensityWeighted,
-    PriorCorrectedForest,
     Resampled,
     Restarted,
     oversample_rare,
@@ -126,11 +124,3 @@ def test_density_weights_draw_the_fit_toward_rare_labels(skewed):
     errors = [np.abs(model.predict(X[rare, 1:]) - y[rare]).mean() for model in (plain, weighted)]
     assert errors[1] < errors[0]
     assert is_regressor(weighted)
-
-
-def test_prior_correction_divides_by_the_class_shares(skewed):
-    X, y = skewed[0], (skewed[1] > 1).astype(int)
-    plain = RandomForestClassifier(20, random_state=0).fit(X, y).predict_proba(X)
-    corrected = PriorCorrectedForest(20, random_state=0).fit(X, y).predict_proba(X)
-    expected = plain / np.array([np.mean(y == 0), np.mean(y == 1)])
-    np.testing.assert_allclose(corrected, expected / expected.sum(axis=1, keepdims=True))

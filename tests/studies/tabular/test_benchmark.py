@@ -41,11 +41,11 @@ def counted(monkeypatch, stop_after=None):
     """The keys that are run; an interruption after some of them."""
     seen, real = [], Job.__call__
 
-    def call(self):
+    def call(self, *fits):
         if len(seen) == stop_after:
             raise KeyboardInterrupt
         seen.append(self.key)
-        return real(self)
+        return real(self, *fits)
 
     monkeypatch.setattr(Job, "__call__", call)
     return seen
@@ -113,10 +113,10 @@ def test_a_header_cut_off_is_written_again(benchmark, tmp_path):
 
 def test_lines_of_two_writers_do_not_mix(tmp_path):
     path = tmp_path / "out.csv"
-    row = {"task": "regression", "dataset": "a", "checksum": "0", "folds": 2, "seed": 0, "method": "RF"}
+    row = {"task": "regression", "dataset": "a", "checksum": "0", "folds": 2, "seed": 0}
     with ResultsFile(path, LAYOUT) as one, ResultsFile(path, LAYOUT) as two:
         for fold in range(20):
-            (one if fold % 2 else two).add(row | {"fold": fold, "predict_seconds": 0.1})
+            (one if fold % 2 else two).add(row | {"fold": fold, "settings": 0, "method": "RF", "predict_seconds": 0.1})
     assert load_results(path)["fold"].tolist() == list(range(20))
 
 
@@ -221,6 +221,23 @@ def test_ablation_is_run_and_reported_stage_by_stage(benchmark, tmp_path):
     table = pd.read_csv(tmp_path / "report" / "benchmark_regression_ablation.csv", index_col="method")
     assert list(table.index) == methods.ablation_rows("regression")
     assert np.isfinite(table["gain mae"].iloc[1:]).all()
+
+
+def test_tuned_methods_stand_beside_untuned_ones(benchmark, tmp_path, monkeypatch):
+    small = ["--quick", "--methods", "kNN,RF/priors,RF/thresholds", "--max-rows", "50"]
+    plain = benchmark(*small)
+    assert plain.exit_code == 0, plain.output
+    seen = counted(monkeypatch)
+    result = benchmark(*small, "--tuned", "--report", tmp_path / "report")
+    assert result.exit_code == 0, result.output
+    assert len(seen) == 8  # what is untuned was there
+    rows = load_results(tmp_path / "out" / "results.csv")
+    assert set(rows["settings"]) == {0, 3}
+    page = (tmp_path / "report" / "benchmark.md").read_text(encoding="utf-8")
+    for part in ("3 settings of random search", "## Classification tuned", "Untuned beside tuned"):
+        assert part in page
+    refused = benchmark("--tuned", "--ablation")
+    assert (refused.exit_code, "one after the other" in refused.output) == (2, True)
 
 
 def test_result_file_in_the_folder_is_no_table(benchmark, folder):

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import f1_score
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
 from dsna.studies.select_methods import MethodError
 from dsna.studies.tabular import jobs
 from dsna.studies.tabular.ablation import ablation
 from dsna.studies.tabular.folds import split
-from dsna.studies.tabular.jobs import Job
+from dsna.studies.tabular.jobs import Design, Job, families
 from dsna.studies.tabular.methods import METHODS, ablation_rows, maker, methods_of
 from dsna.studies.tabular.scores import METRICS, TIMES
 from tests.tables import small_tables
@@ -37,7 +39,7 @@ def test_method_runs_on_a_tiny_table_with_three_rare_rows(task, method):
     assert all(row[name] >= 0 for name in TIMES)
 
 
-@pytest.mark.parametrize("method", ["SMOTE+RF", "SVC-RBF", "LinearSVC", "LightGBM", "CS-RF+DSNA"])
+@pytest.mark.parametrize("method", ["SMOTE+RF", "SVC-RBF", "LinearSVC", "LightGBM", "XGBoost/thresholds", "CS-RF+DSNA"])
 def test_three_classes_one_of_them_absent_from_training(method):
     table = small_tables.table("classification", n=60, rare=8)
     table.y[-1] = 2
@@ -121,3 +123,41 @@ def test_neighbourhood_mean_weighs_all_rows_alike(task):
     frame = model.explain(table.X[:3]).frame()
     for _, rows in frame.groupby("query"):
         np.testing.assert_allclose(rows["coefficient"], 1 / len(rows), atol=1e-6)
+
+
+def test_decisions_of_one_classifier_share_its_fit(monkeypatch):
+    names = ["RF", "RF/priors", "RF/thresholds"]
+    work = [job("classification", name, n=120, rare=30) for name in names]
+    alone = [one()[0] for one in work]
+    fits, real = [], RandomForestClassifier.fit
+    monkeypatch.setattr(RandomForestClassifier, "fit", lambda self, X, y: fits.append(len(X)) or real(self, X, y))
+    (family,) = families(work)
+    together = family()
+    assert fits == [60, 40, 40, 40]  # the fit, and three inner folds for the thresholds
+    for one, other in zip(alone, together, strict=True):
+        assert {k: v for k, v in one.items() if k not in TIMES} == {k: v for k, v in other.items() if k not in TIMES}
+    assert together[0]["auc"] == together[1]["auc"] == together[2]["auc"]
+    assert together[2]["fit_seconds"] >= together[0]["fit_seconds"]
+
+
+def test_a_family_whose_plain_member_is_not_asked_for_is_fitted_all_the_same():
+    (row,) = job("classification", "LightGBM/priors", n=120, rare=30)()
+    assert "error" not in row, row
+    assert "macro_f1_tuned" not in row
+
+
+@pytest.mark.parametrize("method", ["RF/thresholds", "CS-RF+DSNA"])
+def test_macro_f1_is_also_recorded_with_the_decision_chosen_for_it(method):
+    work = job("classification", method, n=150, rare=40)
+    (row,) = work()
+    X, y = work.table.X, work.table.y
+    model = maker("classification", method)(0).fit(X[work.train], y[work.train])
+    said = model.with_decision("f1_macro").predict(X[work.test])
+    assert row["macro_f1_tuned"] == pytest.approx(f1_score(y[work.test], said, average="macro"))
+    assert row["macro_f1"] == pytest.approx(f1_score(y[work.test], model.predict(X[work.test]), average="macro"))
+
+
+def test_seeds_are_run_one_after_the_other():
+    tables = [small_tables.table("regression", name=name) for name in "ab"]
+    seeds = [one.seed for one in jobs.plan(tables, {"regression": ["RF", "kNN"]}, Design(2, (3, 1)))]
+    assert seeds == [3] * 8 + [1] * 8

@@ -1,47 +1,15 @@
-"""Rare classes and labels count more: priors divided out, and weights by label density."""
+"""Rows weighted by how rare their classes or labels are."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin, clone
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.utils.class_weight import compute_sample_weight
 
 from ...forest.density import TargetDensity
 from .wrapping import Wrapped
-
-
-class PriorCorrectedForest(RandomForestClassifier):
-    """RandomForest whose probabilities are divided by the class shares of the training rows.
-
-    Takes the parameters of :class:`sklearn.ensemble.RandomForestClassifier`.
-
-    Attributes
-    ----------
-    priors_ : array of shape (n_classes,)
-        Class shares of the training rows.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from dsna.studies.baselines import PriorCorrectedForest
-    >>> X, y = make_classification(200, weights=[0.9], random_state=0)
-    >>> model = PriorCorrectedForest(n_estimators=10, random_state=0).fit(X, y)
-    >>> model.predict_proba(X[:2]).sum(axis=1)
-    array([1., 1.])
-    """
-
-    def fit(self, X: Any, y: Any) -> PriorCorrectedForest:
-        """Fit the forest and note the class shares."""
-        self.priors_ = np.unique(y, return_counts=True)[1] / len(y)
-        super().fit(X, y)
-        return self
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """(n, n_classes) probabilities as if all classes were equally common."""
-        proba = super().predict_proba(X) / self.priors_
-        return np.asarray(proba / proba.sum(axis=1, keepdims=True))
 
 
 class DensityWeighted(RegressorMixin, Wrapped):
@@ -74,3 +42,51 @@ class DensityWeighted(RegressorMixin, Wrapped):
         weight = 1.0 / TargetDensity(y).evaluate(y)
         self.estimator_ = clone(self.estimator).fit(X, y, sample_weight=weight / weight.mean())
         return self
+
+
+class Coded(ClassifierMixin, Wrapped):
+    """Classifier that is given classes as numbers from 0, whatever they are.
+
+    XGBoost refuses other classes, and CatBoost predicts a column of them; both have no `class_weight` like that of
+    scikit-learn.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``
+    class_weight : dict, "balanced" or None, default=None
+        As in scikit-learn; given to the estimator as weights of rows.
+
+    Attributes
+    ----------
+    estimator_ : the fitted classifier
+    classes_ : array of shape (n_classes,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from dsna.studies.baselines import Coded
+    >>> X, y = load_iris(return_X_y=True)
+    >>> Coded(GaussianNB(), class_weight="balanced").fit(X, 10 * y + 5).predict(X[:2])
+    array([5, 5])
+    """
+
+    def __init__(self, estimator: Any, class_weight: Any = None):
+        self.estimator = estimator
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: Any) -> Coded:
+        """Fit a copy of the estimator on coded classes."""
+        self._classes, code = np.unique(np.asarray(y), return_inverse=True)
+        weight = None if self.class_weight is None else compute_sample_weight(self.class_weight, y)
+        self.estimator_ = clone(self.estimator).fit(X, code, sample_weight=weight)
+        return self
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Classes as they were given."""
+        return self._classes
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])

@@ -9,19 +9,22 @@ from typing import Any
 
 import pandas as pd
 
+from ..._utils.errors import DSNAError
 from ...tables import Table, TableError, find_tables
 from ...tables.read import TASKS
 from ..results_file import Key
 from ..running import Row, in_processes
 from ..study import Say, Study, StudyOptions, run_study
-from .jobs import LAYOUT, plan
+from .jobs import LAYOUT, Design, families, plan
 from .methods import ablation_rows, methods_of
 from .report import PAGE, TaskSummary, report_page
+from .search.tuning import INNER_FOLDS, SETTINGS
 from .summary import compare
 
 __all__ = ["Benchmark", "Options", "run_study"]
 
-_QUICK_TABLES, _QUICK_ROWS, _QUICK_FOLDS, _FOLDS = 3, 1000, 2, 5
+_QUICK_TABLES, _QUICK_ROWS, _QUICK_FOLDS, _QUICK_SETTINGS = 3, 1000, 2, 3
+_FOLDS, _TUNED_ROWS = 5, 2000
 
 
 @dataclass(frozen=True)
@@ -40,9 +43,12 @@ class Options(StudyOptions):
     seeds : tuple of int, default=(0,)
         Of the folds and, plus the number of the fold, of the methods; results are averaged over all.
     max_rows : int or None, default=None
-        Larger tables are thinned out to as many rows; see :meth:`dsna.tables.Table.thinned`.
+        Larger tables are thinned out to as many rows; see :meth:`dsna.tables.Table.thinned`.  None: all rows, or 2000
+        where `tuned`, or 1000 where `quick`.
     relevance : {"auto", "high", "low"}, default="auto"
         Which targets of regressions matter: to the scores, and to our methods.
+    tuned : bool, default=False
+        Whether each method is also run inside a random search of 30 settings (3 where `quick`).
     ablation : bool, default=False
         Whether the stages of our method are run too.
     report : Path or None, default=None
@@ -62,6 +68,7 @@ class Options(StudyOptions):
     seeds: tuple[int, ...] = (0,)
     max_rows: int | None = None
     relevance: str = "auto"
+    tuned: bool = False
     ablation: bool = False
     report: Path | None = None
 
@@ -70,13 +77,29 @@ class Options(StudyOptions):
         """Folds that are used."""
         return self.folds or (_QUICK_FOLDS if self.quick else _FOLDS)
 
+    @property
+    def rows(self) -> int | None:
+        """Rows to which larger tables are thinned out."""
+        return self.max_rows or (_QUICK_ROWS if self.quick else _TUNED_ROWS if self.tuned else None)
+
+    @property
+    def design(self) -> Design:
+        """Folds, seeds and settings."""
+        searched = _QUICK_SETTINGS if self.quick else SETTINGS
+        return Design(self.n_folds, self.seeds, (0, searched) if self.tuned else (0,))
+
     def settings(self) -> str:
         """What was run, in a sentence, with no path of this machine."""
         seeds = f"seed{'s' if len(self.seeds) > 1 else ''} {', '.join(map(str, self.seeds))}"
-        said = [f"{self.n_folds} folds, {seeds}"]
-        said += ["a quick run on few rows"] if self.quick else []
-        said += [f"{self.relevance} targets matter"] if self.relevance != "auto" else []
-        return ", ".join(said) + "."
+        said = f"{self.n_folds} folds, {seeds}"
+        if self.rows:
+            said += f", tables thinned to {self.rows} rows (rare ones are kept)"
+        if self.tuned:
+            said += f"; methods as they come, and with {self.design.settings[-1]} settings of random search"
+            said += f" on {INNER_FOLDS} inner folds"
+        if self.relevance != "auto":
+            said += f"; {self.relevance} targets matter"
+        return said + ("; a quick run on few rows" if self.quick else "") + "."
 
 
 class Benchmark(Study):
@@ -105,14 +128,16 @@ class Benchmark(Study):
     def prepare(self, say: Say) -> None:
         """Read the tables and plan all fits."""
         options = self.options
+        if options.tuned and options.ablation:
+            raise DSNAError("Stages of the ablation are not tuned: run --tuned and --ablation one after the other.")
         whole = [table.with_relevance(options.relevance) for table in self._read()]
-        rows = options.max_rows or (_QUICK_ROWS if options.quick else None)
+        rows = options.rows
         self.tables = [table.thinned(rows) for table in whole] if rows else whole
         self.used = rows_used(self.tables, whole)
         self.methods = {task: methods_of(task, options.methods, options.quick) for task in TASKS}
         self.stages = {task: ablation_rows(task) if options.ablation else [] for task in TASKS}
         wanted = {task: list(dict.fromkeys([*self.methods[task], *self.stages[task]])) for task in TASKS}
-        self.jobs = {job.key: job for job in plan(self.tables, wanted, options.n_folds, options.seeds)}
+        self.jobs = {job.key: job for job in plan(self.tables, wanted, options.design)}
         if not self.jobs:
             raise TableError("None of the methods asked for is meant for the tasks of these tables.")
         say(f"{self.used.to_string()}\n")
@@ -132,8 +157,8 @@ class Benchmark(Study):
         return list(self.jobs)
 
     def run(self, left: Sequence[Key]) -> Iterator[Row]:
-        """One method on one fold of one table at a time, in processes."""
-        return in_processes((self.jobs[key] for key in left), self.options.jobs)
+        """One method, with all its decisions, on one fold of one table at a time, in processes."""
+        return in_processes(families(self.jobs[key] for key in left), self.options.jobs)
 
     def describe(self, row: Mapping[str, Any]) -> str:
         """Method and table."""
@@ -143,18 +168,23 @@ class Benchmark(Study):
         """Means, ranks and tests for each task."""
         options = self.options
         mine = results[pd.MultiIndex.from_frame(results[list(LAYOUT.key)]).isin(self.keys())]
-        summaries = {task: summary for task in TASKS if (summary := self._summary(mine, task)) is not None}
-        for summary in summaries.values():
-            say(summary.text() + "\n")
+        summaries: dict[str, TaskSummary] = {}
+        for task in TASKS:
+            for settings in options.design.settings:
+                summary = self._summary(mine[mine["settings"] == settings], task)
+                if summary is not None:
+                    summaries[f"{task} tuned" if settings else task] = summary
+        for name, summary in summaries.items():
+            say(summary.text(name) + "\n")
         return report_page(options.report, summaries, options.settings(), self.used) if options.report else []
 
     def _summary(self, results: pd.DataFrame, task: str) -> TaskSummary | None:
         """What was found for a task; None where no table has been finished."""
-        runs = self.options.n_folds * len(self.options.seeds)
-        compared = compare(results, task, self.methods[task], runs)
+        folds = self.options.n_folds
+        compared = compare(results, task, self.methods[task], folds)
         if not compared.datasets:
             return None
-        staged = compare(results, task, self.stages[task], runs) if self.stages[task] else None
+        staged = compare(results, task, self.stages[task], folds) if self.stages[task] else None
         rare = sum(table.positives for table in self.tables if table.task == task and table.name in compared.datasets)
         return TaskSummary(compared, staged if staged and staged.datasets else None, rare)
 

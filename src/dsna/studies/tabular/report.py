@@ -15,9 +15,18 @@ from .critical_difference import plot_critical_difference
 from .methods import DEFAULT, OURS
 from .peers import PEERS
 from .scores import COVERAGE, DIRECTIONS, MAIN
-from .summary import ENOUGH, ENOUGH_RARE, TIE, Comparison, gains, pairs, ranks, summary
+from .statistics import LEVEL, ROPE, TIE
+from .summary import ENOUGH, ENOUGH_RARE, Comparison, beside, gains, losses, pairs, ranks, summary
 
 PAGE = "benchmark.md"
+NOTES = "notes.md"
+_TUNED = " tuned"
+_DIFFERENCES = (
+    f"mean difference over tables, positive where ours is better, its {LEVEL:.0%} bootstrap interval, and the "
+    f"probabilities, in percent, that ours is better, the same within {ROPE}, and worse (Bayesian signed-rank test)"
+)
+_JUDGED = {"classification": ("balanced_accuracy", "macro_f1_tuned"), "regression": ("mae", "rare_mae")}
+_MOST_LOSSES = 8
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,9 @@ class TaskSummary:
             rows = "rows of the rarest class" if self.compared.task == "classification" else "rows with rare targets"
             said.append(f"Too few to say who is better: {self.rare} {rows}, and {ENOUGH_RARE} are needed.")
         for compared in filter(None, (self.compared, self.stages)):
+            if compared.fewer_seeds:
+                names = ", ".join(f"{name} ({seeds})" for name, seeds in compared.fewer_seeds.items())
+                said.append(f"Run with fewer seeds than the others: {names}.")
             if compared.left_out:
                 names = ", ".join(compared.left_out)
                 said.append(f"Left out, having finished less than {ENOUGH:.0%} of the tables: {names}.")
@@ -82,15 +94,25 @@ class TaskSummary:
                 said.append(f"Left out, not finished by all methods: {', '.join(compared.unfinished)}.")
         return said
 
-    def text(self) -> str:
-        """The tables as plain text."""
+    @property
+    def losses(self) -> dict[str, pd.DataFrame]:
+        """The tables on which our default is furthest behind the best peer, by the scores that it is judged by."""
+        peers = list(PEERS[self.compared.task]) if self.enough else []
+        found = {metric: losses(self.compared, metric, peers) for metric in _JUDGED[self.compared.task]}
+        return {metric: frame.head(_MOST_LOSSES) for metric, frame in found.items() if len(frame)}
+
+    def text(self, name: str) -> str:
+        """The tables as plain text, under a name."""
         compared = self.compared
         units = ", errors in sd of the training targets" if compared.task == "regression" else ""
-        shown = {f"{compared.task}: mean over {_tables(compared)}{units}": self.summary}
+        shown = {f"{name}: mean over {_tables(compared)}{units}": self.summary}
         if len(self.pairs):
-            shown[f"{compared.task}: {DEFAULT} against each peer (win, tie, loss; Holm's p)"] = _versus(self.pairs)
+            shown[f"{name}: {DEFAULT} against each peer (win, tie, loss; Holm's p)"] = _versus(self.pairs)
+            shown[f"{name}: {DEFAULT} minus each peer ({_DIFFERENCES})"] = _differences(self.pairs)
+        for metric, frame in self.losses.items():
+            shown[f"{name}: where {DEFAULT} is behind the best peer, by {metric}"] = frame
         if self.ablation is not None:
-            shown[f"{compared.task}: ablation, each row with its gain over the one before"] = self.ablation
+            shown[f"{name}: ablation, each row with its gain over the one before"] = self.ablation
         parts = [
             f"{title}\n{frame.to_string(float_format='{:.3f}'.format, na_rep='')}" for title, frame in shown.items()
         ]
@@ -106,7 +128,8 @@ def report_page(
     ----------
     folder : Path
         Created if it is missing.
-    summaries : mapping from tasks to TaskSummary
+    summaries : mapping from names to TaskSummary
+        Names are tasks, with " tuned" behind them where settings were searched.
     settings : str
         What was run, in a sentence.
     used : data frame or None, default=None
@@ -115,6 +138,7 @@ def report_page(
     Returns
     -------
     list of str
+        A file `notes.md` in the folder, which is written by hand, is put before the tables.
 
     Examples
     --------
@@ -126,16 +150,24 @@ def report_page(
     """
     make_folder(folder)
     page = ["# Benchmark on tables", settings, _READING]
-    for task, found in summaries.items():
-        page += _section(folder, task, found)
+    if (folder / NOTES).is_file():
+        page.append((folder / NOTES).read_text(encoding="utf-8").strip())
+    for name, found in summaries.items():
+        page += _section(folder, name, found)
+        plain = name.removesuffix(_TUNED)
+        if plain != name and plain in summaries:
+            both = beside(summaries[plain].compared, found.compared)
+            page += ["Untuned beside tuned, on the same folds", markdown(both, bold=OURS[found.compared.task])]
     return page if used is None else [*page, "## Rows used", markdown(used, digits=0)]
 
 
 _READING = f"""\
-Written by `dsna benchmark DIR --report DIR`. Peers are untuned, as their libraries ship them; every method sees the
-same folds and one thread. Ranks are taken on each table (1 is best, ties share) and averaged. A tie is a difference
-below {TIE}; p values are of the Wilcoxon signed-rank test over tables, corrected for the number of peers by Holm's
-rule. `seconds` is fitting and predicting in all."""
+Written by `dsna benchmark DIR --report DIR`; [how to read it](../benchmark_howto.md). Every method sees the same folds
+and one thread, and is untuned, as its library ships it, unless a section says otherwise. Ranks are taken on each table
+(1 is best, ties share) and averaged over tables, among the methods that have the score. `macro f1 tuned` is macro-F1
+with the decision chosen for it on the training rows. A tie is a difference below {TIE}; p values are of the Wilcoxon
+signed-rank test over tables, corrected for the number of peers by Holm's rule. `seconds` is fitting and predicting in
+all, with one seed."""
 _UNITS = {
     "classification": ":",
     "regression": ", errors in standard deviations of the training targets (SERA: mean over rows, in variances), "
@@ -143,28 +175,32 @@ _UNITS = {
 }
 
 
-def _section(folder: Path, task: str, found: TaskSummary) -> list[str]:
-    compared = found.compared
+def _section(folder: Path, name: str, found: TaskSummary) -> list[str]:
+    compared, stem = found.compared, f"benchmark_{name.replace(' ', '_')}"
+    task = compared.task
     data = {
-        f"benchmark_{task}.csv": found.summary,
-        f"benchmark_{task}_pairs.csv": found.pairs.set_index(["metric", "peer"]),
-        f"benchmark_{task}_tables.csv": compared.means,
+        f"{stem}.csv": found.summary,
+        f"{stem}_pairs.csv": found.pairs.set_index(["metric", "peer"]),
+        f"{stem}_tables.csv": compared.means,
     }
     if found.ablation is not None:
-        data[f"benchmark_{task}_ablation.csv"] = found.ablation
-    for name, frame in data.items():
-        write_atomically(folder / name, frame.to_csv(float_format="%.6g", lineterminator="\n").encode())
-    parts = [f"## {task.capitalize()}", f"Means over {_tables(compared)}" + _UNITS[task]]
+        data[f"{stem}_ablation.csv"] = found.ablation
+    for file, frame in data.items():
+        write_atomically(folder / file, frame.to_csv(float_format="%.6g", lineterminator="\n").encode())
+    parts = [f"## {name.capitalize()}", f"Means over {_tables(compared)}" + _UNITS[task]]
     parts.append(markdown(found.summary, best=DIRECTIONS[task] if found.enough else None, bold=OURS[task]))
     if found.enough and len(compared.datasets) > 1 and len(compared.methods) > 1:
-        picture = f"benchmark_{task}.png"
-        write_atomically(folder / picture, _picture(compared))
-        parts.append(f"![Mean ranks and critical differences]({picture})")
+        write_atomically(folder / f"{stem}.png", _picture(compared))
+        parts.append(f"![Mean ranks and critical differences]({stem}.png)")
     if len(found.pairs):
         parts += [f"{DEFAULT} against each peer: tables won, tied and lost (p)", markdown(_versus(found.pairs))]
+        parts += [f"{DEFAULT} minus each peer: {_DIFFERENCES}", markdown(_differences(found.pairs))]
+    for metric, frame in found.losses.items():
+        score = metric.replace("_", " ")
+        parts += [f"Where {DEFAULT} is furthest behind the best of all peers, by {score}", markdown(frame)]
     if found.ablation is not None:
         parts += ["Ablation: each stage with its gain over the one before", markdown(found.ablation)]
-    links = ", ".join(f"[{name}]({name})" for name in data)
+    links = ", ".join(f"[{file}]({file})" for file in data)
     return [*parts, *found.remarks, f"The figures as files: {links}"]
 
 
@@ -174,8 +210,20 @@ def _tables(compared: Comparison) -> str:
 
 def _versus(frame: pd.DataFrame) -> pd.DataFrame:
     """Peers in rows, scores in columns: won-tied-lost and p."""
-    cell = [f"{row.win}-{row.tie}-{row.loss} ({row.p_holm:.2g})" for row in frame.itertuples()]
-    wide = frame.assign(cell=cell).pivot(index="peer", columns="metric", values="cell")
+    return _by_peer(frame, [f"{row.win}-{row.tie}-{row.loss} ({row.p_holm:.2g})" for row in frame.itertuples()])
+
+
+def _differences(frame: pd.DataFrame) -> pd.DataFrame:
+    """Peers in rows, scores in columns: mean difference with its interval, and the three probabilities."""
+    cells = []
+    for row in frame.itertuples():
+        chances = "/".join(f"{100 * value:.0f}" for value in (row.better, row.same, row.worse))
+        cells.append(f"{row.gain:+.3f} [{row.low:+.3f}, {row.high:+.3f}] {chances}")
+    return _by_peer(frame, cells)
+
+
+def _by_peer(frame: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
+    wide = frame.assign(cell=cells).pivot(index="peer", columns="metric", values="cell")
     return wide.loc[frame["peer"].unique(), frame["metric"].unique()].rename_axis(columns=None)
 
 

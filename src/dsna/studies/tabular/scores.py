@@ -21,6 +21,7 @@ class Classified(NamedTuple):
 
     truth: np.ndarray  # (n,) classes, numbers from 0
     predicted: np.ndarray  # (n,)
+    for_f1: np.ndarray | None  # (n,) predictions of the same fit, decided for macro-F1, of a model that can
     opinion: np.ndarray  # (n, n_classes) probabilities, or the decision function of a model that has none
     labels: np.ndarray  # (n_classes,) the classes of these columns
 
@@ -61,6 +62,10 @@ def _auc(at: Classified) -> float:
     return float(np.mean(found)) if found else np.nan
 
 
+def _macro_f1(truth: np.ndarray, predicted: np.ndarray) -> float:
+    return float(f1_score(truth, predicted, average="macro", zero_division=0))
+
+
 def _balanced_mae(at: Regressed) -> float:
     edges = np.linspace(at.train.min(), at.train.max(), 11)
     return metrics.balanced_absolute_error(at.truth, at.predicted, edges) / at.scale
@@ -78,7 +83,8 @@ METRICS: dict[str, dict[str, Metric]] = {
         "accuracy": Metric(1, lambda at: accuracy_score(at.truth, at.predicted)),
         "balanced_accuracy": Metric(1, lambda at: balanced_accuracy_score(at.truth, at.predicted)),
         "g_mean": Metric(1, lambda at: metrics.g_mean_score(at.truth, at.predicted)),
-        "macro_f1": Metric(1, lambda at: f1_score(at.truth, at.predicted, average="macro", zero_division=0)),
+        "macro_f1": Metric(1, lambda at: _macro_f1(at.truth, at.predicted)),
+        "macro_f1_tuned": Metric(1, lambda at: _macro_f1(at.truth, at.for_f1), "with_decision"),
         "minority_recall": Metric(1, lambda at: metrics.minority_recall_score(at.truth, at.predicted)),
         "minority_precision": Metric(1, lambda at: metrics.minority_precision_score(at.truth, at.predicted)),
         "auc": Metric(1, _auc),
@@ -101,14 +107,17 @@ METRICS: dict[str, dict[str, Metric]] = {
             lambda at: metrics.rare_target_coverage_score(at.truth, at.bounds, density=at.density),
             "predict_interval",
         ),
+        "interval_width": Metric(
+            0, lambda at: float((at.bounds[:, 1] - at.bounds[:, 0]).mean() / at.scale), "predict_interval"
+        ),
     },
 }
 #: The direction of each metric.
 DIRECTIONS = {task: {name: one.direction for name, one in found.items()} for task, found in METRICS.items()}
 #: The metrics that methods are ranked and tested by.
 MAIN: dict[str, tuple[str, ...]] = {
-    "classification": ("balanced_accuracy", "g_mean", "macro_f1", "auc"),
-    "regression": ("mae", "rare_mae", "balanced_mae", "sera"),
+    "classification": ("balanced_accuracy", "g_mean", "macro_f1", "macro_f1_tuned", "auc", "brier"),
+    "regression": ("mae", "rmse", "rare_mae", "balanced_mae", "sera"),
 }
 
 
@@ -118,7 +127,8 @@ def classification_scores(model: Any, X: np.ndarray, truth: np.ndarray, predicte
     Parameters
     ----------
     model : fitted classifier
-        One without ``predict_proba`` is ranked by ``decision_function``, and has no Brier score or calibration error.
+        One without ``predict_proba`` is ranked by ``decision_function``, and has no Brier score or calibration error;
+        one with ``with_decision`` is asked again, with the decision for macro-F1.
     X, truth, predicted : test rows, their classes, and what the model says
 
     Returns
@@ -140,7 +150,8 @@ def classification_scores(model: Any, X: np.ndarray, truth: np.ndarray, predicte
     opinion = np.zeros((len(truth), n_classes))
     answer = np.asarray(model.predict_proba(X) if hasattr(model, "predict_proba") else model.decision_function(X))
     opinion[:, model.classes_] = answer if answer.ndim == 2 else np.stack([-answer, answer], axis=1)
-    return _values("classification", model, Classified(truth, predicted, opinion, np.arange(n_classes)))
+    for_f1 = model.with_decision("f1_macro").predict(X) if hasattr(model, "with_decision") else None
+    return _values("classification", model, Classified(truth, predicted, for_f1, opinion, np.arange(n_classes)))
 
 
 def regression_scores(

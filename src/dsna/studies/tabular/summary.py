@@ -1,18 +1,17 @@
-"""Means and ranks of the methods; wins, ties and losses of our default against each peer."""
+"""Means and ranks of the methods; our default against each peer, and where it loses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-from scipy.stats import wilcoxon
 
 from .methods import DEFAULT
 from .scores import DIRECTIONS, MAIN, METRICS, TIMES
+from .statistics import TIE, Posterior, bootstrap_interval, holm, signed_rank, wilcoxon_p
 
-TIE = 0.001  # smaller differences of a score are a tie
 ENOUGH_RARE = 30  # rare rows in all tables, below which differences are chance
 ENOUGH = 0.9  # share of the tables that a method must have finished to be compared
 
@@ -25,11 +24,13 @@ class Comparison:
     ----------
     task : str
     means : data frame, indexed by (dataset, method)
-        Mean over folds and seeds of each score, and `seconds`, the sum of the times.
+        Mean over folds and seeds of each score, and `seconds`, the sum of the times of one seed.
     left_out : tuple of str
         Methods that finished less than nine in ten of the tables.
     unfinished : tuple of str
         Tables that not all the other methods finished.
+    fewer_seeds : dict from str to int
+        Methods that did not finish all seeds, with the number of those finished on every table.
 
     Examples
     --------
@@ -46,6 +47,7 @@ class Comparison:
     means: pd.DataFrame
     left_out: tuple[str, ...]
     unfinished: tuple[str, ...]
+    fewer_seeds: dict[str, int] = field(default_factory=dict)
 
     @property
     def methods(self) -> list[str]:
@@ -63,7 +65,7 @@ class Comparison:
         return wide.loc[:, wide.notna().any()]
 
 
-def compare(rows: pd.DataFrame, task: str, methods: Sequence[str], runs: int) -> Comparison:
+def compare(rows: pd.DataFrame, task: str, methods: Sequence[str], folds: int) -> Comparison:
     """Average results over folds and seeds, and keep what can be compared.
 
     Parameters
@@ -72,8 +74,8 @@ def compare(rows: pd.DataFrame, task: str, methods: Sequence[str], runs: int) ->
     task : {"classification", "regression"}
     methods : sequence of str
         Those to compare, in the order wanted.
-    runs : int
-        Folds times seeds: a table is finished by a method when it has as many results.
+    folds : int
+        A method has finished a table when it has all folds of at least one seed; other seeds do not count.
 
     Returns
     -------
@@ -83,27 +85,31 @@ def compare(rows: pd.DataFrame, task: str, methods: Sequence[str], runs: int) ->
     --------
     >>> import pandas as pd
     >>> rows = pd.DataFrame({"task": "regression", "dataset": "a", "method": ["RF", "RF"], "mae": [0.1, 0.3]})
-    >>> rows = rows.assign(fit_seconds=1.0, predict_seconds=0.5)
-    >>> compare(rows, "regression", ["RF"], runs=2).means[["mae", "seconds"]]
+    >>> rows = rows.assign(seed=0, fit_seconds=1.0, predict_seconds=0.5)
+    >>> compare(rows, "regression", ["RF"], folds=2).means[["mae", "seconds"]]
                     mae  seconds
     dataset method
     a       RF      0.2      3.0
     """
     rows = rows[(rows["task"] == task) & rows["method"].isin(methods)]
+    datasets = sorted(rows["dataset"].unique())
+    rows = rows[rows.groupby(["dataset", "method", "seed"])["method"].transform("size") == folds]
     groups = rows.assign(seconds=rows[list(TIMES)].sum(axis=1)).groupby(["dataset", "method"])
     scores = [name for name in METRICS[task] if name in rows]
-    means = groups[scores].mean().assign(seconds=groups["seconds"].sum())[groups.size() == runs]
-    datasets = sorted(rows["dataset"].unique())
+    seeds = groups["seed"].nunique()
+    means = groups[scores].mean().assign(seconds=groups["seconds"].sum() / seeds)
     done = means.index.get_level_values("method").value_counts().reindex(list(methods), fill_value=0)
     kept = [name for name in methods if done[name] and done[name] >= ENOUGH * len(datasets)]
     finished = means["seconds"].unstack("method").reindex(index=datasets, columns=kept).notna().all(axis=1)
     names = [name for name in datasets if finished[name]]
     order = pd.MultiIndex.from_product([names, kept], names=["dataset", "method"])
+    least = seeds.reindex(order).groupby("method").min()
     return Comparison(
         task,
         means.reindex(order),
         tuple(name for name in methods if name not in kept),
         tuple(name for name in datasets if name not in names),
+        {name: int(least[name]) for name in kept if names and least[name] < least.max()},
     )
 
 
@@ -153,7 +159,7 @@ def summary(compared: Comparison) -> pd.DataFrame:
 
 
 def pairs(compared: Comparison, peers: Sequence[str], ours: str = DEFAULT) -> pd.DataFrame:
-    """Wins, ties and losses of one method against each of others, with a Wilcoxon signed-rank test.
+    """One method against each of others: tables won, and what the differences over tables say.
 
     Parameters
     ----------
@@ -164,8 +170,10 @@ def pairs(compared: Comparison, peers: Sequence[str], ours: str = DEFAULT) -> pd
     Returns
     -------
     data frame
-        One row for each main score and peer: `win`, `tie` (differences below .001), `loss`, `gain` (mean difference,
-        positive where ours is better), `p` (two-sided) and `p_holm`, corrected for the number of peers of the score.
+        One row for each main score and peer: `win`, `tie` (differences below .001), `loss`; `gain` (mean difference,
+        positive where ours is better) with its bootstrap interval `low` to `high`; `p` of the Wilcoxon signed-rank
+        test (two-sided) and `p_holm`, corrected for the number of peers of the score; and the probabilities `worse`,
+        `same` and `better` of the Bayesian signed-rank test.
 
     Examples
     --------
@@ -183,31 +191,57 @@ def pairs(compared: Comparison, peers: Sequence[str], ours: str = DEFAULT) -> pd
         scores = compared.table(metric) * DIRECTIONS[compared.task][metric]
         rivals = [peer for peer in peers if peer in scores and peer != ours and ours in scores]
         gains = [(scores[ours] - scores[peer]).to_numpy() for peer in rivals]
-        p = np.array([_wilcoxon(gain) for gain in gains])
+        p = np.array([wilcoxon_p(gain) for gain in gains])
         for peer, gain, raw, corrected in zip(rivals, gains, p, holm(p), strict=True):
             win, loss = int((gain >= TIE).sum()), int((gain <= -TIE).sum())
-            lines.append((metric, peer, win, len(gain) - win - loss, loss, gain.mean(), raw, corrected))
-    return pd.DataFrame(lines, columns=["metric", "peer", "win", "tie", "loss", "gain", "p", "p_holm"])
+            won = (metric, peer, win, len(gain) - win - loss, loss)
+            mean = (gain.mean(), *bootstrap_interval(gain))
+            lines.append((*won, *mean, raw, corrected, *signed_rank(gain)))
+    names = ["metric", "peer", "win", "tie", "loss", "gain", "low", "high", "p", "p_holm", *Posterior._fields]
+    return pd.DataFrame(lines, columns=names)
 
 
-def _wilcoxon(gain: np.ndarray) -> float:
-    return float(wilcoxon(gain).pvalue) if np.any(gain != 0) else 1.0
+def losses(compared: Comparison, metric: str, peers: Sequence[str], ours: str = DEFAULT) -> pd.DataFrame:
+    """Tables on which one method is behind the best of others, the largest difference first.
 
+    Parameters
+    ----------
+    compared : Comparison
+    metric : str
+    peers : sequence of str
+    ours : str
 
-def holm(p: np.ndarray) -> np.ndarray:
-    """P values corrected for their number by Holm's step-down rule.
+    Returns
+    -------
+    data frame, indexed by data set
+        `ours`, `best peer`, its `score`, the `difference`, always negative, and how many of the peers `are ahead`.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> holm(np.array([0.01, 0.04, 0.03]))
-    array([0.03, 0.06, 0.06])
+    >>> import pandas as pd
+    >>> index = pd.MultiIndex.from_product([["a", "b"], ["RF", "CS-RF+DSNA"]], names=["dataset", "method"])
+    >>> frame = pd.DataFrame({"mae": [0.2, 0.1, 0.4, 0.5], "seconds": 1.0}, index=index)
+    >>> losses(Comparison("regression", frame, (), ()), "mae", ["RF"])
+             ours best peer  score  difference are ahead
+    dataset
+    b         0.5        RF    0.4        -0.1    1 of 1
     """
-    order = np.argsort(p, kind="stable")
-    raised = p[order] * np.arange(len(p), 0, -1)
-    corrected = np.empty(len(p))
-    corrected[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
-    return corrected
+    scores, direction = compared.table(metric), DIRECTIONS[compared.task][metric]
+    rivals = [peer for peer in peers if peer in scores and peer != ours]
+    if ours not in scores or not rivals:
+        return pd.DataFrame()
+    others = scores[rivals] * direction
+    behind = others.sub(scores[ours] * direction, axis=0)
+    found = pd.DataFrame(
+        {
+            "ours": scores[ours],
+            "best peer": others.idxmax(axis=1),
+            "score": others.max(axis=1) * direction,
+            "difference": -behind.max(axis=1),
+            "are ahead": [f"{count} of {len(rivals)}" for count in (behind >= TIE).sum(axis=1)],
+        }
+    )
+    return found[found["difference"] <= -TIE].sort_values("difference")
 
 
 def gains(compared: Comparison) -> pd.DataFrame:
@@ -230,3 +264,27 @@ def gains(compared: Comparison) -> pd.DataFrame:
             found[metric] = lines[metric]
             found[f"gain {metric}"] = lines[metric].diff() * DIRECTIONS[compared.task][metric]
     return pd.DataFrame(found)
+
+
+def beside(plain: Comparison, tuned: Comparison) -> pd.DataFrame:
+    """Main scores of methods as they come and tuned, on the tables that both have.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> index = pd.MultiIndex.from_product([["a"], ["RF"]], names=["dataset", "method"])
+    >>> both = [Comparison("regression", pd.DataFrame({"mae": [x]}, index=index), (), ()) for x in (0.3, 0.2)]
+    >>> beside(*both)
+            mae  mae tuned
+    method
+    RF      0.3        0.2
+    """
+    found = {}
+    for metric in MAIN[plain.task]:
+        if metric in plain.means and metric in tuned.means:
+            tables = [one.means[metric].unstack("method") for one in (plain, tuned)]
+            shared = tables[0].index.intersection(tables[1].index)
+            for name, table in zip((metric, f"{metric} tuned"), tables, strict=True):
+                found[name] = table.loc[shared].mean()
+    methods = [name for name in plain.methods if name in tuned.methods]
+    return pd.DataFrame(found).reindex(methods).rename_axis("method").dropna(axis=1, how="all")
