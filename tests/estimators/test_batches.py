@@ -24,6 +24,7 @@ REGRESSORS = {
     "clusters": (build(dsna.DSNARegressor, **FEW, **FEEDBACK), SIGNAL),
     "balanced": (build(dsna.DSNARegressor, **FEW, balance=1.0), SIGNAL),
     "median": (build(dsna.DSNARegressor, **FEW, **ALL, decision="median"), SIGNAL),
+    "trimmed": (build(dsna.DSNARegressor, **FEW, **ALL, decision="trimmed", relevance="high"), SIGNAL),
     "grid": (build(dsna.DSNARegressor, **FEW, decision="grid"), AGES),
     "paper": (dsna.DSNARegressor(**dsna.presets.paper("regression"), random_state=0), SIGNAL),
     "two outputs": (build(dsna.DSNARegressor, **FEW, **ALL), np.c_[SIGNAL, AGES]),
