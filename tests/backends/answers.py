@@ -35,7 +35,7 @@ def fitted_state(value: Any, name: str = "") -> dict[str, Any]:
     return {path: v for key, inner in items for path, v in fitted_state(inner, f"{name}.{key}").items()}
 
 
-METHODS = ("predict", "predict_proba", "apply", "predict_interval", "explain")
+METHODS = ("predict", "predict_proba", "apply", "predict_interval", "predict_quantiles", "explain")
 
 
 def answers(kind: type, methods: tuple[str, ...] = METHODS, **params: Any) -> dict[str, Any]:

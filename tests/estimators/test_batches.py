@@ -58,6 +58,7 @@ def test_labels_and_intervals(name):
     same_in_parts(model.predict)
     if hasattr(model, "predict_interval"):
         same_in_parts(model.predict_interval)
+        same_in_parts(model.predict_quantiles)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)

@@ -114,6 +114,7 @@ def _ask(model) -> None:
         _is_finite(prediction, shape)
     if getattr(model, "_regions", None):
         _is_finite(model.predict_interval(QUERY), (*shape, 2))
+        _is_finite(model.predict_quantiles(QUERY), (*shape, 3))
     if hasattr(model, "explain"):
         np.testing.assert_array_equal(model.explain(QUERY).predict(), prediction)
     if hasattr(model, "apply"):

@@ -100,7 +100,7 @@ def same(a, b):
 
 
 def assert_predicts_alike(model, again):
-    for method in ("predict", "predict_proba", "predict_interval", "apply"):
+    for method in ("predict", "predict_proba", "predict_interval", "predict_quantiles", "apply"):
         if hasattr(model, method):
             assert same(getattr(model, method)(QUERY), getattr(again, method)(QUERY)), method
 

@@ -64,6 +64,7 @@ class Ranks(Checked):
             points, mass = _smooth(weights[some], targets[some], spread[some] + self.common)
             order = np.argsort(points, axis=1, kind="stable")
             points, mass = (np.take_along_axis(part, order, axis=1) for part in (points, mass))
+            points = np.minimum(points, np.where(mass > 0.0, points, -np.inf).max(axis=1, keepdims=True))
             reached = np.cumsum(mass, axis=1)
             middle = (reached - 0.5 * mass) / reached[:, -1:]
             for i, (at, value) in enumerate(zip(middle, points, strict=True), start):
@@ -106,10 +107,9 @@ def rank_among(y: np.ndarray, weights: np.ndarray, targets: np.ndarray, scale: n
 
 
 def _smooth(weights: np.ndarray, targets: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(n, M') points and their mass; those of no mass lie at the largest of the others."""
-    noise = scale[:, None] * _NOISE
-    last = np.where(weights > 0.0, targets, -np.inf).max(axis=1) + noise[:, -1]
-    points = np.where(weights[:, :, None] > 0.0, targets[:, :, None] + noise[:, None], last[:, None, None])
+    """(n, M') points and their mass; those of no mass are infinite."""
+    points = targets[:, :, None] + (scale[:, None] * _NOISE)[:, None]
+    points = np.where(weights[:, :, None] > 0.0, points, np.inf)
     return points.reshape(len(points), -1), np.repeat(weights, _POINTS, axis=1)
 
 
