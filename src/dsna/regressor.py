@@ -213,7 +213,8 @@ class DSNARegressor(RegressorMixin, DSNARegression):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        return self._shaped(self._decided(X, *self._answer(X)))
+        Q, near = self._neighbors(X)
+        return self._shaped(self._decided(X, near, self._coefficients(Q, near)))
 
     def with_settings(self, **settings: Any) -> DSNARegressor:
         """A view of the fitted model under other settings of what comes after the neighbours.
@@ -327,8 +328,8 @@ class DSNARegressor(RegressorMixin, DSNARegression):
         if not self._regions:
             raise DSNAError("Intervals need out-of-bag rows, and this model has none: fit on 10 rows or more.")
         X = check_rows(self, X, reset=False)
-        near, answers = self._answer(X)
-        prediction = self._decided(X, near, answers)
+        Q, near = self._neighbors(X)
+        prediction = self._decided(X, near, self._coefficients(Q, near))
         spread = target_spread(near.kernel, self._index.label[near.rows]) + self._past(X)
         bounds = np.stack(
             [r.intervals(prediction[:, a], coverage, spread[:, a]) for a, r in enumerate(self._regions)], axis=1
