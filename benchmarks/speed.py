@@ -63,11 +63,12 @@ def with_coefficients(model: Any, Q: np.ndarray, found: list[tuple[np.ndarray, .
             other[i, k] = theirs.pop(int(near.rows[i, k]), 0.0)
         other[i, 0] += sum(abs(a) for a in theirs.values())
     apart = float(np.abs(other - answers["alpha"]).sum(axis=1).mean())
-    model._answer = lambda X: (*rest, {**answers, "alpha": other})
+    of_rows = {rows.tobytes(): alpha for rows, alpha in zip(near.rows, other, strict=True)}
+    model._solve = lambda Q, some: {"alpha": np.stack([of_rows[rows.tobytes()] for rows in some.rows])}
     try:
         return model.predict(Q), apart
     finally:
-        del model._answer
+        del model._solve
 
 
 def prediction(report: Report, quick: bool) -> None:

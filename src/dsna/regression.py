@@ -140,9 +140,31 @@ class DSNARegression(DSNAEstimator):
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self.n_outputs_ == 1 and values.shape[1] == 1 else values
 
-    def _decided(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> np.ndarray:
+    def _coefficients(self, Q: np.ndarray, near: Neighborhoods) -> np.ndarray:
+        """(n, M) coefficients of queries; the forest's kernel instead where predictions do not depend on them."""
+        alpha = near.kernel
+        some = np.flatnonzero(self._depends_on_coefficients(near))
+        if len(some):
+            alpha[some] = self._solve(Q[some], near.part(some))["alpha"]
+        return alpha
+
+    def _depends_on_coefficients(self, near: Neighborhoods) -> np.ndarray:
+        """(n,) False where the kernel has all weight, or where all neighbours have the target that is predicted then.
+
+        The latter holds for weights that add up to one, of targets that no trend carries over.
+        """
+        rule = self._rule
+        if rule.blend == 1.0:
+            return np.zeros(len(near.size), dtype=bool)
+        if not rule.sum_to_one or (self._trend is not None and max(rule.offset, rule.pull) > 0.0):
+            return np.ones(len(near.size), dtype=bool)
+        target = self._index.label[near.rows]
+        inside = np.arange(target.shape[1]) < near.size[:, None]
+        return np.asarray(np.any((target != target[:, :1]).any(axis=2) & inside, axis=1))
+
+    def _decided(self, X: np.ndarray, near: Neighborhoods, alpha: np.ndarray) -> np.ndarray:
         """(n, n_outputs) predictions."""
-        weights = self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows])
+        weights = self._rule.weights(alpha, near.kernel, self._rarity[near.rows])
         return self._rule.predict(weights, self._carried(X, near, self._rule), self._grid)
 
     def _carried(self, X: np.ndarray, near: Neighborhoods, rule: Rule) -> np.ndarray:

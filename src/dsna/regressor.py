@@ -224,7 +224,8 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        return self._shaped(self._decided(X, *self._answer(X)))
+        Q, near = self._neighbors(X)
+        return self._shaped(self._decided(X, near, self._coefficients(Q, near)))
 
     def with_settings(self, **settings: Any) -> DSNARegressor:
         """A view of the fitted model under other settings of what comes after the neighbours.

@@ -252,13 +252,12 @@ class Trees(Checked):
         Sums are taken tree by tree and relative to the first: the result of a row depends on no other row, and the mean
         of equal values is exactly that value.
         """
+        from .._kernels.forest.leaves import mean_over_trees
+
         used = np.ones(leaves.shape, dtype=bool) if used is None else used
-        first = leaf_value[leaves[:, 0]]
-        total = np.zeros_like(first)
-        for t in range(1, leaves.shape[1]):
-            total += (leaf_value[leaves[:, t]] - first) * used[:, t, None]
-        with np.errstate(invalid="ignore"):
-            return np.asarray(first + total / used.sum(axis=1, keepdims=True))
+        means = np.empty((len(leaves), leaf_value.shape[1]))
+        mean_over_trees(writable(leaf_value), writable(leaves), writable(used), means)
+        return means
 
     def with_rows(self, leaves: np.ndarray, rows: np.ndarray) -> Trees:
         """Trees whose leaves hold more rows: ``rows[i]`` joins leaf ``leaves[i]``."""

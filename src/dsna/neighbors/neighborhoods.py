@@ -12,7 +12,7 @@ from .._utils.sums import ordered_sum, weighted_sum
 from ..forest.held_out import N_FOLDS
 from ..forest.trees import Trees
 
-_CHUNK = 256
+_CHUNK = 512
 
 
 class Neighborhoods:
@@ -46,19 +46,21 @@ class Neighborhoods:
     def join(cls, parts: list[Neighborhoods]) -> Neighborhoods:
         """Neighbourhoods one after another; the widest sets M."""
         width = max(p.rows.shape[1] for p in parts)
-        wide = [
-            (
-                np.pad(p.rows, ((0, 0), (0, width - p.rows.shape[1]))),
-                np.pad(p.proximity, ((0, 0), (0, width - p.rows.shape[1]))),
-            )
-            for p in parts
-        ]
-        return cls(
-            np.concatenate([r for r, _ in wide]),
-            np.concatenate([p for _, p in wide]),
-            np.concatenate([p.size for p in parts]),
+        if len(parts) == 1:
+            return parts[0]
+        size = np.concatenate([p.size for p in parts])
+        joined = cls(
+            np.zeros((len(size), width), dtype=np.int64),
+            np.zeros((len(size), width)),
+            size,
             np.concatenate([p.vote for p in parts]),
         )
+        start = 0
+        for p in parts:
+            some = slice(start, start + len(p.size)), slice(p.rows.shape[1])
+            joined.rows[some], joined.proximity[some] = p.rows, p.proximity
+            start += len(p.size)
+        return joined
 
 
 class KnownRows(NamedTuple):
@@ -117,8 +119,10 @@ def _gather_some(
     leaf_value, left_out, leaf_ptr, leaf_rows = (writable(a) for a in leaves)
     reached = np.empty((len(X), len(nodes[0])), dtype=np.int32)
     route(X, *nodes, reached)
-    room = int(np.max(np.sum(leaf_ptr[reached + 1] - leaf_ptr[reached], axis=1)))
-    width = max(1, min(room, len(Z)) if max_neighbors is None else min(max_neighbors, len(Z)))
+    most = max_neighbors
+    if most is None:
+        most = max(1, int(np.max(np.sum(leaf_ptr[reached + 1] - leaf_ptr[reached], axis=1))))
+    width = min(most, len(Z))
     rows = np.zeros((len(X), width), dtype=np.int64)
     proximity = np.zeros((len(X), width))
     size = np.zeros(len(X), dtype=np.int64)
@@ -126,7 +130,7 @@ def _gather_some(
     gather(reached, fold, left_out, *held, Q, Z, rows, proximity, size)
     width = max(1, int(size.max()))
     vote = Trees.mean_over_trees(leaf_value, reached, (fold < 0)[:, None] | left_out.T[fold])
-    return rows[:, :width].copy(), proximity[:, :width].copy(), size, vote
+    return np.ascontiguousarray(rows[:, :width]), np.ascontiguousarray(proximity[:, :width]), size, vote
 
 
 def nearest_neighbors(

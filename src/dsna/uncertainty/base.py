@@ -101,7 +101,7 @@ class DSNAUncertainty(DSNARegression):
         """
         check_share(coverage, "coverage")
         X, near, answers = self._asked(X, "Intervals")
-        prediction = self._decided(X, near, answers)
+        prediction = self._decided(X, near, answers["alpha"])
         opens = self._continuation is not None and self._continuation.used.any(axis=0)
         spread = self._spread(near) + np.where(opens, 0.0, self._past(X))
         bounds = np.stack(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsna._kernels.approximation.neighbors import gather
+from dsna._kernels.approximation.neighbors import BUCKETS, gather
 
 modest = settings(max_examples=60)
 N_FOLDS = 5
@@ -161,6 +161,28 @@ def test_thousands_of_rows():
     forest = Forest(1, n_rows=5000, n_trees=5, n_leaves=2)
     leaves, Q = forest.queries(3)
     check(forest, leaves, Q, np.full(3, -1), 5000)
+
+
+@modest
+@given(st.integers(0, 10_000), st.sampled_from([1, 10, 100]), st.booleans())
+def test_few_of_many_rows(seed, most, weighted):
+    """So many that buckets find the bound; ranks that tie, and ranks that do not."""
+    forest = Forest(seed, n_rows=600, n_trees=9, n_leaves=2)
+    leaves, Q = forest.queries(2)
+    if weighted:
+        forest.weight = forest.rng.uniform(0.5, 2.0, forest.n_rows)
+        forest.rarity = forest.rng.uniform(0.1, 10.0, forest.n_rows)
+    assert min(len(forest.shares(leaf, -1)) for leaf in leaves) > BUCKETS
+    check(forest, leaves, Q, np.full(2, -1), most)
+
+
+def test_a_query_leaves_nothing_behind_for_the_next():
+    forest = Forest(5)
+    leaves, Q = forest.queries()
+    fold = forest.rng.integers(-1, N_FOLDS, len(Q))
+    together = forest.gather(leaves, Q, fold, 10)
+    alone = [forest.gather(leaves[i : i + 1], Q[i : i + 1], fold[i : i + 1], 10)[0] for i in range(len(Q))]
+    assert together == alone
 
 
 def test_weighing_a_row_twice_is_repeating_it():

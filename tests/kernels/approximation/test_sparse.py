@@ -8,9 +8,23 @@ from hypothesis import strategies as st
 
 from benchmarks.slow_algorithm import best_coefficients
 from dsna._kernels.approximation.query import MAX_STEPS
-from dsna._kernels.approximation.sparse import sparse_approximation
+from dsna._kernels.approximation.sparse import Gram, begin_gram, sparse_approximation
 
 modest = settings(max_examples=40)
+
+
+def gram_of(R, ridge):
+    """The Gram matrix of rows R, of which nothing but the diagonal is known."""
+    m = len(R)
+    gram = Gram(
+        columns=np.ascontiguousarray(R.T),
+        ridge=np.broadcast_to(np.asarray(ridge, dtype=np.float64), m).copy(),
+        diagonal=np.full(m, np.nan),
+        known=np.ones(m, dtype=bool),
+        rows=np.full((m, m), np.nan),
+    )
+    begin_gram(gram, m)
+    return gram
 
 
 class Problem:
@@ -32,11 +46,16 @@ class Problem:
         smooth = 0.5 * np.sum((self.R.T @ a) ** 2) + 0.5 * self.ridge * a @ a
         return smooth + self.lam @ np.abs(a) + self.gamma @ np.abs(a - self.b)
 
-    def solve(self, start=None, tol=1e-9):
+    @property
+    def gram(self):
+        return gram_of(self.R, self.ridge)
+
+    def solve(self, start=None, tol=1e-9, gram=None):
         a = (self.b if start is None else start).copy()
         g = np.empty(len(a))
+        gram = self.gram if gram is None else gram
         residual, objective, steps = sparse_approximation(
-            self.G, len(a), self.lam, self.gamma, self.b, tol, MAX_STEPS, a, g
+            gram, len(a), self.lam, self.gamma, self.b, tol, MAX_STEPS, a, g
         )
         assert np.all(np.isfinite(a))
         scale = 1 + abs(objective)
@@ -167,7 +186,7 @@ def test_default_tolerance_bounds_the_loss():
         g = np.empty(50)
         rough = problem.b.copy()
         residual, *_ = sparse_approximation(
-            problem.G, 50, problem.lam, problem.gamma, problem.b, 1e-3, MAX_STEPS, rough, g
+            problem.gram, 50, problem.lam, problem.gamma, problem.b, 1e-3, MAX_STEPS, rough, g
         )
         assert residual <= 1e-3
         lost = problem.objective(rough) - problem.objective(exact)
@@ -183,11 +202,10 @@ def test_without_the_constraint(lam, gamma, ridge):
         L, target = rng.normal(size=(m, d)), rng.normal(size=d)
         b = prior(rng, m)
         R = np.vstack([L - target, -target])
-        G = R @ R.T
-        G[range(m), range(m)] += ridge
+        gram = gram_of(R, np.append(np.full(m, ridge), 0.0))
         a, g = np.append(b, 0.0), np.empty(m + 1)
         penalties = np.append(np.full(m, lam), 0.0), np.append(np.full(m, gamma), 0.0)
-        residual, objective, _ = sparse_approximation(G, m + 1, *penalties, np.append(b, 0.0), 1e-9, MAX_STEPS, a, g)
+        residual, objective, _ = sparse_approximation(gram, m + 1, *penalties, np.append(b, 0.0), 1e-9, MAX_STEPS, a, g)
         assert residual < 1e-6
         x = cp.Variable(m)
         fit = 0.5 * cp.sum_squares(L.T @ x - target) + 0.5 * ridge * cp.sum_squares(x)
@@ -274,3 +292,27 @@ def test_more_penalty_on_a_row_never_enlarges_it(problem):
     before = np.abs(problem.solve()[0])
     problem.lam[0] += 0.2
     assert np.abs(problem.solve()[0]) <= before + 1e-7
+
+
+@modest
+@given(drawn)
+def test_only_rows_that_are_needed_are_computed(problem):
+    """They are those of the Gram matrix; the next solve uses them, and finds what it would find without them."""
+    problem = random_problem(*problem, 0.01, uneven=True)
+    gram = problem.gram
+    np.testing.assert_allclose(gram.diagonal, np.diag(problem.G), rtol=1e-12)
+    assert not gram.known.any()
+    a = problem.solve(gram=gram)
+    moved = np.flatnonzero(a != problem.b)
+    assert gram.known[moved].all()
+    np.testing.assert_allclose(gram.rows[gram.known], problem.G[gram.known], rtol=1e-12, atol=1e-12)
+    assert np.isnan(gram.rows[~gram.known]).all()
+    np.testing.assert_array_equal(problem.solve(gram=gram), a)
+
+
+def test_a_block_of_a_larger_work_space():
+    problem = random_problem(4, 20, 5, 0.003, 0.1, 0.01)
+    wide = Gram(np.zeros((5, 31)), np.full(31, 0.01), np.empty(31), np.empty(31, dtype=bool), np.full((31, 31), np.nan))
+    wide.columns[:, :20] = problem.R.T
+    begin_gram(wide, 20)
+    np.testing.assert_array_equal(problem.solve(gram=wide), problem.solve())

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsna._kernels.forest.leaves import fill_means, mark_kept
+from dsna._kernels.forest.leaves import fill_means, mark_kept, mean_over_trees
 
 
 def draw(seed, sizes):
@@ -59,3 +59,20 @@ def test_leaves_keep_a_share_of_each_code(seed, sizes, most):
             assert of_code.sum() == pytest.approx(expected, abs=1.0)
             assert of_code[0]
             assert not np.any(np.diff(of_code.astype(int)) > 0), "the first rows are kept"
+
+
+@given(seed=st.integers(0, 1000), n_trees=st.integers(1, 12))
+def test_means_over_the_trees_that_are_used(seed, n_trees):
+    rng = np.random.default_rng(seed)
+    leaf_value = rng.normal(size=(30, 3))
+    leaf_value[:, 2] = 0.1
+    leaves = rng.integers(0, 30, (6, n_trees)).astype(np.int32)
+    used = rng.random((6, n_trees)) < 0.7
+    used[0] = False
+    used[1:, rng.integers(n_trees)] = True
+    means = np.empty((6, 3))
+    mean_over_trees(leaf_value, leaves, used, means)
+    assert np.isnan(means[0]).all()
+    for i in range(1, 6):
+        np.testing.assert_allclose(means[i], leaf_value[leaves[i, used[i]]].mean(axis=0), rtol=1e-12, atol=1e-12)
+        assert means[i, 2] == 0.1

@@ -43,15 +43,23 @@ def majority(label, weight, m):
     """The class of largest total weight among m rows, the smallest of equals."""
     best = label[0, 0]
     best_weight = -1.0
-    for i in range(m):
+    last = -np.inf
+    while True:
+        # Class by class, rising.
+        code = np.inf
+        for i in range(m):
+            if last < label[i, 0] < code:
+                code = label[i, 0]
+        if code == np.inf:
+            return best
         total = 0.0
-        for j in range(m):
-            if label[j, 0] == label[i, 0]:
-                total += weight[j]
-        if total > best_weight or (total == best_weight and label[i, 0] < best):
-            best = label[i, 0]
+        for i in range(m):
+            if label[i, 0] == code:
+                total += weight[i]
+        if total > best_weight:
+            best = code
             best_weight = total
-    return best
+        last = code
 
 
 @kernel

@@ -5,6 +5,8 @@ import numpy as np
 from ..jit import TIE, kernel
 from ..sorting import kth_smallest, order_of
 
+BUCKETS = 256
+
 
 @kernel
 def _squared_distance(Z, row, q):
@@ -15,9 +17,9 @@ def _squared_distance(Z, row, q):
 
 
 @kernel
-def _swap(rank, slots, j, k):
+def _swap(rank, met, j, k):
     rank[j], rank[k] = rank[k], rank[j]
-    slots[j], slots[k] = slots[k], slots[j]
+    met[j], met[k] = met[k], met[j]
 
 
 @kernel
@@ -40,32 +42,68 @@ def _nearest_first(away, row):
 
 
 @kernel
-def _keep_best(rank, slots, n, most, keys, Z, q):
+def _kth_of_many(values, n, k):
+    """As ``kth_smallest``, for many values of which a small k is asked: only those of one bucket are compared."""
+    low = values[0]
+    high = values[0]
+    for i in range(n):
+        low = min(low, values[i])
+        high = max(high, values[i])
+    scale = (BUCKETS - 1) / (high - low)
+    if n < BUCKETS or not 0.0 < scale < np.inf:
+        return kth_smallest(values, n, k)
+    count = np.zeros(BUCKETS, np.int64)
+    for i in range(n):
+        count[np.int64((values[i] - low) * scale)] += 1
+    bucket = np.int64(0)
+    while k >= count[bucket]:
+        k -= count[bucket]
+        bucket += 1
+    inside = np.int64(0)
+    for i in range(n):
+        value = values[i]
+        values[inside] = value
+        inside += np.int64(np.int64((value - low) * scale) == bucket)
+    return kth_smallest(values, inside, k)
+
+
+@kernel
+def _keep_best(rank, met, n, most, spare, Z, q):
     """Bring the ``most`` entries of lowest rank to the front; those that tie with the last go by distance from q."""
-    bound = kth_smallest(rank[:n].copy(), n, most - 1)
+    for k in range(n):
+        spare[k] = rank[k]
+    bound = _kth_of_many(spare, n, most - 1)
     slack = TIE * abs(bound)
     kept = np.int64(0)
     for k in range(n):
         if rank[k] < bound - slack:
-            _swap(rank, slots, kept, k)
+            _swap(rank, met, kept, k)
             kept += 1
     tied = kept
     for k in range(kept, n):
         if rank[k] <= bound + slack:
-            _swap(rank, slots, tied, k)
+            _swap(rank, met, tied, k)
             tied += 1
     if tied > most:
         away = np.empty(tied - kept)
         row = np.empty(tied - kept)
         for k in range(tied - kept):
-            row[k] = keys[slots[kept + k]]
-            away[k] = _squared_distance(Z, keys[slots[kept + k]], q)
+            row[k] = met[kept + k]
+            away[k] = _squared_distance(Z, met[kept + k], q)
         order = _nearest_first(away, row)
-        tied_slots = slots[kept:tied].copy()
+        tied_met = met[kept:tied].copy()
         tied_rank = rank[kept:tied].copy()
         for k in range(tied - kept):
-            slots[kept + k] = tied_slots[order[k]]
+            met[kept + k] = tied_met[order[k]]
             rank[kept + k] = tied_rank[order[k]]
+
+
+@kernel
+def _all_ones(weight):
+    for i in range(weight.shape[0]):
+        if weight[i] != 1.0:
+            return False
+    return True
 
 
 @kernel
@@ -86,55 +124,49 @@ def gather(leaves, fold, left_out, leaf_ptr, leaf_rows, row_fold, row_weight, ra
     """
     n, n_trees = leaves.shape
     M = rows.shape[1]
-    visits = 1
-    for i in range(n):
-        total_visits = 0
-        for t in range(n_trees):
-            total_visits += leaf_ptr[leaves[i, t] + 1] - leaf_ptr[leaves[i, t]]
-        visits = max(visits, total_visits)
-    # Rows found and their sums stand in an open-addressing table, a power of two long and at most half full.
-    length = 16
-    while length < 2 * visits:
-        length *= 2
-    mask = length - 1
-    keys = np.full(length, np.int64(-1))
-    sums = np.zeros(length)
-    slots = np.empty(visits, np.int64)
-    rank = np.empty(visits)
+    N = row_weight.shape[0]
+    even = _all_ones(row_weight)
+    # One sum for each training row, zero where a query has not met it.
+    sums = np.zeros(N)
+    met = np.empty(N + 1, np.int64)
+    rank = np.empty(N)
+    spare = np.empty(N)
     for i in range(n):
         used = 0
-        n_found = np.int64(0)
+        n_met = np.int64(0)
         for t in range(n_trees):
             if fold[i] >= 0 and not left_out[t, fold[i]]:
                 continue
             used += 1
             begin, end = leaf_ptr[leaves[i, t]], leaf_ptr[leaves[i, t] + 1]
+            if even and fold[i] < 0:
+                share = 1.0 / (end - begin)
+                for k in range(begin, end):
+                    row = np.uint32(leaf_rows[k])
+                    met[n_met] = row
+                    n_met += np.int64(sums[row] == 0.0)
+                    sums[row] += share
+                continue
             total = 0.0
             for k in range(begin, end):
                 total += row_weight[leaf_rows[k]]
             for k in range(begin, end):
-                row = np.int64(leaf_rows[k])
+                row = np.uint32(leaf_rows[k])
                 if row_weight[row] == 0.0 or (fold[i] >= 0 and row_fold[row] == fold[i]):
                     continue
-                at = ((row * 2654435761) >> 7) & mask
-                while keys[at] != -1 and keys[at] != row:
-                    at = (at + 1) & mask
-                if keys[at] == -1:
-                    keys[at] = row
-                    slots[n_found] = at
-                    n_found += 1
-                sums[at] += row_weight[row] / total
-        for k in range(n_found):
-            rank[k] = -sums[slots[k]]
-        if n_found > M:
-            for k in range(n_found):
-                rank[k] *= rarity[keys[slots[k]]]
-            _keep_best(rank, slots, n_found, M, keys, Z, Q[i])
-        size[i] = min(n_found, M)
+                met[n_met] = row
+                n_met += np.int64(sums[row] == 0.0)
+                sums[row] += row_weight[row] / total
+        for k in range(n_met):
+            rank[k] = -sums[met[k]]
+        if n_met > M:
+            for k in range(n_met):
+                rank[k] *= rarity[met[k]]
+            _keep_best(rank, met, n_met, M, spare, Z, Q[i])
+        size[i] = min(n_met, M)
         order = order_of(rank[: size[i]])
         for k in range(size[i]):
-            rows[i, k] = keys[slots[order[k]]]
-            proximity[i, k] = sums[slots[order[k]]] / used
-        for k in range(n_found):
-            keys[slots[k]] = -1
-            sums[slots[k]] = 0.0
+            rows[i, k] = met[order[k]]
+            proximity[i, k] = sums[met[order[k]]] / used
+        for k in range(n_met):
+            sums[met[k]] = 0.0

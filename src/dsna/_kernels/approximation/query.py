@@ -8,7 +8,7 @@ from ..jit import TIE, first_smallest, kernel
 from ..sorting import kth_smallest
 from .clustering import label_factor, majority, widest_gap
 from .groups import seen_from
-from .sparse import sparse_approximation
+from .sparse import Gram, begin_gram, sparse_approximation
 
 MAX_STEPS = 20_000
 SETTLED = 1e-4  # a label has settled if it moves less than this share of the widest gap,
@@ -82,45 +82,71 @@ def _prior(away, factor, proximity, m, how, scale, inside, b):
         b[i] /= total
 
 
+class Cluster(NamedTuple):
+    """Work space for the rows of one cluster, as its point sees them; the origin may be one more."""
+
+    gram: Gram
+    place: np.ndarray  # which rows of the neighbourhood they are
+    lam: np.ndarray
+    gamma: np.ndarray
+    prior: np.ndarray
+    start: np.ndarray  # coefficients, before a solve and after it
+    slope: np.ndarray
+
+
 @kernel
-def _solve_cluster(L, point, b, inside, proximity, most, m, squared, how, alpha):
-    """Sparse coefficients of one cluster; fills ``alpha[:m]``. Returns (objective, optimality residual)."""
-    d = L.shape[1]
+def _room(m, d):
+    """Work space for clusters of up to m rows of d numbers."""
+    n = m + 1
+    gram = Gram(np.empty((d, n)), np.empty(n), np.empty(n), np.empty(n, np.bool_), np.empty((n, n)))
+    return Cluster(gram, np.empty(n, np.int64), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+
+
+@kernel
+def _enter(cluster, L, point, inside, proximity, m, squared, how):
+    """Fill the rows of a cluster and their penalties. Returns how many rows there are."""
+    most = 0.0
+    for i in range(m):
+        most = max(most, proximity[i])
+    unit = np.sqrt(squared)
+    columns = cluster.gram.columns
     n = np.int64(0)
-    place = np.empty(m, np.int64)
     for i in range(m):
         if inside[i]:
-            place[n] = i
+            for a in range(L.shape[1]):
+                columns[a, n] = (L[i, a] - point[a]) / unit
+            cluster.place[n] = i
+            cluster.lam[n] = how.lam * (most / proximity[i] if how.use_proximity == 1 else 1.0)
+            cluster.gamma[n] = how.gamma
+            cluster.gram.ridge[n] = how.ridge
             n += 1
-    size = n + 1 - how.sum_to_one
-    R = np.empty((size, d))
-    lam = np.zeros(size)
-    gamma = np.zeros(size)
-    prior = np.zeros(size)
-    for k in range(n):
-        i = place[k]
-        for a in range(d):
-            R[k, a] = L[i, a] - point[a]
-        lam[k] = how.lam * (most / proximity[i] if how.use_proximity == 1 else 1.0)
-        gamma[k] = how.gamma
-        prior[k] = b[i]
     if how.sum_to_one == 0:
         # The origin, free of penalties, takes up what the sum lacks.
-        for a in range(d):
-            R[n, a] = -point[a]
-    G = np.dot(R, R.T)
-    for k in range(size):
-        for j in range(size):
-            G[k, j] /= squared
+        for a in range(L.shape[1]):
+            columns[a, n] = -point[a] / unit
+        cluster.lam[n] = 0.0
+        cluster.gamma[n] = 0.0
+        cluster.gram.ridge[n] = 0.0
+        cluster.prior[n] = 0.0
+    begin_gram(cluster.gram, n + 1 - how.sum_to_one)
+    return n
+
+
+@kernel
+def _solve_cluster(cluster, n, b, m, how, alpha):
+    """Sparse coefficients of the n rows of a cluster; fills ``alpha[:m]``. Returns (objective, optimality residual)."""
+    size = n + 1 - how.sum_to_one
     for k in range(n):
-        G[k, k] += how.ridge
-    start = prior.copy()
-    work = np.empty(size)
-    residual, objective, _ = sparse_approximation(G, size, lam, gamma, prior, how.tol, MAX_STEPS, start, work)
+        cluster.prior[k] = b[cluster.place[k]]
+    for k in range(size):
+        cluster.start[k] = cluster.prior[k]
+    residual, objective, _ = sparse_approximation(
+        cluster.gram, size, cluster.lam, cluster.gamma, cluster.prior, how.tol, MAX_STEPS, cluster.start, cluster.slope
+    )
     for i in range(m):
         alpha[i] = 0.0
     for k in range(n):
-        alpha[place[k]] = start[k]
+        alpha[cluster.place[k]] = cluster.start[k]
     return objective, residual
 
 
@@ -159,6 +185,7 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, found, poi
     D = Z.shape[1]
     q = label.shape[1]
     is_class = how.n_classes > 0
+    cluster = _room(rows.shape[1], D)
     for i in range(Q.shape[0]):
         m = size[i]
         if m == 0:
@@ -173,9 +200,6 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, found, poi
             for a in range(q):
                 largest = max(largest, abs(label[rows[i, 0], a]))
         near = proximity[i]
-        most = 0.0
-        for k in range(m):
-            most = max(most, near[k])
         n_found = found[i]
         member = answers.member[i]
         fits = answers.hull_residual[i]
@@ -204,6 +228,8 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, found, poi
                     for a in range(q):
                         settled[0, a] += first[k, a] / n
         step = 0
+        entered = -1
+        n_inner = np.int64(0)
         while True:
             if how.max_iter > 0:
                 for k in range(m):
@@ -211,8 +237,11 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, how, found, poi
             worst = 0.0
             for c in range(n_found):
                 inner = member[:m, c]
+                if entered != c:
+                    n_inner = _enter(cluster, L, point[i, c], inner, near, m, squared, how)
+                    entered = c
                 _prior(away, factor, near, m, how, scale, inner, b)
-                objective[c], residual = _solve_cluster(L, point[i, c], b, inner, near, most, m, squared, how, alpha[c])
+                objective[c], residual = _solve_cluster(cluster, n_inner, b, m, how, alpha[c])
                 objective[c] += 0.5 * fits[c] ** 2 / squared
                 worst = max(worst, residual)
             best = first_smallest(objective, TIE)

@@ -3,6 +3,7 @@
     minimise  1/2 a' G a + sum_i lam_i |a_i| + gamma |a_i - b_i|    subject to  sum(a) = 1
 
 G is the Gram matrix of the rows seen from the target, plus a small ridge; b is the prior, whose sum is one too.
+A solve that starts at the prior moves few coefficients, so a row of G is computed when it is needed first.
 Each step moves weight from one coefficient to another, so the sum never changes.  Along such a pair the objective
 is a parabola with at most four kinks and is minimised exactly.
 
@@ -17,6 +18,8 @@ Without the constraint (the paper's form) the same solver serves: the caller add
 penalty, and the origin takes up whatever the sum lacks.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..forest.splits import cholesky_solve
@@ -24,7 +27,47 @@ from ..jit import TIE, kernel
 from ..sorting import order_of
 
 PATIENCE = 5
+FLAT = 1e-12  # least curvature along a pair
 EQUAL = 1e-12  # slopes that differ by less are equal; of these, the first row moves
+
+
+class Gram(NamedTuple):
+    """A Gram matrix of m rows or more; see ``begin_gram``."""
+
+    columns: np.ndarray  # (d, >= m) the rows, as columns
+    ridge: np.ndarray  # (m,) added to the diagonal
+    diagonal: np.ndarray  # (m,)
+    known: np.ndarray  # (m,) which rows of the matrix have been computed
+    rows: np.ndarray  # (m, >= m) the matrix, row by row
+
+
+@kernel
+def begin_gram(gram, m):
+    """Fill the diagonal of the leading m x m block; no row is known yet."""
+    for i in range(m):
+        gram.diagonal[i] = 0.0
+        gram.known[i] = False
+    for a in range(gram.columns.shape[0]):
+        for i in range(m):
+            gram.diagonal[i] += gram.columns[a, i] * gram.columns[a, i]
+    for i in range(m):
+        gram.diagonal[i] += gram.ridge[i]
+
+
+@kernel
+def _row_of(gram, m, i):
+    """Row i of the matrix."""
+    row = gram.rows[i]
+    if not gram.known[i]:
+        gram.known[i] = True
+        for j in range(m):
+            row[j] = 0.0
+        for a in range(gram.columns.shape[0]):
+            factor = gram.columns[a, i]
+            for j in range(m):
+                row[j] += factor * gram.columns[a, j]
+        row[i] = gram.diagonal[i]
+    return row
 
 
 @kernel
@@ -37,6 +80,13 @@ def _left_slope(a, b, lam, gamma):
 def _right_slope(a, b, lam, gamma):
     slope = lam if a >= 0.0 else -lam
     return slope + (gamma if a >= b else -gamma)
+
+
+@kernel
+def _set_slopes(i, lam, gamma, b, a, left, right):
+    """Slopes of the l1 terms on either side of coefficient i."""
+    left[i] = _left_slope(a[i], b[i], lam[i], gamma[i])
+    right[i] = _right_slope(a[i], b[i], lam[i], gamma[i])
 
 
 @kernel
@@ -61,18 +111,20 @@ def _landing(value, b, distance, direction):
 
 
 @kernel
-def _product(G, m, a, g):
+def _product(gram, m, a, g):
     """Fill g with G a."""
     for i in range(m):
-        g[i] = 0.0
-    for j in range(m):
-        if a[j] != 0.0:
-            for i in range(m):
-                g[i] += G[j, i] * a[j]
+        g[i] = gram.ridge[i] * a[i]
+    for c in range(gram.columns.shape[0]):
+        total = 0.0
+        for j in range(m):
+            total += gram.columns[c, j] * a[j]
+        for i in range(m):
+            g[i] += total * gram.columns[c, i]
 
 
 @kernel
-def _newton_step(G, m, lam, gamma, b, a):
+def _newton_step(gram, m, lam, gamma, b, a):
     """Move all coefficients that are off their kinks toward their joint optimum, while the objective falls.
 
     The last of them takes up what the others give, so that the sum stays.  The way there may pass kinks; it ends
@@ -91,8 +143,10 @@ def _newton_step(G, m, lam, gamma, b, a):
     for k in range(n):
         i = free[k]
         slope[k] = lam[i] * np.sign(a[i]) + gamma[i] * np.sign(a[i] - b[i])
+        row = _row_of(gram, m, i)
         for j in range(m):
-            slope[k] += G[i, j] * a[j]
+            slope[k] += row[j] * a[j]
+    G = gram.rows
     H = np.empty((n - 1, n - 1))
     move = np.empty(n)
     largest = 0.0
@@ -147,12 +201,12 @@ def _newton_step(G, m, lam, gamma, b, a):
 
 
 @kernel
-def sparse_approximation(G, m, lam, gamma, b, tol, max_steps, a, g):
+def sparse_approximation(gram, m, lam, gamma, b, tol, max_steps, a, g):
     """Solve the problem of this module for the leading m x m block of G, starting at the ``a`` given.
 
     Parameters
     ----------
-    G : (>= m, >= m) symmetric positive semi-definite.
+    gram : ``Gram`` that ``begin_gram`` has begun; may hold rows that an earlier solve needed.
     lam, gamma, b : (m,) penalties lam_i and gamma_i, prior.
     tol : optimality residual at which to stop.
     a : (m,) start with sum one; holds the solution afterwards.
@@ -162,7 +216,12 @@ def sparse_approximation(G, m, lam, gamma, b, tol, max_steps, a, g):
     -------
     (optimality residual, objective, steps)
     """
-    _product(G, m, a, g)
+    _product(gram, m, a, g)
+    left = np.empty(m)
+    right = np.empty(m)
+    promised = np.empty(m)
+    for i in range(m):
+        _set_slopes(i, lam, gamma, b, a, left, right)
     residual = np.inf
     steps = 0
     while steps < max_steps:
@@ -170,11 +229,11 @@ def sparse_approximation(G, m, lam, gamma, b, tol, max_steps, a, g):
         down = -np.inf
         up_least = np.inf
         for i in range(m):
-            value = g[i] + _left_slope(a[i], b[i], lam[i], gamma[i])
+            value = g[i] + left[i]
             if value > down + EQUAL:
                 down = value
                 give = i
-            value = g[i] + _right_slope(a[i], b[i], lam[i], gamma[i])
+            value = g[i] + right[i]
             if value < up_least - EQUAL:
                 up_least = value
         residual = down - up_least
@@ -183,16 +242,18 @@ def sparse_approximation(G, m, lam, gamma, b, tol, max_steps, a, g):
         # The partner that promises the largest decrease of the smooth part.
         take = -1
         promise = 0.0
+        row = _row_of(gram, m, give)
+        own = row[give]
         for i in range(m):
-            want = down - (g[i] + _right_slope(a[i], b[i], lam[i], gamma[i]))
-            if want > 0.0 and i != give:
-                value = want * want / max(G[give, give] + G[i, i] - 2.0 * G[give, i], 1e-12)
-                if value > promise * (1.0 + TIE):
-                    promise = value
-                    take = i
+            want = max(down - (g[i] + right[i]), 0.0)
+            promised[i] = want * want / max(own + gram.diagonal[i] - 2.0 * row[i], FLAT)
+        for i in range(m):
+            if promised[i] > promise * (1.0 + TIE) and i != give:
+                promise = promised[i]
+                take = i
         if take < 0:
             break
-        curvature = max(G[give, give] + G[take, take] - 2.0 * G[give, take], 1e-12)
+        curvature = max(own + gram.diagonal[take] - 2.0 * row[take], FLAT)
         moved = 0.0
         at_give = a[give]
         at_take = a[take]
@@ -227,12 +288,18 @@ def sparse_approximation(G, m, lam, gamma, b, tol, max_steps, a, g):
             break
         a[give] = at_give
         a[take] = at_take
+        other = _row_of(gram, m, take)
         for i in range(m):
-            g[i] += moved * (G[take, i] - G[give, i])
+            g[i] += moved * (other[i] - row[i])
         steps += 1
         if steps % (PATIENCE * m) == 0:
-            _newton_step(G, m, lam, gamma, b, a)
-            _product(G, m, a, g)
+            _newton_step(gram, m, lam, gamma, b, a)
+            _product(gram, m, a, g)
+            for i in range(m):
+                _set_slopes(i, lam, gamma, b, a, left, right)
+        else:
+            _set_slopes(give, lam, gamma, b, a, left, right)
+            _set_slopes(take, lam, gamma, b, a, left, right)
     objective = 0.0
     for i in range(m):
         objective += 0.5 * a[i] * g[i] + lam[i] * abs(a[i]) + gamma[i] * abs(a[i] - b[i])

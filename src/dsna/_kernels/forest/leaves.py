@@ -30,6 +30,29 @@ def fill_means(leaf_ptr, leaf_rows, values, weight, means):
 
 
 @kernel
+def mean_over_trees(leaf_value, leaves, used, means):
+    """Fill ``means`` (n, k) with the means of ``leaf_value`` over the leaves (n, T) of the trees that are used (n, T).
+
+    Sums are taken tree by tree and relative to the first tree; where no tree is used, means are not numbers.
+    """
+    k = leaf_value.shape[1]
+    off = np.empty(k)
+    for i in range(leaves.shape[0]):
+        first = leaf_value[leaves[i, 0]]
+        count = 0
+        for a in range(k):
+            off[a] = 0.0
+        for t in range(leaves.shape[1]):
+            if used[i, t]:
+                count += 1
+                value = leaf_value[leaves[i, t]]
+                for a in range(k):
+                    off[a] += value[a] - first[a]
+        for a in range(k):
+            means[i, a] = first[a] + off[a] / count
+
+
+@kernel
 def mark_kept(leaf_ptr, leaf_rows, code, most, keep, kept_ptr):
     """Mark the rows that leaves of more than ``most`` rows keep: of each run of one code its share, at least one.
 

@@ -11,8 +11,6 @@ import numpy as np
 from ..jit import kernel
 from .node import find_split
 
-ABREAST = 16
-
 
 @kernel
 def _is_pure(rows, start, end, table, growth):
@@ -27,14 +25,6 @@ def _is_pure(rows, start, end, table, growth):
             if table.label[rows[k], a] != table.label[first, a]:
                 return False
     return True
-
-
-@kernel
-def _split_value(x, features, weights, begin, end):
-    value = 0.0
-    for s in range(begin, end):
-        value += weights[s] * x[features[s]]
-    return value
 
 
 @kernel
@@ -171,21 +161,30 @@ def grow_tree(rows, table, growth, sizes, seed):
 def route(X, roots, child, threshold, split_ptr, split_feature, split_weight, leaves):
     """Fill ``leaves[i, t]`` with the leaf number that row i reaches in tree t.
 
-    A few rows go down abreast: their walks do not wait for each other's nodes to come from memory.
+    All rows go down a tree abreast, one level at a time: their walks do not wait for each other's nodes to come from
+    memory.  Those that have reached a leaf drop out of the list.  Indices are unsigned: numba would look whether signed
+    ones count from the end.
     """
+    n = X.shape[0]
+    node_of = np.empty(n, np.int32)
+    going = np.empty(n, np.uint32)
     for t in range(roots.shape[0]):
-        for start in range(0, X.shape[0], ABREAST):
-            end = min(start + ABREAST, X.shape[0])
-            for i in range(start, end):
-                leaves[i, t] = roots[t]
-            going = roots[t] >= 0
-            while going:
-                going = False
-                for i in range(start, end):
-                    node = leaves[i, t]
-                    if node >= 0:
-                        value = _split_value(X[i], split_feature, split_weight, split_ptr[node], split_ptr[node + 1])
-                        leaves[i, t] = child[node, 0 if value < threshold[node] else 1]
-                        going = True
-            for i in range(start, end):
-                leaves[i, t] = -1 - leaves[i, t]
+        n_going = n if roots[t] >= 0 else 0
+        for i in range(n):
+            leaves[i, t] = -1 - roots[t]
+            node_of[i] = roots[t]
+            going[i] = i
+        while n_going > 0:
+            left = np.int64(0)
+            for k in range(n_going):
+                i = going[k]
+                node = np.uint64(node_of[k])
+                value = 0.0
+                for s in range(np.uint64(split_ptr[node]), np.uint64(split_ptr[node + np.uint64(1)])):
+                    value += split_weight[s] * X[i, np.uint64(split_feature[s])]
+                to = child[node, np.uint64(not value < threshold[node])]
+                leaves[i, t] = -1 - to
+                node_of[left] = to
+                going[left] = i
+                left += np.int64(to >= 0)
+            n_going = left
