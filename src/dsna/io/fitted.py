@@ -64,6 +64,11 @@ def fitted_attributes(model: Any) -> dict[str, Any]:
     return {name: value for name, value in vars(model).items() if name not in others}
 
 
+def check_steps(steps: list[Any]) -> None:
+    """Raise an InvariantError where the steps of a pipeline, an encoder of tables and a model, do not go together."""
+    encoder, model = steps
+
+
 def _forest(model: Any) -> None:
     model.trees_.check_rows(len(model.fold_))
 
