@@ -101,7 +101,7 @@ class DSNARegression(DSNAEstimator):
                 self._grid = learn_ends(truth, prediction, asked.weight)
                 rule, prediction = replace(rule, decision="open"), continued(prediction, self._grid)
         self._take(rule)
-        self.oob_rows_ = asked.rows
+        self.oob_rows_, self._oob_weight = asked.rows, asked.weight
         self.oob_prediction_ = self._shaped(prediction)
         self.oob_score_ = np.nan
         if len(truth) > 1:

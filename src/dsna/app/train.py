@@ -1,0 +1,220 @@
+"""From a typed table to a fitted pipeline, with its scores beside those of other methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .._utils.errors import DSNAError
+from .._utils.sampling import stratified_sample
+from ..classifier import DSNAClassifier
+from ..regressor import DSNARegressor
+from ..tables import FileTable, TableEncoder, find_leaks
+from .peers import out_of_bag_scores
+from .scores import Scores
+from .target import Target, read_target
+
+_RANGES = 20  # of targets, along which a sample is drawn
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions:
+    """How a model is trained on a table.
+
+    Parameters
+    ----------
+    target : name of the target column.
+    task : {"classification", "regression"} or None, which guesses it.
+    balance, decision : as in :class:`dsna.DSNAClassifier` and :class:`dsna.DSNARegressor`, None for their defaults; of
+        two classes the decision may be a pair, the costs of missing the rarer class and of a false alarm.
+    groups : column whose values name rows that belong together (a person, a day), or None.
+    drop, keep : columns that are not used, and columns that are used even if they seem to give the answer away.
+    sample : how many rows to learn from at most, rare ones first, or None.
+    keep_rows : whether the model keeps the training rows in their own values, for explanations.
+    seed, jobs, verbose : random seed, threads, and whether progress is shown.
+    """
+
+    target: str
+    task: str | None = None
+    balance: float | None = None
+    decision: Any = None
+    groups: str | None = None
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    sample: int | None = None
+    keep_rows: bool = True
+    seed: int = 0
+    jobs: int = 1
+    verbose: int = 0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rows:
+    """The rows that a model is trained on.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, with all columns of the table.
+    target : their target.
+    weight : (n,) rows of the table that each stands for, or None.
+    groups : (n,) what belongs together, or None.
+    left_out : columns that are not used.
+    notes : what was left out, and why.
+    """
+
+    frame: Any
+    target: Target
+    weight: np.ndarray | None
+    groups: np.ndarray | None
+    left_out: tuple[str, ...]
+    notes: list[str]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trained:
+    """A fitted pipeline, the rows that it was fitted on, and its out-of-bag scores (None where rows are too few)."""
+
+    model: Pipeline
+    rows: Rows
+    scores: Scores | None
+    notes: list[str]
+
+
+def choose_rows(table: FileTable, options: TrainOptions) -> Rows:
+    """Rows with a target, and the columns that are fit to learn from.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from dsna.tables import FileTable
+    >>> frame = polars.DataFrame({"size": [1, 2, 3, 4] * 5, "copy": ["a", "b"] * 10, "y": ["a", "b"] * 10})
+    >>> rows = choose_rows(FileTable(name="t.csv", frame=frame, types={}, notes=[]), TrainOptions(target="y"))
+    >>> rows.left_out
+    ('copy',)
+    """
+    frame = table.frame
+    _check_columns(frame, options)
+    target = read_target(frame, options.target, options.task)
+    notes = list(target.notes)
+    frame = frame[target.rows]
+    groups = None
+    if options.groups is not None:
+        groups = np.unique(frame[options.groups].cast(str).fill_null("").to_numpy(), return_inverse=True)[1]
+        notes.append(f"column {options.groups!r} names {groups.max() + 1} groups: held out together, and not used")
+    used = frame.drop(options.target, *options.drop, *([options.groups] if options.groups else []), strict=False)
+    leaks = {leak.column: leak.reason for leak in find_leaks(used, target.values) if leak.column not in options.keep}
+    notes += [f"column {name!r} is left out: {why} (--keep {name} uses it)" for name, why in leaks.items()]
+    left_out = (*options.drop, *([options.groups] if options.groups else []), *leaks)
+    if used.width == len(leaks):
+        raise DSNAError(
+            f"{table.name}: no column is left to learn from beside the target. Remedy: --keep a column that was left "
+            f"out ({', '.join(leaks)})."
+        )
+    weight = None
+    if options.sample is not None and options.sample < frame.height:
+        some, weight = _sampled(target, options.sample, options.seed)
+        notes.append(f"{len(some)} of {frame.height} rows are used, rare ones first, each weighted by those it stands for")
+        frame, groups = frame[some], None if groups is None else groups[some]
+        target = Target(target.name, target.task, target.values[some], target.rows[some], target.notes)
+    return Rows(frame=frame, target=target, weight=weight, groups=groups, left_out=left_out, notes=notes)
+
+
+def _check_columns(frame: Any, options: TrainOptions) -> None:
+    """Refuse names of columns that are not there."""
+    asked = {"--drop": options.drop, "--keep": options.keep, "--groups": (options.groups,) if options.groups else ()}
+    for option, given in asked.items():
+        for name in given:
+            if name not in frame.columns:
+                known = ", ".join(frame.columns[:10]) + (", ..." if frame.width > 10 else "")
+                raise DSNAError(f"{option} {name}: there is no such column. Remedy: name one of {known}.")
+            if name == options.target and option != "--keep":
+                raise DSNAError(f"{option} {name}: this is the target. Remedy: name another column.")
+
+
+def _sampled(target: Target, most: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of a sample, rare ones first, and how many rows each stands for."""
+    y = target.values
+    if target.task == "regression":
+        edges = np.linspace(y.min(), y.max(), _RANGES + 1)[1:-1]
+        y = np.searchsorted(edges, y)
+    return stratified_sample(y, most, np.random.RandomState(seed))
+
+
+def costs_of(decision: Any, y: np.ndarray) -> Any:
+    """A decision with costs of two classes, (miss, alarm), as a matrix; any other as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> costs_of((20.0, 1.0), np.array(["no", "no", "yes"]))
+    [[0.0, 1.0], [20.0, 0.0]]
+    """
+    if not isinstance(decision, tuple):
+        return decision
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) != 2:
+        raise DSNAError(
+            f"costs of a miss and an alarm are for two classes, and there are {len(classes)}. Remedy: give a matrix of "
+            "costs, with a row for each true and a column for each predicted class."
+        )
+    rare = int(np.argmin(counts))
+    costs = [[0.0, 0.0], [0.0, 0.0]]
+    costs[rare][1 - rare], costs[1 - rare][rare] = decision
+    return costs
+
+
+def build(rows: Rows, options: TrainOptions, types: dict[str, Any] | None = None) -> Pipeline:
+    """The pipeline, not fitted yet."""
+    model: Any
+    given = {"n_jobs": options.jobs, "random_state": options.seed, "verbose": options.verbose}
+    given |= {} if options.balance is None else {"balance": options.balance}
+    if rows.target.task == "classification":
+        decision = {} if options.decision is None else {"decision": costs_of(options.decision, rows.target.values)}
+        model = DSNAClassifier(**given, **decision)
+    else:
+        decision = {} if options.decision is None else {"decision": options.decision}
+        model = DSNARegressor(**given, **decision)
+    drop = [*rows.left_out]
+    known = {name: kind for name, kind in (types or {}).items() if name not in (*drop, options.target)}
+    encoder = TableEncoder(known, target=options.target, drop=drop, keep_rows=options.keep_rows)
+    return Pipeline([("columns", encoder), ("model", model)])
+
+
+def train(table: FileTable, options: TrainOptions) -> Trained:
+    """Fit a pipeline of :class:`dsna.tables.TableEncoder` and a DSNA estimator to a table.
+
+    Parameters
+    ----------
+    table : the table, as :func:`dsna.tables.read_file` gives it.
+    options : how to train.
+
+    Returns
+    -------
+    Trained
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polars
+    >>> from dsna.app.train import TrainOptions, train
+    >>> from dsna.tables import FileTable
+    >>> size = np.random.default_rng(0).normal(size=120)
+    >>> frame = polars.DataFrame({"size": size, "town": ["A", "B", "C"] * 40, "rare": size > 1.2})
+    >>> trained = train(FileTable(name="t.csv", frame=frame, types={}, notes=[]), TrainOptions(target="rare"))
+    >>> trained.model.predict(frame[:2]).tolist()
+    [False, False]
+    """
+    rows = choose_rows(table, options)
+    types = {name: kind.spec for name, kind in table.types.items()}
+    model = build(rows, options, types)
+    given = {"model__sample_weight": rows.weight, "model__groups": rows.groups}
+    y = rows.target.values
+    model.fit(rows.frame, y, **{name: value for name, value in given.items() if value is not None})
+    encoder, last = model.steps[0][1], model.steps[1][1]
+    scores = None
+    if len(last.oob_rows_):
+        scores = out_of_bag_scores(last, encoder.transform(rows.frame), y, rows.weight, options.seed)
+    return Trained(model=model, rows=rows, scores=scores, notes=[*rows.notes, *encoder.notes_])
