@@ -143,7 +143,7 @@ def evaluate_model(model: Pipeline, table: FileTable, target: str | None = None)
     if name is None:
         raise DSNAError("the model does not know what its target is called. Remedy: name the column with --target.")
     classes = is_classification(model)
-    found = read_target(table.frame, name, "classification" if classes else "regression", several=False)
+    found = read_target(table, name, "classification" if classes else "regression", several=False)
     frame = table.frame[found.rows]
     X, notes = encoder.transform_with_notes(frame)
     y = found.values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,7 +105,8 @@ class Answerer:
 
     Attributes
     ----------
-    notes : what was noted of the rows so far, each once.
+    notes : what was noted of the rows so far, and how often.
+    done : rows answered so far.
     """
 
     def __init__(self, model: Pipeline, options: PredictOptions) -> None:
@@ -114,18 +116,22 @@ class Answerer:
         rows = getattr(self.encoder, "rows_", None)
         self._ids = None if rows is None else rows.identifiers()
         self._id_name = None if rows is None or rows.id is None else rows.id_name
-        self._done = 0
+        self.done = 0
+
+    def note(self, notes: Iterable[str]) -> None:
+        """Keep notes, each once."""
+        for one in notes:
+            self.notes[one] = self.notes.get(one, 0) + 1
 
     def answer(self, frame: Any) -> Any:
         """Answers to the rows of a polars frame, which follow those of the frames before, as a polars frame."""
         pl = import_extra("polars", "app")
         X, notes = self.encoder.transform_with_notes(frame)
-        for note in notes:
-            self.notes[note] = self.notes.get(note, 0) + 1
-        columns: dict[str, Any] = {"row": np.arange(self._done + 1, self._done + frame.height + 1)}
+        self.note(notes)
+        columns: dict[str, Any] = {"row": np.arange(self.done + 1, self.done + frame.height + 1)}
         for name in self._repeated(frame):
             columns[name if name not in columns else f"{name} (of the table)"] = frame[name]
-        self._done += frame.height
+        self.done += frame.height
         why = self.model.explain(X) if self.options.explain else None
         own = self._classes(X, why) if hasattr(self.model, "classes_") else self._targets(X)
         if why is not None:

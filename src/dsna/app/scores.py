@@ -29,7 +29,7 @@ class Figure(NamedTuple):
 
 
 def _short(value: float) -> str:
-    return f"{value:.3f}" if abs(value) < 10.0 else f"{value:.4g}"
+    return f"{value:.3f}" if abs(value) < 1.0 else f"{value:.3g}" if abs(value) < 1000.0 else f"{value:.0f}"
 
 
 @dataclass(frozen=True)

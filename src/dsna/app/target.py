@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from .._utils.errors import DSNAError
 from ..forest.density import TargetDensity
 from ..inspection.comparison import said
-from ..tables import guess_task
-from ..tables.kept_rows import KeptColumn
+from ..tables import FileTable, TableError, guess_task, split_target
 
 RARE_SHARE = 0.1  # of the rows, whose targets count as rare
 _SHOWN = 6  # classes that are listed
@@ -37,12 +34,12 @@ class Target:
     notes: list[str]
 
 
-def read_target(frame: Any, name: str, task: str | None = None, *, several: bool = True) -> Target:
-    """The target column of a polars frame; rows without a target are left out, with a note.
+def read_target(table: FileTable, name: str, task: str | None = None, *, several: bool = True) -> Target:
+    """The target column of a table; rows without a target are left out, with a note.
 
     Parameters
     ----------
-    frame : polars.DataFrame
+    table : the table.
     name : of the column.
     task : {"classification", "regression"} or None, which guesses it from the values.
     several : whether a single class or value is refused, as there is nothing to learn.
@@ -50,47 +47,27 @@ def read_target(frame: Any, name: str, task: str | None = None, *, several: bool
     Examples
     --------
     >>> import polars
-    >>> target = read_target(polars.DataFrame({"x": [1, 2, 3], "y": ["a", None, "b"]}), "y")
+    >>> frame = polars.DataFrame({"x": [1, 2, 3], "y": ["a", None, "b"]})
+    >>> target = read_target(FileTable(name="t.csv", frame=frame, types={}, notes=[]), "y")
     >>> target.task, target.values.tolist(), target.notes
-    ('classification', ['a', 'b'], ["1 row without a value in the target column 'y' is left out"])
+    ('classification', ['a', 'b'], ["rows without a target ('y') are left out: 1, row 2"])
     """
-    if name not in frame.columns:
-        known = ", ".join(frame.columns[:10]) + (", ..." if frame.width > 10 else "")
-        raise DSNAError(f"there is no target column {name!r}. Remedy: name one of {known} with --target.")
-    import narwhals as nw
-
-    column = KeptColumn.of(nw.from_native(frame[name], series_only=True))
-    rows = np.flatnonzero(column.known)
-    if not len(rows):
-        raise DSNAError(f"the target column {name!r} is empty. Remedy: name another with --target.")
-    values = column.cells()[rows]
-    if column.kind not in ("text",) and values.dtype == object:
-        values = np.array(values.tolist())
-    found = task or ("classification" if column.kind in ("truth", "text") else guess_task(values))
+    labelled = split_target(table, name, several=several)
+    y, notes = labelled.y, labelled.table.notes[len(table.notes) :]
+    found = task or guess_task(y)
     if found == "regression":
-        if column.kind not in ("number", "whole"):
-            raise DSNAError(
-                f"the target column {name!r} holds {_WORDS[column.kind]}, not numbers. Remedy: --task classification, or "
-                f"--types {name}=number."
+        if y.dtype.kind not in "biuf":
+            raise TableError(
+                f"{table.name}: the target {name!r} holds text, not numbers: use --task classification, or name another."
             )
-        values = values.astype(np.float64)
-    elif values.dtype.kind == "f" and np.all(values == np.round(values)):
-        values = values.astype(np.int64)
-    elif values.dtype.kind == "M":
-        values = values.astype(str).astype(object)
-    if several and len(np.unique(values)) < 2:
-        what = "one class" if found == "classification" else "one value"
-        raise DSNAError(
-            f"the target column {name!r} holds {what} only ({said(values[0])}), and there is nothing to learn. Remedy: "
-            "name another column with --target, or add rows of other classes."
-        )
-    gone = frame.height - len(rows)
-    rows_gone = "1 row" if gone == 1 else f"{gone} rows"
-    notes = [f"{rows_gone} without a value in the target column {name!r} {'is' if gone == 1 else 'are'} left out"]
-    return Target(name, found, values, rows, notes * bool(gone))
-
-
-_WORDS = {"truth": "true and false", "text": "text", "date": "dates", "time": "dates"}
+        y = y.astype(np.float64)
+        if not np.all(np.isfinite(y)):
+            raise TableError(f"{table.name}: the target {name!r} holds numbers that are not finite: leave them out.")
+    elif y.dtype.kind == "f" and np.all(y == np.round(y)):
+        y = y.astype(np.int64)
+    elif y.dtype.kind not in "biuf":
+        y = np.array([str(one) for one in y], dtype=object)
+    return Target(name, found, y, labelled.rows, notes)
 
 
 def rare_targets(targets: np.ndarray, training: np.ndarray) -> np.ndarray:

@@ -32,6 +32,7 @@ class TrainOptions:
         two classes the decision may be a pair, the costs of missing the rarer class and of a false alarm.
     groups : column whose values name rows that belong together (a person, a day), or None.
     drop, keep : columns that are not used, and columns that are used even if they seem to give the answer away.
+    id : column that says what rows are called, for explanations; None: one that identifies rows, or their numbers.
     sample : how many rows to learn from at most, rare ones first, or None.
     keep_rows : whether the model keeps the training rows in their own values, for explanations.
     seed, jobs, verbose : random seed, threads, and whether progress is shown.
@@ -44,6 +45,7 @@ class TrainOptions:
     groups: str | None = None
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    id: str | None = None
     sample: int | None = None
     keep_rows: bool = True
     seed: int = 0
@@ -62,6 +64,7 @@ class Rows:
     weight : (n,) rows of the table that each stands for, or None.
     groups : (n,) what belongs together, or None.
     left_out : columns that are not used.
+    id : column that says what rows are called, or None.
     notes : what was left out, and why.
     """
 
@@ -70,6 +73,7 @@ class Rows:
     weight: np.ndarray | None
     groups: np.ndarray | None
     left_out: tuple[str, ...]
+    id: str | None
     notes: list[str]
 
 
@@ -90,24 +94,25 @@ def choose_rows(table: FileTable, options: TrainOptions) -> Rows:
     --------
     >>> import polars
     >>> from dsna.tables import FileTable
-    >>> frame = polars.DataFrame({"size": [1, 2, 3, 4] * 5, "copy": ["a", "b"] * 10, "y": ["a", "b"] * 10})
+    >>> frame = polars.DataFrame({"size": [1, 2, 3, 4] * 5, "copy": ["u", "v"] * 10, "y": ["a", "b"] * 10})
     >>> rows = choose_rows(FileTable(name="t.csv", frame=frame, types={}, notes=[]), TrainOptions(target="y"))
     >>> rows.left_out
     ('copy',)
     """
-    frame = table.frame
-    _check_columns(frame, options)
-    target = read_target(frame, options.target, options.task)
+    _check_columns(table.frame, options)
+    target = read_target(table, options.target, options.task)
     notes = list(target.notes)
-    frame = frame[target.rows]
+    frame = table.frame[target.rows]
     groups = None
     if options.groups is not None:
         groups = np.unique(frame[options.groups].cast(str).fill_null("").to_numpy(), return_inverse=True)[1]
         notes.append(f"column {options.groups!r} names {groups.max() + 1} groups: held out together, and not used")
-    used = frame.drop(options.target, *options.drop, *([options.groups] if options.groups else []), strict=False)
-    leaks = {leak.column: leak.reason for leak in find_leaks(used, target.values) if leak.column not in options.keep}
+    unused = dict.fromkeys(name for name in (options.id, options.groups, *options.drop) if name)
+    used = frame.drop(options.target, *unused)
+    leaks = dict(find_leaks(used, target.values, [name for name in options.keep if name in used.columns]))
     notes += [f"column {name!r} is left out: {why} (--keep {name} uses it)" for name, why in leaks.items()]
-    left_out = (*options.drop, *([options.groups] if options.groups else []), *leaks)
+    left_out = (*unused, *leaks)
+    names = (name for name, why in leaks.items() if "identifies rows" in why)
     if used.width == len(leaks):
         raise DSNAError(
             f"{table.name}: no column is left to learn from beside the target. Remedy: --keep a column that was left "
@@ -119,18 +124,21 @@ def choose_rows(table: FileTable, options: TrainOptions) -> Rows:
         notes.append(f"{len(some)} of {frame.height} rows are used, rare ones first, each weighted by those it stands for")
         frame, groups = frame[some], None if groups is None else groups[some]
         target = Target(target.name, target.task, target.values[some], target.rows[some], target.notes)
-    return Rows(frame=frame, target=target, weight=weight, groups=groups, left_out=left_out, notes=notes)
+    called = options.id or next(names, None)
+    return Rows(
+        frame=frame, target=target, weight=weight, groups=groups, left_out=left_out, id=called, notes=notes
+    )
 
 
 def _check_columns(frame: Any, options: TrainOptions) -> None:
     """Refuse names of columns that are not there."""
-    asked = {"--drop": options.drop, "--keep": options.keep, "--groups": (options.groups,) if options.groups else ()}
+    asked = {"--drop": options.drop, "--keep": options.keep, "--groups": (options.groups,), "--id": (options.id,)}
     for option, given in asked.items():
-        for name in given:
+        for name in filter(None, given):
             if name not in frame.columns:
                 known = ", ".join(frame.columns[:10]) + (", ..." if frame.width > 10 else "")
                 raise DSNAError(f"{option} {name}: there is no such column. Remedy: name one of {known}.")
-            if name == options.target and option != "--keep":
+            if name == options.target:
                 raise DSNAError(f"{option} {name}: this is the target. Remedy: name another column.")
 
 
@@ -214,6 +222,8 @@ def train(table: FileTable, options: TrainOptions) -> Trained:
     y = rows.target.values
     model.fit(rows.frame, y, **{name: value for name, value in given.items() if value is not None})
     encoder, last = model.steps[0][1], model.steps[1][1]
+    if encoder.rows_ is not None:
+        encoder.rows_ = encoder.rows_.identified_by(rows.id).numbered(rows.target.rows + 1)
     scores = None
     if len(last.oob_rows_):
         scores = out_of_bag_scores(last, encoder.transform(rows.frame), y, rows.weight, options.seed)

@@ -9,6 +9,8 @@ import typer
 from .benchmark import benchmark
 from .edges import edges
 from .reproduce import reproduce
+from .tables.predict import predict
+from .tables.train import train
 from .warmup import warmup
 
 _HELP = "Imbalanced classification and regression: compare methods on your own tables; find edges in photos."
@@ -20,6 +22,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
+app.command()(train)
+app.command()(predict)
 app.command()(benchmark)
 app.command()(warmup)
 app.add_typer(reproduce, name="reproduce")

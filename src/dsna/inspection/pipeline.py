@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.errors import DSNAError
+from ..tables.kept_rows import KeptRows
 from .explanation import Explanation
 
 
@@ -17,7 +18,8 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
     """Which training rows made each prediction of a model, a pipeline or a search over these.
 
     Of a pipeline, ``X`` is transformed by the steps before the last, which explains it; names and values are those of
-    ``X`` and ``train`` as they went into the pipeline, not the encoded ones.
+    ``X`` and ``train`` as they went into the pipeline, not the encoded ones. Where the pipeline begins with a
+    :class:`dsna.tables.TableEncoder` that keeps its rows, as models of ``dsna train`` do, these are shown.
 
     Parameters
     ----------
@@ -67,10 +69,12 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
             f"The step {resamplers[0]!r} changes the rows, so that neighbours are not rows of train: call explain "
             f"without train and id, or leave the step out and set balance of {type(last).__name__}."
         )
+    if train is None and id is None:
+        train = getattr(steps[0][1], "rows_", None)
     names = getattr(model, "feature_names_in_", None)
     plain: Explanation = last.explain(_transformed(steps, X))
     why = plain.beside(X, train, id, names if hasattr(X, "columns") else None)
-    if train is not None and not _same_rows(model, train, why):
+    if train is not None and not isinstance(train, KeptRows) and not _same_rows(model, train, why):
         warn(
             "Rows of train, transformed by the pipeline, are not those that its last step was fitted on: check that "
             "they are the rows given to fit, in their order. Steps that encode training rows otherwise than new ones, "

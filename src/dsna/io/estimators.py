@@ -45,9 +45,9 @@ def described(model: Any, encoder: Encoder) -> dict[str, Any]:
         "fitted": fitted_attributes(model),
         "requests": _requests(model),
     }
-    described = {part: encoder.attributes(values) for part, values in state.items()}
+    tree = {part: encoder.attributes(values) for part, values in state.items()}
     _checked(check_model, model, name)
-    return {"estimator": name, "state": described}
+    return {"estimator": name, "state": tree}
 
 
 def _checked(check: Callable[[Any], None], what: Any, name: str) -> None:

@@ -22,6 +22,7 @@ from .._utils.invariants import (
     Part,
     Parts,
     Template,
+    Texts,
     check_fields,
     require,
 )
@@ -29,6 +30,8 @@ from ..forest.adapters import FORESTS, NEIGHBORS, OURS
 from ..forest.held_out import N_FOLDS
 from ..prediction.decision import DECISIONS
 from ..prediction.ends import N_ENDS
+from ..tables.column_types import ColumnType
+from ..tables.encoders import ENCODERS
 from ..trend.classes import ClassTrend
 from ..trend.trend import KINDS
 
@@ -67,6 +70,16 @@ def fitted_attributes(model: Any) -> dict[str, Any]:
 def check_steps(steps: list[Any]) -> None:
     """Raise an InvariantError where the steps of a pipeline, an encoder of tables and a model, do not go together."""
     encoder, model = steps
+    ready = [bool(fitted_attributes(step)) for step in steps]
+    require(ready[0] == ready[1], "one step of the pipeline is fitted and the other is not")
+    if not ready[0]:
+        return
+    n_columns = len(encoder.source_columns_)
+    require(n_columns == model.n_features_in_, "the encoder makes another number of columns than the model takes")
+    if encoder.rows_ is not None:
+        fold = model._index.fold if hasattr(model, "_index") else model.fold_
+        lengths = (len(fold), int(np.sum(fold >= 0)))
+        require(len(encoder.rows_) in lengths, "the encoder keeps another number of rows than the model was fitted on")
 
 
 def _forest(model: Any) -> None:
@@ -112,6 +125,16 @@ def _dsna_regressor(model: Any) -> None:
     require((model.trend_offset_, model.trend_pull_) == carry, "trend_offset_ or trend_pull_ is not that of the rule")
     held = 0 if trend is None else len(model._index.label)
     require(len(model._row_trend) == held, "_row_trend has another number of rows than the index")
+
+
+def _encoder(model: Any) -> None:
+    kinds = [ColumnType.of(spec, name).kind for name, spec in model.types_.items()]
+    names = getattr(model, "feature_names_in_", np.array([*model.types_], dtype=object))
+    require(names.tolist() == [*model.types_], "types_ is not that of the columns")
+    right = all(type(one) is ENCODERS[kind] for one, kind in zip(model._columns, kinds, strict=True))
+    require(right, "_columns is not made for these types")
+    made = np.repeat(np.arange(len(kinds)), [len(one.suffixes()) for one in model._columns])
+    require(np.array_equal(model.source_columns_, made), "source_columns_ is not that of _columns")
 
 
 def _detector(model: Any) -> None:
@@ -206,6 +229,18 @@ ATTRIBUTES = {
         },
         _NAMED,
         _dsna_regressor,
+    ),
+    "TableEncoder": Attributes(
+        {
+            "n_features_in_": Count("columns"),
+            "types_": Texts("columns", named=True),
+            "notes_": Texts("notes"),
+            "_columns": Parts(" ".join(sorted({kind.__name__ for kind in ENCODERS.values()})), "columns"),
+            "source_columns_": Array("int64", "encoded", below="columns"),
+            "rows_": Part("KeptRows", none=True),
+        },
+        {"feature_names_in_": Array("object", "columns")},
+        _encoder,
     ),
     "EdgeDetector": Attributes(
         {"forest_": Part("StructuredForest", "leaves"), "pool_": Part("PatchPool", "leaves", none=True)},

@@ -128,14 +128,14 @@ class KeptRows(Checked):
     ----------
     names : (c,) names of the columns.
     parts : the c columns.
-    number : (n,) number of each row in the file or frame that it came from, from 0 on.
+    number : (n,) number of each row in the file or frame that it came from, from 1 on.
     id : number of the column that says what the rows are called; None: their numbers do.
 
     Examples
     --------
     >>> import polars
     >>> from dsna.tables.kept_rows import KeptRows
-    >>> rows = KeptRows.of(polars.DataFrame({"name": ["Ann", None], "age": [41, 37]}), id="name")
+    >>> rows = KeptRows.of(polars.DataFrame({"name": ["Ann", None], "age": [41, 37]})).identified_by("name")
     >>> rows.identifiers().tolist(), rows.column("age").tolist()
     (['Ann', None], [41, 37])
     """
@@ -143,7 +143,7 @@ class KeptRows(Checked):
     FIELDS = {
         "names": Array("object", "columns"),
         "parts": Parts("KeptColumn", "columns"),
-        "number": Array("int64", "rows", 0),
+        "number": Array("int64", "rows", 1),
         "id": Number(0, whole=True, none=True),
     }
 
@@ -161,21 +161,25 @@ class KeptRows(Checked):
         require(self.id is None or self.id < sizes["columns"], "KeptRows.id is no column")
 
     @classmethod
-    def of(cls, frame: Any, *, number: np.ndarray | None = None, id: str | None = None) -> KeptRows:
-        """Rows of a pandas, polars or Arrow frame.
-
-        Parameters
-        ----------
-        frame : the rows.
-        number : their numbers where they came from; None counts from 0 on.
-        id : name of the column that says what rows are called.
-        """
+    def of(cls, frame: Any, *, without: str | None = None) -> KeptRows:
+        """Rows of a pandas, polars or Arrow frame or of an array; ``without`` names a column that is not kept."""
+        if not hasattr(frame, "columns") and hasattr(frame, "__array__"):
+            array = np.asarray(frame)
+            frame = nw.from_dict({f"x{j}": array[:, j].tolist() for j in range(array.shape[1])}, backend="polars")
         table = nw.from_native(frame, eager_only=True)
-        names = np.empty(len(table.columns), dtype=object)
-        names[:] = [str(name) for name in table.columns]
-        number = np.arange(len(table)) if number is None else np.asarray(number)
-        parts = [KeptColumn.of(table[name]) for name in table.columns]
-        return cls(names, parts, number.astype(np.int64), None if id is None else table.columns.index(id))
+        kept = [place for place, name in enumerate(table.columns) if name != without]
+        names = np.empty(len(kept), dtype=object)
+        names[:] = [str(table.columns[place]) for place in kept]
+        return cls(names, [KeptColumn.of(table[:, place]) for place in kept], np.arange(1, len(table) + 1))
+
+    def identified_by(self, name: str | None) -> KeptRows:
+        """The same rows, called by the values of a column; by their numbers, where there is no such column."""
+        found = np.flatnonzero(self.names == name)
+        return KeptRows(self.names, self.parts, self.number, int(found[0]) if len(found) else None)
+
+    def numbered(self, number: np.ndarray) -> KeptRows:
+        """The same rows with the numbers that they have where they came from, from 1 on."""
+        return KeptRows(self.names, self.parts, np.asarray(number, dtype=np.int64), self.id)
 
     def __len__(self) -> int:
         return len(self.number)
@@ -190,8 +194,8 @@ class KeptRows(Checked):
 
     @property
     def id_name(self) -> str:
-        """Name of the column that says what rows are called; "row" where numbers do."""
-        return "row" if self.id is None else str(self.names[self.id])
+        """Name of the column that says what rows are called; "row in file" where numbers do."""
+        return "row in file" if self.id is None else str(self.names[self.id])
 
     def data(self) -> dict[str, np.ndarray]:
         """The values by column, of which any library makes a data frame."""
@@ -209,7 +213,7 @@ class KeptRows(Checked):
             new = KeptColumn.of(table[name]) if name in table.columns else None
             words = part.words if part.kind == "text" else None
             parts.append(part.joined(new or KeptColumn(part.kind, np.zeros(n, part.values.dtype), nothing, words)))
-        number = np.arange(n) + (self.number.max(initial=-1) + 1)
+        number = np.arange(1, n + 1) + self.number.max(initial=0)
         return KeptRows(self.names, parts, np.concatenate([self.number, number]), self.id)
 
 
