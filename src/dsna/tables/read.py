@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._utils.errors import DSNAError
 from ..forest.density import TargetDensity
 from .columns import read_columns, wrong_cells
+from .files.source import TableError, all_problems
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,20 +22,6 @@ TASKS = ("classification", "regression")
 _MAX_WHOLE_CLASSES = 10
 _RARE_SHARE = 0.1  # of rows, whose labels count as rare
 _MAX_NAMES = 10  # of columns that a message lists
-
-
-class TableError(DSNAError):
-    """A folder or a file that cannot be used as a table; the message says why and what to do.
-
-    Examples
-    --------
-    >>> from dsna.tables import TableError, find_tables
-    >>> try:
-    ...     find_tables("no/such/folder")
-    ... except TableError as error:
-    ...     print(error)
-    no/such/folder is not a folder. Name one that holds CSV files.
-    """
 
 
 @dataclass(frozen=True)
@@ -273,17 +259,11 @@ def read_table(path: str | Path, *, task: str | None = None, target: str | None 
             shown = there if len(there) <= _MAX_NAMES else [*there[:_MAX_NAMES], f"{len(there) - _MAX_NAMES} more"]
             found.problems.append(f"no column {label!r}; there are {', '.join(shown)}")
     if found.frame is None or found.problems:
-        raise TableError(_all_problems(path, found.problems))
+        raise all_problems(path, found.problems)
     table = _table(path, found.frame, label, task)
     if isinstance(table, str):
-        raise TableError(_all_problems(path, [table]))
+        raise all_problems(path, [table])
     return table
-
-
-def _all_problems(path: Path, problems: Sequence[str]) -> str:
-    """All problems of a file, on a line each where there are several."""
-    between = "\n  - "
-    return f"{path}: {problems[0]}." if len(problems) == 1 else f"{path}:{between}{between.join(problems)}"
 
 
 def _table(path: Path, frame: pd.DataFrame, target: str, task: str | None) -> Table | str:
