@@ -16,7 +16,6 @@ from sklearn.preprocessing import StandardScaler
 from .._utils.choices import best_class
 from .._utils.errors import DSNAError
 from .._utils.progress import tracked
-from ..inspection.comparison import said
 from ..model_selection import StratifiedRareKFold, StratifiedTargetKFold
 from ..prediction.class_decision import Answers, learn_decision
 from ..prediction.measures import find_measure
@@ -24,7 +23,7 @@ from ..tables import FileTable
 from .peers import OURS, peers
 from .predict import is_classification
 from .scores import Scores, class_scores, range_edges, target_scores
-from .target import Target, rare_targets, read_target
+from .target import Target, known_target, rare_targets, same_classes
 from .train import Rows, TrainOptions, build, choose_rows
 
 _INNER = 3  # folds on which peers' decisions are learned
@@ -139,16 +138,13 @@ def evaluate_model(model: Pipeline, table: FileTable, target: str | None = None)
     target : name of the target column; None: the one of training.
     """
     encoder, last = (step for _, step in model.steps)
-    name = target or encoder.target
-    if name is None:
-        raise DSNAError("the model does not know what its target is called. Remedy: name the column with --target.")
     classes = is_classification(model)
-    found = read_target(table, name, "classification" if classes else "regression", several=False)
+    found = known_target(table, target or encoder.target, "classification" if classes else "regression")
     frame = table.frame[found.rows]
     X, notes = encoder.transform_with_notes(frame)
     y = found.values
     if classes:
-        y = same_classes(y, last.classes_, name)
+        y = same_classes(y, last.classes_, found.name)
         proba = last.predict_proba(X)
         predicted = last.predict(X) if last._by_votes else last.classes_[best_class(proba, last._gain)]
         inside = last.in_set(proba)[np.arange(len(y)), np.searchsorted(last.classes_, y)]
@@ -167,40 +163,6 @@ def evaluate_model(model: Pipeline, table: FileTable, target: str | None = None)
     return Evaluation(
         scores=scores, target=found, covered=covered if len(inside) else None, notes=[*found.notes, *notes]
     )
-
-
-def same_classes(y: np.ndarray, classes: np.ndarray, name: str, new: bool = False) -> np.ndarray:
-    """Classes of a file in the form that a model knows them in: numbers, text or booleans.
-
-    Parameters
-    ----------
-    y : (n,) classes of the file.
-    classes : those of the model.
-    name : of the column.
-    new : whether classes that the model does not know are allowed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> same_classes(np.array([0, 1]), np.array(["0", "1"], dtype=object), "y").tolist()
-    ['0', '1']
-    """
-    known = {said(one): one for one in classes.tolist()}
-    strange = sorted({said(one) for one in np.unique(y)} - known.keys())
-    if strange and not new:
-        raise DSNAError(
-            f"the target column {name!r} holds {', '.join(strange[:5])}, which the model does not know; it knows "
-            f"{', '.join([*known][:5])}. Remedy: correct these cells, or name another column with --target."
-        )
-    if strange and classes.dtype.kind not in "OU":
-        if classes.dtype.kind == "b" or not all(isinstance(one, int | float | np.number) for one in y.tolist()):
-            raise DSNAError(
-                f"the target column {name!r} holds {', '.join(strange[:5])}, and the classes of the model are "
-                f"{', '.join([*known][:5])}. Remedy: use the same type of values."
-            )
-    found = np.empty(len(y), dtype=object)
-    found[:] = [known.get(said(one), one if classes.dtype.kind not in "OU" else said(one)) for one in y.tolist()]
-    return found if classes.dtype == object else np.array(found.tolist())
 
 
 def _scored(y: np.ndarray, answers: dict[str, np.ndarray], training: np.ndarray, classes: bool) -> Scores:

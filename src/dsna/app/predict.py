@@ -189,9 +189,9 @@ class Answerer:
         return found
 
     def row_name(self, row: int) -> str:
-        """What a training row is called: by its identifier, or its number from 1 on."""
+        """What a training row is called: by its identifier, or its number among the training rows, from 0 on."""
         if self._ids is None or row >= len(self._ids):
-            return str(row + 1)
+            return str(row)
         return said(self._ids[row])
 
 

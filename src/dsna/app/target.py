@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._utils.errors import DSNAError
 from ..forest.density import TargetDensity
 from ..inspection.comparison import said
 from ..tables import FileTable, TableError, guess_task, split_target
@@ -68,6 +69,47 @@ def read_target(table: FileTable, name: str, task: str | None = None, *, several
     elif y.dtype.kind not in "biuf":
         y = np.array([str(one) for one in y], dtype=object)
     return Target(name, found, y, labelled.rows, notes)
+
+
+def known_target(table: FileTable, name: str | None, task: str) -> Target:
+    """The target of rows for a model that is trained already; they may all have one class."""
+    if name is None:
+        raise DSNAError("the model does not know what its target is called. Remedy: name the column with --target.")
+    return read_target(table, name, task, several=False)
+
+
+def same_classes(y: np.ndarray, classes: np.ndarray, name: str, new: bool = False) -> np.ndarray:
+    """Classes of a file in the form that a model knows them in: numbers, text or booleans.
+
+    Parameters
+    ----------
+    y : (n,) classes of the file.
+    classes : those of the model.
+    name : of the column.
+    new : whether classes that the model does not know are allowed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> same_classes(np.array([0, 1]), np.array(["0", "1"], dtype=object), "y").tolist()
+    ['0', '1']
+    """
+    known = {said(one): one for one in classes.tolist()}
+    strange = sorted({said(one) for one in np.unique(y)} - known.keys())
+    if strange and not new:
+        raise DSNAError(
+            f"the target column {name!r} holds {', '.join(strange[:5])}, which the model does not know; it knows "
+            f"{', '.join([*known][:5])}. Remedy: correct these cells, or name another column with --target."
+        )
+    if strange and classes.dtype.kind not in "OU":
+        if classes.dtype.kind == "b" or not all(isinstance(one, int | float | np.number) for one in y.tolist()):
+            raise DSNAError(
+                f"the target column {name!r} holds {', '.join(strange[:5])}, and the classes of the model are "
+                f"{', '.join([*known][:5])}. Remedy: use the same type of values."
+            )
+    found = np.empty(len(y), dtype=object)
+    found[:] = [known.get(said(one), one if classes.dtype.kind not in "OU" else said(one)) for one in y.tolist()]
+    return found if classes.dtype == object else np.array(found.tolist())
 
 
 def rare_targets(targets: np.ndarray, training: np.ndarray) -> np.ndarray:

@@ -63,7 +63,7 @@ class Rows:
     target : their target.
     weight : (n,) rows of the table that each stands for, or None.
     groups : (n,) what belongs together, or None.
-    left_out : columns that are not used.
+    left_out : columns that are not used, and why.
     id : column that says what rows are called, or None.
     notes : what was left out, and why.
     """
@@ -72,7 +72,7 @@ class Rows:
     target: Target
     weight: np.ndarray | None
     groups: np.ndarray | None
-    left_out: tuple[str, ...]
+    left_out: dict[str, str]
     id: str | None
     notes: list[str]
 
@@ -96,8 +96,8 @@ def choose_rows(table: FileTable, options: TrainOptions) -> Rows:
     >>> from dsna.tables import FileTable
     >>> frame = polars.DataFrame({"size": [1, 2, 3, 4] * 5, "copy": ["u", "v"] * 10, "y": ["a", "b"] * 10})
     >>> rows = choose_rows(FileTable(name="t.csv", frame=frame, types={}, notes=[]), TrainOptions(target="y"))
-    >>> rows.left_out
-    ('copy',)
+    >>> list(rows.left_out)
+    ['copy']
     """
     _check_columns(table.frame, options)
     target = read_target(table, options.target, options.task)
@@ -107,12 +107,13 @@ def choose_rows(table: FileTable, options: TrainOptions) -> Rows:
     if options.groups is not None:
         groups = np.unique(frame[options.groups].cast(str).fill_null("").to_numpy(), return_inverse=True)[1]
         notes.append(f"column {options.groups!r} names {groups.max() + 1} groups: held out together, and not used")
-    unused = dict.fromkeys(name for name in (options.id, options.groups, *options.drop) if name)
+    why = {"it names the rows": [options.id], "it names the groups": [options.groups], "as asked": options.drop}
+    unused = {name: reason for reason, given in why.items() for name in given if name}
     used = frame.drop(options.target, *unused)
     leaks = dict(find_leaks(used, target.values, [name for name in options.keep if name in used.columns]))
-    notes += [f"column {name!r} is left out: {why} (--keep {name} uses it)" for name, why in leaks.items()]
-    left_out = (*unused, *leaks)
-    names = (name for name, why in leaks.items() if "identifies rows" in why)
+    notes += [f"column {name!r} is left out: {reason} (--keep {name} uses it)" for name, reason in leaks.items()]
+    left_out = {**unused, **leaks}
+    names = (name for name, reason in leaks.items() if "identifies rows" in reason)
     if used.width == len(leaks):
         raise DSNAError(
             f"{table.name}: no column is left to learn from beside the target. Remedy: --keep a column that was left "

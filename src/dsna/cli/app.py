@@ -9,6 +9,10 @@ import typer
 from .benchmark import benchmark
 from .edges import edges
 from .reproduce import reproduce
+from .tables.demo import demo
+from .tables.evaluate import evaluate
+from .tables.explain import explain
+from .tables.models import add, info
 from .tables.predict import predict
 from .tables.train import train
 from .warmup import warmup
@@ -24,6 +28,11 @@ app = typer.Typer(
 )
 app.command()(train)
 app.command()(predict)
+app.command()(explain)
+app.command()(evaluate)
+app.command()(info)
+app.command()(add)
+app.command()(demo)
 app.command()(benchmark)
 app.command()(warmup)
 app.add_typer(reproduce, name="reproduce")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 from warnings import warn
 
@@ -13,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._utils.errors import DSNAError
 from .._utils.parameters import at_least
 from .cells import Cells, InputColumns
-from .column_types import TypeSpec, check_types
+from .column_types import ColumnType, TypeSpec, check_types
 from .encoders import ENCODERS, ColumnEncoder, Notes, Settings
+from .kept_rows import KeptRows
 
 _NAMED = 5  # columns that a message lists
 
@@ -60,11 +62,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Fewest training rows of a category that gets a column of its own.
     text_columns : int, default=16
         Columns into which the words of free text are hashed.
+    target : str, default=None
+        Name of the target column: frames may hold it, and it is not used.
+    drop : list of str, default=None
+        Columns that are not used either.
+    keep_rows : bool, default=False
+        Whether ``fit`` keeps its rows in their own values, for explanations and for `dsna.save`; all columns but the
+        target. What identifies the rows is kept, too.
 
     Attributes
     ----------
     n_features_in_ : int
-        Number of columns seen in ``fit``.
+        Number of columns seen in ``fit``, without the target and those dropped.
     feature_names_in_ : array of str
         Their names, where the input has names.
     types_ : dict
@@ -73,6 +82,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Number of the input column that each output column comes from.
     notes_ : list of str
         What was guessed or left out in ``fit``, a line each.
+    rows_ : KeptRows or None
+        The rows given to ``fit``, in their own values; None where they are not kept.
 
     See Also
     --------
@@ -105,6 +116,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         "max_categories": [at_least(1, 10_000)],
         "min_rows": [at_least(1)],
         "text_columns": [at_least(1, 10_000)],
+        "target": [str, None],
+        "drop": [list, tuple, None],
+        "keep_rows": ["boolean"],
     }
 
     def __init__(
@@ -114,11 +128,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         max_categories: int = 20,
         min_rows: int = 2,
         text_columns: int = 16,
+        target: str | None = None,
+        drop: Sequence[str] | None = None,
+        keep_rows: bool = False,
     ):
         self.types = types
         self.max_categories = max_categories
         self.min_rows = min_rows
         self.text_columns = text_columns
+        self.target = target
+        self.drop = drop
+        self.keep_rows = keep_rows
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn types, categories and what fills in missing values.
@@ -156,7 +176,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _fit(self, X: Any) -> list[Cells]:
         """Learn from the cells, which are returned."""
         self._validate_params()
-        given = InputColumns.of(X)
+        given = self._used(InputColumns.of(X))
         types = check_types(self.types, given.names)
         settings = Settings(self.max_categories, self.min_rows, self.text_columns)
         notes = Notes()
@@ -173,11 +193,28 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             self.feature_names_in_ = np.array(given.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        self.rows_ = self._kept(X, dict(zip(given.names, kinds, strict=True))) if self.keep_rows else None
         self.types_ = {one.name: kind.spec for one, kind in zip(cells, kinds, strict=True)}
         self.notes_ = notes.said
         self._columns: list[ColumnEncoder] = columns
         self.source_columns_ = np.repeat(np.arange(len(columns)), [len(column.suffixes()) for column in columns])
         return cells
+
+    def _used(self, given: InputColumns) -> InputColumns:
+        """The columns without the target and those that are dropped."""
+        out = {self.target, *(self.drop or ())} if given.named else set()
+        places = [place for place, name in enumerate(given.names) if name not in out]
+        if not places:
+            raise DSNAError("No column is left beside the target and those dropped: add columns, or drop fewer.")
+        if len(places) == len(given.names):
+            return given
+        names = tuple(given.names[place] for place in places)
+        return replace(given, names=names, read=lambda place: given.read(places[place]))
+
+    def _kept(self, X: Any, kinds: dict[str, ColumnType]) -> KeptRows:
+        """The rows in their own values, and what they are called."""
+        rows = KeptRows.of(X, without=self.target)
+        return rows.identified_by(next((name for name, kind in kinds.items() if kind.kind == "identifier"), None))
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode rows.
@@ -222,7 +259,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _encode(self, X: Any) -> tuple[np.ndarray, Notes]:
         check_is_fitted(self)
-        given = InputColumns.of(X)
+        given = self._used(InputColumns.of(X))
         notes = Notes()
         places = self._places(given, notes)
         encoded = [column.encode(given.read(place), notes) for column, place in zip(self._columns, places, strict=True)]

@@ -73,6 +73,23 @@ class KeptColumn(Checked):
         return cls(kind, values, known)
 
     @classmethod
+    def of_array(cls, column: np.ndarray) -> KeptColumn:
+        """A column of an array: numbers, or text.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> KeptColumn.of_array(np.array(["a", None], dtype=object)).cells().tolist()
+        ['a', None]
+        """
+        if column.dtype.kind in "biuf":
+            values = column.astype(np.float64)
+            known = np.isfinite(values)
+            return cls("number", np.where(known, values, 0.0), known)
+        cells = column.tolist()
+        return cls._of_text(cells, np.array([cell is not None and cell == cell for cell in cells]))
+
+    @classmethod
     def _of_text(cls, values: list[Any], known: np.ndarray) -> KeptColumn:
         places: dict[str, int] = {}
         found = np.zeros(len(values), dtype=np.int32)
@@ -163,9 +180,10 @@ class KeptRows(Checked):
     @classmethod
     def of(cls, frame: Any, *, without: str | None = None) -> KeptRows:
         """Rows of a pandas, polars or Arrow frame or of an array; ``without`` names a column that is not kept."""
-        if not hasattr(frame, "columns") and hasattr(frame, "__array__"):
+        if not hasattr(frame, "columns") and not hasattr(frame, "__dataframe__"):
             array = np.asarray(frame)
-            frame = nw.from_dict({f"x{j}": array[:, j].tolist() for j in range(array.shape[1])}, backend="polars")
+            names = np.array([f"x{j}" for j in range(array.shape[1])], dtype=object)
+            return cls(names, [KeptColumn.of_array(column) for column in array.T], np.arange(1, len(array) + 1))
         table = nw.from_native(frame, eager_only=True)
         kept = [place for place, name in enumerate(table.columns) if name != without]
         names = np.empty(len(kept), dtype=object)

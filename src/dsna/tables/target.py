@@ -36,7 +36,7 @@ class LabelledTable:
     rows: np.ndarray
 
 
-def split_target(table: FileTable, target: str) -> LabelledTable:
+def split_target(table: FileTable, target: str, *, several: bool = True) -> LabelledTable:
     r"""Take the target apart; rows without one are left out, with a note.
 
     Parameters
@@ -44,6 +44,8 @@ def split_target(table: FileTable, target: str) -> LabelledTable:
     table : FileTable
     target : str
         Name of a column.
+    several : bool, default=True
+        Whether a column of one value is refused, as there is nothing to learn from it.
 
     Returns
     -------
@@ -77,7 +79,7 @@ def split_target(table: FileTable, target: str) -> LabelledTable:
         )
     missing = column.is_null().to_numpy()
     rows = np.flatnonzero(~missing)
-    if column.drop_nulls().n_unique() < 2:
+    if column.drop_nulls().n_unique() < 1 + several:
         held = "no value" if missing.all() else f"one value only ({short(column.drop_nulls()[0])})"
         raise all_problems(table.name, [f"the target {short(target)} holds {held}: is it the right column?"])
     notes = list(table.notes)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -161,3 +164,12 @@ def _plain(value: Any) -> Any:
 def verbosity() -> int:
     """Whether to show progress: only people at a terminal want it."""
     return int(sys.stderr is not None and sys.stderr.isatty())
+
+
+@contextmanager
+def noted(out: Output) -> Iterator[None]:
+    """Turn warnings of the library into notes, each once, when the work is done."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    out.lines("Notes:", list(dict.fromkeys(str(one.message) for one in caught if one.category is UserWarning)))

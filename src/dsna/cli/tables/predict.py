@@ -30,6 +30,7 @@ from .options import (
     Types,
     check_new,
     chosen_decision,
+    noted,
     read_options,
 )
 from .train import balance_of
@@ -107,7 +108,7 @@ def predict(
         asked = PredictOptions(explain=explain, coverage=coverage, columns=names(columns))
         answerer = Answerer(found, asked)
         out = Output(as_json, quiet=output == STANDARD)
-        with _opened(output) as stream:
+        with noted(out), _opened(output) as stream:
             answer_file(answerer, data, options, stream, raw)
         out.lines("Notes:", [*answerer.notes])
         out.line(f"{answerer.done} rows answered: {output}")

@@ -30,6 +30,7 @@ from .options import (
     Types,
     check_new,
     chosen_decision,
+    noted,
     read_options,
     verbosity,
 )
@@ -154,13 +155,22 @@ def train(
             jobs=jobs,
             verbose=verbosity(),
         )
-        trained = fit(table, how)
+        with noted(out):
+            trained = fit(table, how)
         tell(out, trained, how)
         save(trained.model, output)
         if report is not None:
-            from .report import write_page
+            from ...app.page import PageOptions, write_training_page
 
-            write_page(report, trained, table)
+            about = PageOptions(
+                model_file=str(output),
+                data_file=str(data),
+                notes=[*table.notes, *trained.notes],
+                left_out=trained.rows.left_out,
+                scores=trained.scores,
+                groups=trained.rows.groups,
+            )
+            write_training_page(report, trained, about)
         out.put(rows=table.frame.height, columns=table.frame.width, notes=[*table.notes, *trained.notes])
         out.put(model=str(output), report=None if report is None else str(report))
         _advise(out, data, output, report, trained)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._utils.invariants import Array, Choice, Number
+from ..._utils.invariants import Array, Choice, Number, require
 from ..cells import Cells
 from ..column_types import ColumnType
 from ..words import DATE_ORDERS
 from .base import FLAG, MISSING_COLUMN, ColumnEncoder, Notes, Settings, check_readable
 
 _DAY = 86_400_000_000.0  # microseconds
+_NAMES = ("year", "month", "weekday", "hour")
 _LARGEST = 1e18  # microseconds, beyond the year 9999
 
 
@@ -36,6 +37,9 @@ class DateEncoder(ColumnEncoder):
     def __init__(self, *, parts: np.ndarray, newest: float, fill: float, order: str, missing: bool):
         self.parts, self.newest, self.fill, self.order, self.missing = parts, newest, fill, order, missing
         self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        require(all(part in _NAMES for part in self.parts), "DateEncoder.parts holds none of the parts of a date")
 
     @classmethod
     def fit(cls, cells: Cells, kind: ColumnType, settings: Settings, notes: Notes) -> ColumnEncoder:
@@ -73,10 +77,10 @@ def _parts(when: np.ndarray) -> dict[str, np.ndarray]:
     """Year, month, weekday (Monday is 0) and hour of dates without NaT."""
     days = when.astype("datetime64[D]")
     months = when.astype("datetime64[M]").astype(np.int64)
-    found = {
-        "year": months // 12 + 1970,
-        "month": months % 12 + 1,
-        "weekday": (days.astype(np.int64) + 3) % 7,
-        "hour": (when - days).astype("timedelta64[us]").astype(np.float64) / (_DAY / 24.0),
-    }
-    return {name: part.astype(np.float64) for name, part in found.items()}
+    found = (
+        months // 12 + 1970,
+        months % 12 + 1,
+        (days.astype(np.int64) + 3) % 7,
+        (when - days).astype("timedelta64[us]").astype(np.float64) / (_DAY / 24.0),
+    )
+    return {name: part.astype(np.float64) for name, part in zip(_NAMES, found, strict=True)}

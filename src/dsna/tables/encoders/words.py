@@ -112,7 +112,7 @@ class TextEncoder(ColumnEncoder):
     """
 
     kind = "text"
-    FIELDS = {"width": Number(1, 1e6, whole=True), "missing": FLAG}
+    FIELDS = {"width": Number(1, 10_000, whole=True), "missing": FLAG}
 
     def __init__(self, width: int, missing: bool):
         self.width, self.missing = width, missing
