@@ -69,7 +69,7 @@ def _tables() -> tuple[bytes, bytes]:
         pl.Series("severe", ["yes" if one > _SEVERE else "no" for one in data.target]),
     )
     severe = frame["severe"].to_numpy()
-    rows = rare_first_split(range(len(severe)), severe, test_size=0.25, random_state=0)
+    rows = rare_first_split(list(range(len(severe))), y=severe, test_size=0.25, random_state=0)
     known, new = (sorted(part) for part in rows[:2])
     return tuple(frame[part].write_csv().encode() for part in (known, new))
 
