@@ -127,6 +127,7 @@ _DSNA: Mapping[str, Field] = {
     "approximation_": Template(("Approximation",)),
     "n_features_in_": Count("features"),
     "oob_rows_": Array("int64", "answered", below="rows"),
+    "_oob_weight": Array("float64", "answered", 0.0),
 }
 ATTRIBUTES = {
     "CostSensitiveForestClassifier": Attributes(
@@ -163,7 +164,6 @@ ATTRIBUTES = {
             "_class_weight": Array("float64", "classes", 0.0),
             "_calibration": Part("Calibration", "classes"),
             "_gain": Array("float64", "classes, classes", -1.0, 1.0),
-            "_oob_weight": Array("float64", "answered", 0.0),
             "_oob_chosen": Array("int64", "answered", 0),
             "_oob_votes": Array("float64", "voted, fitted", 0.0, _ONE),
             "oob_decision_score_": _SCORE,
