@@ -52,7 +52,7 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
     ['id', 'class', 'weight', 'colour', 'size']
     """
     model = getattr(model, "best_estimator_", model)
-    steps, last = _steps(model)
+    steps, last = split_pipeline(model)
     if not hasattr(last, "explain"):
         where = "The last step of the pipeline" if isinstance(model, Pipeline) else "The model"
         raise DSNAError(
@@ -72,7 +72,7 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
     if train is None and id is None:
         train = getattr(steps[0][1], "rows_", None)
     names = getattr(model, "feature_names_in_", None)
-    plain: Explanation = last.explain(_transformed(steps, X))
+    plain: Explanation = last.explain(transformed(steps, X))
     why = plain.beside(X, train, id, names if hasattr(X, "columns") else None)
     if train is not None and not isinstance(train, KeptRows) and not _same_rows(model, train, why):
         warn(
@@ -84,13 +84,25 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
     return why
 
 
-def _steps(model: Any) -> tuple[list[tuple[str, Any]], Any]:
-    """Steps before the last, and the last; a bare estimator has no others."""
+def split_pipeline(model: Any) -> tuple[list[tuple[str, Any]], Any]:
+    """Steps before the last, and the last; a bare estimator has no others.
+
+    Examples
+    --------
+    >>> split_pipeline("model")
+    ([], 'model')
+    """
     return (model.steps[:-1], model.steps[-1][1]) if isinstance(model, Pipeline) else ([], model)
 
 
-def _transformed(steps: list[tuple[str, Any]], X: Any) -> Any:
-    """Rows as the last step sees them; steps that only resample, or pass through, leave new rows alone."""
+def transformed(steps: list[tuple[str, Any]], X: Any) -> Any:
+    """Rows as the last step sees them; steps that only resample, or pass through, leave new rows alone.
+
+    Examples
+    --------
+    >>> transformed([("nothing", "passthrough")], [[1.0]])
+    [[1.0]]
+    """
     for _, step in steps:
         X = step.transform(X) if hasattr(step, "transform") else X
     return X
@@ -105,5 +117,5 @@ def _same_rows(pipeline: Pipeline, train: Any, why: Explanation) -> bool:
     elif not hasattr(train, "shape"):
         train = np.array(train, dtype=object)
     some = train.iloc[rows] if hasattr(train, "iloc") else train[rows]
-    steps, last = _steps(pipeline)
-    return bool(np.all(last.holds_rows(_transformed(steps, some), rows)))
+    steps, last = split_pipeline(pipeline)
+    return bool(np.all(last.holds_rows(transformed(steps, some), rows)))
