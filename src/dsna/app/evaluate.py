@@ -16,13 +16,14 @@ from sklearn.preprocessing import StandardScaler
 from .._utils.choices import best_class
 from .._utils.errors import DSNAError
 from .._utils.progress import tracked
+from ..inspection.figures import Cases
 from ..model_selection import StratifiedRareKFold, StratifiedTargetKFold
 from ..prediction.class_decision import Answers, learn_decision
 from ..prediction.measures import find_measure
 from ..tables import FileTable
 from .peers import OURS, peers
 from .predict import is_classification
-from .scores import Scores, class_scores, range_edges, target_scores
+from .scores import Scores, class_scores, target_scores
 from .target import Target, known_target, rare_targets, same_classes
 from .train import Rows, TrainOptions, build, choose_rows
 
@@ -80,7 +81,12 @@ def cross_validate(table: FileTable, options: TrainOptions, folds: int = 5) -> E
     for name, one, side in tracked(work, len(work), "fits"):
         train, test = dealt[side]
         answers[name][test] = _answers(clone(one), clone(ours), rows, train, test)
-    return Evaluation(scores=_scored(y, answers, y, classes), target=rows.target, covered=None, notes=rows.notes)
+    return Evaluation(
+        scores=_scored(y, answers, Cases.of(len(y), rows.weight, rows.groups), classes),
+        target=rows.target,
+        covered=None,
+        notes=rows.notes,
+    )
 
 
 def _linear(classes: bool) -> Any:
@@ -88,7 +94,7 @@ def _linear(classes: bool) -> Any:
 
 
 def _answers(method: Any, ours: Pipeline, rows: Rows, train: np.ndarray, test: np.ndarray) -> np.ndarray:
-    """Predictions of a method for test rows, learned from training rows; others use the encoder and decision of ours."""
+    """Predictions of a method for test rows, learned from training rows; others encode and decide as ours."""
     y = rows.target.values
     weight = None if rows.weight is None else rows.weight[train]
     groups = None if rows.groups is None else rows.groups[train]
@@ -113,7 +119,7 @@ def _weight_of(method: Any) -> str:
 
 
 def _gain(method: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, model: Any) -> np.ndarray:
-    """What it gains a method to predict a class, by the decision of ours; what is to be chosen is chosen on inner folds."""
+    """What it gains a method to predict a class, as ours decides; what is to be chosen is chosen on inner folds."""
     classes, code = np.unique(y, return_inverse=True)
     weight = np.ones(len(y)) if weight is None else weight
     prior = np.bincount(code, weights=weight) / weight.sum()
@@ -149,12 +155,12 @@ def evaluate_model(model: Pipeline, table: FileTable, target: str | None = None)
         predicted = last.predict(X) if last._by_votes else last.classes_[best_class(proba, last._gain)]
         inside = last.in_set(proba)[np.arange(len(y)), np.searchsorted(last.classes_, y)]
         rarest = last.classes_[int(np.argmin(np.where(last.class_prior_ > 0, last.class_prior_, np.inf)))]
-        scores = class_scores(y, {OURS: predicted}, np.ones(len(y)), rarest)
+        scores = class_scores(y, {OURS: predicted}, Cases.of(len(y)), rarest)
         part = y == rarest
     else:
         training = last._index.label[:, 0]
         part = rare_targets(y, training)
-        scores = target_scores(y, {OURS: last.predict(X)}, np.ones(len(y)), part, range_edges(training))
+        scores = target_scores(y, {OURS: last.predict(X)}, Cases.of(len(y)), part, training)
         inside = np.zeros(0, dtype=bool)
         if last._regions:
             low, high = last.predict_interval(X).T
@@ -165,7 +171,7 @@ def evaluate_model(model: Pipeline, table: FileTable, target: str | None = None)
     )
 
 
-def _scored(y: np.ndarray, answers: dict[str, np.ndarray], training: np.ndarray, classes: bool) -> Scores:
+def _scored(y: np.ndarray, answers: dict[str, np.ndarray], cases: Cases, classes: bool) -> Scores:
     if classes:
-        return class_scores(y, answers, np.ones(len(y)))
-    return target_scores(y, answers, np.ones(len(y)), rare_targets(y, training), range_edges(training))
+        return class_scores(y, answers, cases)
+    return target_scores(y, answers, cases, rare_targets(y, y), y)

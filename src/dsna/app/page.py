@@ -15,8 +15,6 @@ from .predict import is_classification
 from .scores import Scores
 from .train import Trained
 
-_SURE = 1.96  # standard errors of a range that holds 95 %
-
 
 @dataclass(frozen=True, kw_only=True)
 class PageOptions:
@@ -87,17 +85,19 @@ def score_rows(scores: Scores) -> list[dict[str, Any]]:
     --------
     >>> import numpy as np
     >>> from dsna.app.scores import class_scores
+    >>> from dsna.inspection.figures import Cases
     >>> truth = np.repeat(["a", "b"], 50)
-    >>> score_rows(class_scores(truth, {"dsna": truth}, np.ones(100)))[0]
-    {'method': 'dsna', 'metric': 'balanced accuracy', 'mean': 1.0, 'low': 1.0, 'high': 1.0}
+    >>> first = score_rows(class_scores(truth, {"dsna": truth}, Cases.of(100)))[0]
+    >>> first["method"], first["metric"], round(first["mean"], 6), first["low"] < 1.0
+    ('dsna', 'balanced accuracy', 1.0, True)
     """
     return [
         {
             "method": method,
             "metric": metric,
             "mean": figure.value,
-            "low": figure.value - _SURE * figure.error,
-            "high": figure.value + _SURE * figure.error,
+            "low": figure.low,
+            "high": figure.high,
         }
         for method, found in scores.overall.items()
         for metric, figure in found.items()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 
 from .._utils.progress import tracked
 from .._utils.sampling import stratified_sample
+from ..inspection.figures import Cases
 from ..prediction.class_decision import Answers, learn_decision
-from .scores import Scores, class_scores, range_edges, target_scores
+from .scores import Scores, class_scores, target_scores
 from .target import rare_targets
 
 OURS = "dsna"
@@ -34,7 +35,16 @@ def peers(task: str, seed: int, jobs: int | None) -> dict[str, Any]:
     }
 
 
-def out_of_bag_scores(model: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, seed: int = 0) -> Scores:
+class Fitted(NamedTuple):
+    """Rows that a model was fitted on: weights and groups are None where there were none."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray | None = None
+    groups: np.ndarray | None = None
+
+
+def out_of_bag_scores(model: Any, training: Fitted, seed: int = 0) -> Scores:
     """Out-of-bag scores of a fitted model beside those of its peers, who learn from the other folds.
 
     All answer the same rows, at most about 3,000 with rare ones first, each weighted by the rows that it stands for.
@@ -43,7 +53,7 @@ def out_of_bag_scores(model: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarr
     Parameters
     ----------
     model : fitted DSNAClassifier or DSNARegressor
-    X, y, weight : the training rows as they went into ``fit``, their classes or targets, and their weights.
+    training : the rows that it was fitted on, in their order.
     seed : of the peers.
 
     Examples
@@ -52,11 +62,13 @@ def out_of_bag_scores(model: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarr
     >>> from dsna import CostSensitiveForestClassifier, DSNAClassifier
     >>> X, y = make_classification(300, weights=[0.9], random_state=0)
     >>> model = DSNAClassifier(CostSensitiveForestClassifier(10), random_state=0).fit(X, y)
-    >>> list(out_of_bag_scores(model, X, y, None).overall)
+    >>> list(out_of_bag_scores(model, Fitted(X, y)).overall)
     ['dsna', 'random forest', 'gradient boosting']
     """
-    rows, stands_for = model.oob_rows_, model._oob_weight
-    weight = np.ones(len(y)) if weight is None else weight
+    X, y, rows = training.X, training.y, model.oob_rows_
+    weight = np.ones(len(y)) if training.weight is None else training.weight
+    groups = None if training.groups is None else training.groups[rows]
+    cases = Cases.of(len(rows), model._oob_weight, groups)
     classes = is_classifier(model)
     answers: dict[str, np.ndarray] = {OURS: model.oob_prediction_}
     found = peers("classification" if classes else "regression", seed, model.n_jobs)
@@ -78,8 +90,8 @@ def out_of_bag_scores(model: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarr
     if classes:
         counts = model._class_weight
         rare = model.classes_[int(np.argmin(np.where(counts > 0, counts, np.inf)))]
-        return class_scores(y[rows], answers, stands_for, rare)
-    return target_scores(y[rows], answers, stands_for, rare_targets(y[rows], y), range_edges(y))
+        return class_scores(y[rows], answers, cases, rare)
+    return target_scores(y[rows], answers, cases, rare_targets(y[rows], y), y)
 
 
 def _bounded(y: np.ndarray, rows: np.ndarray, classes: bool) -> tuple[np.ndarray, np.ndarray]:

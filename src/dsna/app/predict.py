@@ -147,7 +147,7 @@ class Answerer:
             if lacking:
                 raise DSNAError(f"--columns {lacking[0]}: there is no such column. Remedy: name one of the file.")
             return self.options.columns
-        return (self._id_name,) if self._id_name in frame.columns else ()
+        return (self._id_name,) if self._id_name is not None and self._id_name in frame.columns else ()
 
     def _classes(self, X: np.ndarray, why: Any) -> dict[str, Any]:
         model = self.model

@@ -1,35 +1,18 @@
-"""Scores of predictions for rows of known targets: overall and on the rare part, with how sure they are."""
+"""Scores of several methods on the same rows of known target: overall, on the rare part, and by class or range."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..inspection.comparison import said
+from ..inspection.figures import FEWEST, Cases, Figure, class_figures, range_edges, range_figures
 
-_RESAMPLES = 200
 _RANGES = 6
-_FEW = 10  # cases below which a figure says nothing
-
-
-class Figure(NamedTuple):
-    """A score, its standard error over resampled rows, and the number of cases that it rests on."""
-
-    value: float
-    error: float
-    cases: int
-
-    def __str__(self) -> str:
-        if self.cases < 1 or np.isnan(self.value):
-            return "-"
-        return f"{_short(self.value)} +- {_short(self.error)}"
-
-
-def _short(value: float) -> str:
-    return f"{value:.3f}" if abs(value) < 1.0 else f"{value:.3g}" if abs(value) < 1000.0 else f"{value:.0f}"
+_WIDEST = 40  # letters of a name in a table
 
 
 @dataclass(frozen=True)
@@ -48,8 +31,8 @@ class Scores:
     --------
     >>> import numpy as np
     >>> truth = np.repeat(["a", "b"], [90, 10])
-    >>> scores = class_scores(truth, {"always a": np.repeat("a", 100)}, np.ones(100))
-    >>> scores.rare, scores.overall["always a"]["balanced accuracy"].value
+    >>> scores = class_scores(truth, {"always a": np.repeat("a", 100)}, Cases.of(100))
+    >>> scores.rare, round(scores.overall["always a"]["balanced accuracy"].value, 6)
     ('b', 0.5)
     >>> scores.parts["always a"]["b"].cases
     10
@@ -62,18 +45,16 @@ class Scores:
     measure: str
 
     def text(self) -> str:
-        """Two tables for a terminal: overall figures, and those of each class or range."""
-        overall = _table(self.overall, str)
-        header = ["" if self.task == "classification" else "target", "cases", *self.parts]
-        lines = [header]
-        for part in next(iter(self.parts.values())):
-            figures = [found[part] for found in self.parts.values()]
-            few = figures[0].cases < _FEW
-            cells = [f"{figure}" if not few else f"({_short(figure.value)})" for figure in figures]
-            lines.append([_cut(part), str(figures[0].cases), *cells])
-        few = any(figure.cases < _FEW for figure in next(iter(self.parts.values())).values())
-        note = [f"(in brackets: fewer than {_FEW} cases, too few to say)"] if few else []
-        return "\n".join([overall, "", f"{self.measure}:", aligned(lines), *note])
+        """Two tables for a terminal: overall figures with their 95 % ranges, and those of each class or range."""
+        names = [_cut(name) for name in next(iter(self.overall.values()))]
+        overall = [["", *names], *([method, *map(shown, found.values())] for method, found in self.overall.items())]
+        parts = [["", "cases", *self.parts]]
+        by_part = next(iter(self.parts.values()))
+        for part, figure in by_part.items():
+            parts.append([_cut(part), str(figure.cases), *(shown(found[part]) for found in self.parts.values())])
+        few = any(figure.few for figure in by_part.values())
+        note = [f"-: fewer than {FEWEST} cases, too few to say"] if few else []
+        return "\n".join([aligned(overall), "", f"{self.measure}:", aligned(parts), *note])
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain values."""
@@ -83,49 +64,67 @@ class Scores:
                 method: {name: as_plain(figure) for name, figure in found.items()} for method, found in figures.items()
             }
 
-        return {"rare": self.rare, "overall": plain(self.overall), self.measure: plain(self.parts)}
+        return {"rare": self.rare, "overall": plain(self.overall), "parts": plain(self.parts), "of_parts": self.measure}
 
 
 def as_plain(figure: Figure) -> dict[str, Any]:
-    """A figure as JSON holds it."""
-    number = {"value": figure.value, "error": figure.error}
-    return {**{name: None if np.isnan(one) else float(one) for name, one in number.items()}, "cases": figure.cases}
+    """A figure as JSON holds it; None for what is not known.
+
+    Examples
+    --------
+    >>> as_plain(Figure(0.5, float("nan"), float("nan"), 3))
+    {'value': 0.5, 'low': None, 'high': None, 'cases': 3}
+    """
+    numbers = zip(("value", "low", "high"), figure[:3], strict=True)
+    return {**{name: float(one) if np.isfinite(one) else None for name, one in numbers}, "cases": figure.cases}
 
 
-def class_scores(truth: np.ndarray, answers: dict[str, np.ndarray], weight: np.ndarray, rare: Any = None) -> Scores:
-    """Accuracy, balanced accuracy, recall and precision of the rarest class, and recall of each class.
+def shown(figure: Figure) -> str:
+    """A figure and its range for a terminal; "-" where there are too few cases.
+
+    Examples
+    --------
+    >>> shown(Figure(0.5, 0.4, 0.6, 90)), shown(Figure(0.5, 0.4, 0.6, 9))
+    ('0.500 (0.400 to 0.600)', '-')
+    """
+    return "-" if figure.few else f"{_short(figure.value)} ({_short(figure.low)} to {_short(figure.high)})"
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 10.0 else f"{value:.1f}" if abs(value) < 1000.0 else f"{value:.0f}"
+
+
+def class_scores(truth: np.ndarray, answers: dict[str, np.ndarray], cases: Cases, rare: Any = None) -> Scores:
+    """Balanced accuracy, recall and precision of the rarest class, accuracy, and recall of each class.
 
     Parameters
     ----------
     truth : (n,) classes.
     answers : (n,) predicted classes, by method.
-    weight : (n,) how many rows each stands for.
+    cases : weights and groups of the rows.
     rare : the class that counts as rare; None: the rarest of ``truth``.
     """
-    classes = np.unique(truth)
-    totals = np.array([weight[truth == one].sum() for one in classes])
-    rare = classes[int(np.argmin(totals))] if rare is None else rare
-    measures: dict[str, Callable[..., float]] = {
-        "balanced accuracy": lambda t, s, w: float(np.nanmean([_share(t == s, w * (t == one)) for one in classes])),
-        f"recall of {said(rare)}": lambda t, s, w: _share(t == s, w * (t == rare)),
-        f"precision of {said(rare)}": lambda t, s, w: _share(t == s, w * (s == rare)),
-        "accuracy": lambda t, s, w: _share(t == s, w),
-    }
-    behind = {f"recall of {said(rare)}": truth == rare}
+    classes, code = np.unique(truth, return_inverse=True)
+    total = np.bincount(code, weights=cases.weight)
+    rare = classes[int(np.argmin(np.where(total > 0, total, np.inf)))] if rare is None else rare
+    name = said(rare)
+    equal = Cases(cases.weight / np.maximum(total, 1e-300)[code], cases.group)
     overall, parts = {}, {}
     for method, found in answers.items():
-        here = {**behind, f"precision of {said(rare)}": found == rare}
+        by_class = {said(one.name): one for one in class_figures(truth, found, [*classes, rare], cases)}
+        right = truth == found
         overall[method] = {
-            name: _figure(one, truth, found, weight, here.get(name)) for name, one in measures.items()
+            "balanced accuracy": equal.share(right),
+            f"recall of {name}": by_class[name].recall,
+            f"precision of {name}": by_class[name].precision,
+            "accuracy": cases.share(right),
         }
-        parts[method] = {
-            said(one): _figure(_right, truth, found, weight * (truth == one), truth == one) for one in classes
-        }
-    return Scores("classification", said(rare), overall, parts, "recall by class")
+        parts[method] = {said(one): by_class[said(one)].recall for one in classes}
+    return Scores("classification", name, overall, parts, "recall by class")
 
 
 def target_scores(
-    truth: np.ndarray, answers: dict[str, np.ndarray], weight: np.ndarray, rare: np.ndarray, edges: np.ndarray
+    truth: np.ndarray, answers: dict[str, np.ndarray], cases: Cases, rare: np.ndarray, training: np.ndarray
 ) -> Scores:
     """Mean absolute error overall and on rare targets, R2, and the error in each range of targets.
 
@@ -133,87 +132,48 @@ def target_scores(
     ----------
     truth : (n,) targets.
     answers : (n,) predicted targets, by method.
-    weight : (n,) how many rows each stands for.
+    cases : weights and groups of the rows.
     rare : (n,) which rows have rare targets.
-    edges : between the ranges, see :func:`range_edges`.
-    """
-    place = np.clip(np.searchsorted(edges, truth, side="right") - 1, 0, len(edges) - 2)
-    names = [f"{said(float(low))} to {said(float(high))}" for low, high in zip(edges[:-1], edges[1:], strict=True)]
-    overall, parts = {}, {}
-    for method, found in answers.items():
-        overall[method] = {
-            "mean absolute error": _figure(_absolute, truth, found, weight),
-            "of rare targets": _figure(_absolute, truth, found, weight * rare, rare),
-            "R2": _figure(_explained, truth, found, weight),
-        }
-        parts[method] = {
-            name: _figure(_absolute, truth, found, weight * (place == at), place == at)
-            for at, name in enumerate(names)
-            if np.any(place == at)
-        }
-    return Scores("regression", "the rarest tenth of the targets", overall, parts, "mean absolute error by range")
-
-
-def range_edges(targets: np.ndarray) -> np.ndarray:
-    """Edges of ranges of equal width that hold all targets.
+    training : (N,) targets of training, which the ranges span.
 
     Examples
     --------
     >>> import numpy as np
-    >>> range_edges(np.array([0.0, 3.0, 12.0])).tolist()
-    [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0]
+    >>> truth = np.arange(100.0)
+    >>> scores = target_scores(truth, {"dsna": truth + 1.0}, Cases.of(100), truth > 90, truth)
+    >>> round(scores.overall["dsna"]["of rare targets"].value, 6), len(scores.parts["dsna"])
+    (1.0, 6)
     """
-    low, high = float(np.min(targets)), float(np.max(targets))
-    return np.linspace(low, high if high > low else low + 1.0, _RANGES + 1)
+    edges = range_edges(training, _RANGES)
+    overall, parts = {}, {}
+    for method, found in answers.items():
+        off = np.abs(truth - found)
+        overall[method] = {
+            "mean absolute error": cases.mean(off),
+            "of rare targets": cases.part(rare).mean(off[rare]),
+            "R2": _explained(truth, off, cases),
+        }
+        parts[method] = {
+            f"{said(one.low)} to {said(one.high)}": one.error for one in range_figures(truth, found, edges, cases)
+        }
+    return Scores("regression", "the rarest tenth of the targets", overall, parts, "mean absolute error by range")
 
 
-def _right(truth: np.ndarray, found: np.ndarray, weight: np.ndarray) -> float:
-    return _share(truth == found, weight)
+def _explained(truth: np.ndarray, off: np.ndarray, cases: Cases) -> Figure:
+    """R2, with the range of a ratio of two means."""
+    spread = (truth - cases.mean(truth).value) ** 2
+    variance = cases.mean(spread).value
+    if not variance > 0:
+        return Figure(np.nan, np.nan, np.nan, len(truth))
+    left = cases.mean(off**2).value / variance
+    half = cases.mean((off**2 - left * spread) / variance)
+    return Figure(1.0 - left, 1.0 - left - (half.high - half.value), 1.0 - left + (half.high - half.value), len(truth))
 
 
-def _absolute(truth: np.ndarray, found: np.ndarray, weight: np.ndarray) -> float:
-    return _share(np.abs(truth - found), weight)
-
-
-def _explained(truth: np.ndarray, found: np.ndarray, weight: np.ndarray) -> float:
-    mean = _share(truth, weight)
-    spread = _share((truth - mean) ** 2, weight)
-    return 1.0 - _share((truth - found) ** 2, weight) / spread if spread > 0 else np.nan
-
-
-def _share(values: np.ndarray, weight: np.ndarray) -> float:
-    total = weight.sum()
-    return float(weight @ values / total) if total > 0 else np.nan
-
-
-def _figure(
-    measure: Callable[..., float],
-    truth: np.ndarray,
-    found: np.ndarray,
-    weight: np.ndarray,
-    behind: np.ndarray | None = None,
-) -> Figure:
-    """A measure with its standard error over rows that are drawn anew."""
-    some = slice(None) if behind is None else np.flatnonzero(behind | (weight > 0))
-    t, s, w = truth[some], found[some], weight[some]
-    cases = len(truth) if behind is None else int(np.sum(behind))
-    if not len(t):
-        return Figure(np.nan, np.nan, cases)
-    rng = np.random.RandomState(0)
-    again = np.array([measure(t, s, w * rng.poisson(1.0, len(t))) for _ in range(_RESAMPLES)])
-    spread = float(np.std(again[~np.isnan(again)])) if np.any(~np.isnan(again)) else np.nan
-    return Figure(measure(t, s, w), spread, cases)
-
-
-def _table(figures: dict[str, dict[str, Figure]], shown: Callable[[Figure], str]) -> str:
-    names = list(next(iter(figures.values())))
-    return aligned([["", *map(_cut, names)], *([m, *map(shown, found.values())] for m, found in figures.items())])
-
-
-def _cut(text: str, most: int = 40) -> str:
-    """A name that does not break the table; one line, not too long."""
+def _cut(text: str) -> str:
+    """A name that does not break the table: one line, not too long."""
     flat = " ".join(text.split())
-    return flat if len(flat) <= most else f"{flat[: most - 3]}..."
+    return flat if len(flat) <= _WIDEST else f"{flat[: _WIDEST - 3]}..."
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> str:

@@ -59,7 +59,7 @@ def read_target(table: FileTable, name: str, task: str | None = None, *, several
     if found == "regression":
         if y.dtype.kind not in "biuf":
             raise TableError(
-                f"{table.name}: the target {name!r} holds text, not numbers: use --task classification, or name another."
+                f"{table.name}: the target {name!r} holds text, no numbers: use --task classification, or name another."
             )
         y = y.astype(np.float64)
         if not np.all(np.isfinite(y)):
@@ -101,12 +101,12 @@ def same_classes(y: np.ndarray, classes: np.ndarray, name: str, new: bool = Fals
             f"the target column {name!r} holds {', '.join(strange[:5])}, which the model does not know; it knows "
             f"{', '.join([*known][:5])}. Remedy: correct these cells, or name another column with --target."
         )
-    if strange and classes.dtype.kind not in "OU":
-        if classes.dtype.kind == "b" or not all(isinstance(one, int | float | np.number) for one in y.tolist()):
-            raise DSNAError(
-                f"the target column {name!r} holds {', '.join(strange[:5])}, and the classes of the model are "
-                f"{', '.join([*known][:5])}. Remedy: use the same type of values."
-            )
+    numbers = classes.dtype.kind in "iuf" and y.dtype.kind in "iuf"
+    if strange and classes.dtype.kind not in "OU" and not numbers:
+        raise DSNAError(
+            f"the target column {name!r} holds {', '.join(strange[:5])}, and the classes of the model are "
+            f"{', '.join([*known][:5])}. Remedy: use the same type of values."
+        )
     found = np.empty(len(y), dtype=object)
     found[:] = [known.get(said(one), one if classes.dtype.kind not in "OU" else said(one)) for one in y.tolist()]
     return found if classes.dtype == object else np.array(found.tolist())
@@ -146,12 +146,12 @@ def rarity_lines(target: Target) -> list[str]:
         share = f"{few / n:.2g}" if few / n < 0.001 else f"{100 * few / n:.2g}%"
         return [f"{target.name}: {few} of {n} rows are {rare} ({share}, one in {n / few:.0f}); {', '.join(others)}"]
     low, middle, high = np.quantile(y, [0.25, 0.5, 0.75])
-    rare = rare_targets(y, y)
-    below, above = y[rare & (y < middle)], y[rare & (y > middle)]
+    seldom = rare_targets(y, y)
+    below, above = y[seldom & (y < middle)], y[seldom & (y > middle)]
     ends = [f"{len(below)} up to {said(float(below.max()))}"] if len(below) else []
     ends += [f"{len(above)} from {said(float(above.min()))} on"] if len(above) else []
     first = (
         f"{target.name}: from {said(float(y.min()))} to {said(float(y.max()))}, half of the rows between "
         f"{said(float(low))} and {said(float(high))}"
     )
-    return [first, f"rare targets, by their density: {int(rare.sum())} of {n} rows, {' and '.join(ends)}"]
+    return [first, f"rare targets, by their density: {int(seldom.sum())} of {n} rows, {' and '.join(ends)}"]

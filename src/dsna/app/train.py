@@ -13,7 +13,7 @@ from .._utils.sampling import stratified_sample
 from ..classifier import DSNAClassifier
 from ..regressor import DSNARegressor
 from ..tables import FileTable, TableEncoder, find_leaks
-from .peers import out_of_bag_scores
+from .peers import Fitted, out_of_bag_scores
 from .scores import Scores
 from .target import Target, read_target
 
@@ -79,7 +79,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Trained:
-    """A fitted pipeline, the rows that it was fitted on, and its out-of-bag scores (None where rows are too few)."""
+    """A fitted pipeline, the rows that it was fitted on, and its out-of-bag scores (None where there are none)."""
 
     model: Pipeline
     rows: Rows
@@ -122,13 +122,13 @@ def choose_rows(table: FileTable, options: TrainOptions) -> Rows:
     weight = None
     if options.sample is not None and options.sample < frame.height:
         some, weight = _sampled(target, options.sample, options.seed)
-        notes.append(f"{len(some)} of {frame.height} rows are used, rare ones first, each weighted by those it stands for")
+        notes.append(
+            f"{len(some)} of {frame.height} rows are used, rare ones first, each weighted by those it stands for"
+        )
         frame, groups = frame[some], None if groups is None else groups[some]
         target = Target(target.name, target.task, target.values[some], target.rows[some], target.notes)
     called = options.id or next(names, None)
-    return Rows(
-        frame=frame, target=target, weight=weight, groups=groups, left_out=left_out, id=called, notes=notes
-    )
+    return Rows(frame=frame, target=target, weight=weight, groups=groups, left_out=left_out, id=called, notes=notes)
 
 
 def _check_columns(frame: Any, options: TrainOptions) -> None:
@@ -178,7 +178,7 @@ def costs_of(decision: Any, y: np.ndarray) -> Any:
 def build(rows: Rows, options: TrainOptions, types: dict[str, Any] | None = None) -> Pipeline:
     """The pipeline, not fitted yet."""
     model: Any
-    given = {"n_jobs": options.jobs, "random_state": options.seed, "verbose": options.verbose}
+    given: dict[str, Any] = {"n_jobs": options.jobs, "random_state": options.seed, "verbose": options.verbose}
     given |= {} if options.balance is None else {"balance": options.balance}
     if rows.target.task == "classification":
         decision = {} if options.decision is None else {"decision": costs_of(options.decision, rows.target.values)}
@@ -192,13 +192,14 @@ def build(rows: Rows, options: TrainOptions, types: dict[str, Any] | None = None
     return Pipeline([("columns", encoder), ("model", model)])
 
 
-def train(table: FileTable, options: TrainOptions) -> Trained:
+def train(table: FileTable, options: TrainOptions, *, compare: bool = True) -> Trained:
     """Fit a pipeline of :class:`dsna.tables.TableEncoder` and a DSNA estimator to a table.
 
     Parameters
     ----------
     table : the table, as :func:`dsna.tables.read_file` gives it.
     options : how to train.
+    compare : whether to score the model out of bag beside other methods.
 
     Returns
     -------
@@ -226,6 +227,7 @@ def train(table: FileTable, options: TrainOptions) -> Trained:
     if encoder.rows_ is not None:
         encoder.rows_ = encoder.rows_.identified_by(rows.id).numbered(rows.target.rows + 1)
     scores = None
-    if len(last.oob_rows_):
-        scores = out_of_bag_scores(last, encoder.transform(rows.frame), y, rows.weight, options.seed)
+    if compare and len(last.oob_rows_):
+        fitted = Fitted(encoder.transform(rows.frame), y, rows.weight, rows.groups)
+        scores = out_of_bag_scores(last, fitted, options.seed)
     return Trained(model=model, rows=rows, scores=scores, notes=[*rows.notes, *encoder.notes_])

@@ -3,8 +3,8 @@
 In the tree numbers, strings, booleans, null and lists stand for themselves; an object is one of
 
 - ``{"array": i}``, ``{"scalar": i}``: the array ``arrays/i.npy``, as it is or as a numpy scalar;
-- ``{"strings": i, "ends": j, "shape": [...]}``: an object array of strings. The array ``i`` holds them one after another
-  in UTF-8, ``j`` where each of them ends;
+- ``{"strings": i, "ends": j, "shape": [...]}``: an object array of strings. The array ``i`` holds them one after
+  another in UTF-8, ``j`` where each of them ends;
 - ``{"tuple": [...]}``, ``{"dict": [[key, value], ...]}``, ``{"float": "nan"}``, ``{"random": {...}}``;
 - ``{"object": name, "state": {...}}``: a container of this package, one of ``CONTAINERS``;
 - ``{"template": name, "params": {...}}``: an unfitted forest, nearest neighbours or an approximation.

@@ -121,7 +121,7 @@ class KeptColumn(Checked):
         return cells
 
     def joined(self, other: KeptColumn) -> KeptColumn:
-        """This column with the rows of another below it; kinds that differ become text, or numbers."""
+        """The column with the rows of another below it; kinds that differ become text, or numbers."""
         one, two = self, other
         if {one.kind, two.kind} == {"number", "whole"}:
             one, two = one._as_number(), two._as_number()
@@ -204,11 +204,11 @@ class KeptRows(Checked):
 
     def column(self, name: Hashable) -> np.ndarray:
         """Values of the column of this name, as :meth:`KeptColumn.cells` gives them."""
-        return self.parts[self.names.tolist().index(name)].cells()
+        return self.parts[int(np.flatnonzero(self.names == name)[0])].cells()
 
     def identifiers(self) -> np.ndarray:
         """(n,) what the rows are called."""
-        return self.number if self.id is None else self.parts[self.id].cells()
+        return np.asarray(self.number if self.id is None else self.parts[self.id].cells())
 
     @property
     def id_name(self) -> str:

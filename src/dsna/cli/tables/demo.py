@@ -62,8 +62,21 @@ def _tables() -> tuple[bytes, bytes]:
 
     pl = import_extra("polars", "app")
     data = load_diabetes(scaled=False)
-    names = ("age", "sex", "body_mass", "blood_pressure", "cholesterol", "ldl", "hdl", "ratio", "triglycerides", "glucose")
-    frame = pl.DataFrame({"patient": [f"P{i:03d}" for i in range(len(data.target))]} | dict(zip(names, data.data.T, strict=True)))
+    names = (
+        "age",
+        "sex",
+        "body_mass",
+        "blood_pressure",
+        "cholesterol",
+        "ldl",
+        "hdl",
+        "ratio",
+        "triglycerides",
+        "glucose",
+    )
+    frame = pl.DataFrame(
+        {"patient": [f"P{i:03d}" for i in range(len(data.target))]} | dict(zip(names, data.data.T, strict=True))
+    )
     frame = frame.with_columns(
         pl.when(pl.col("sex") == 1).then(pl.lit("female")).otherwise(pl.lit("male")).alias("sex"),
         pl.Series("severe", ["yes" if one > _SEVERE else "no" for one in data.target]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -32,13 +33,15 @@ from .options import (
     noted,
     read_options,
 )
-from .train import Balance, Columns, Groups, Identifier, Kept, Sample, TaskOption, balance_of
+from .train import Balance, Columns, Groups, Identifier, Kept, Sample, TaskOption, balance_of, page_of
 
 
 def evaluate(
     first: Annotated[Path, typer.Argument(metavar="DATA|MODEL", help="A table; or a model, and then a table.")],
     second: Annotated[Path | None, typer.Argument(metavar="[DATA]", help="Held-out rows for the model.")] = None,
-    target: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column to predict; a model knows its own.")] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column to predict; a model knows its own.")
+    ] = None,
     folds: Annotated[int, typer.Option(min=2, max=100, help="Folds of the cross-validation.")] = 5,
     task: TaskOption = None,
     balance: Balance = None,
@@ -120,8 +123,18 @@ def evaluate(
         for line in rarity_lines(found.target):
             out.line(line)
         out.line()
-        out.line(f"Scores of {len(found.target.values)} rows, each predicted by models that have not seen it ({folds} folds):")
+        out.line(
+            f"Scores of {len(found.target.values)} rows, each predicted by models that did not see it ({folds} folds):"
+        )
         out.line(found.scores.text())
         out.put(task=found.target.task, target=target, folds=folds, notes=[*table.notes, *found.notes])
         out.put(rarity=rarity_lines(found.target), scores=found.scores.as_json())
+        if report is not None:
+            from ...app.page import write_training_page
+            from ...app.train import train
+
+            with noted(out):
+                trained = replace(train(table, how, compare=False), scores=found.scores)
+            write_training_page(report, trained, page_of(table, trained, "model.dsna"))
+            out.line(f"Page: {report}")
         out.end()

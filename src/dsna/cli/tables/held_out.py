@@ -40,3 +40,10 @@ def score_model(
         out.line(f"The 90 % {what} hold the truth of {scored.covered['all']:.1%} of the rows{rare}.")
     out.put(task=scored.scores.task, target=scored.target.name, rows=len(scored.target.values))
     out.put(scores=scored.scores.as_json(), covered=scored.covered, notes=[*table.notes, *scored.notes])
+    if report is not None:
+        from ...app.page import PageOptions, write_model_page
+
+        notes = [f"scores are those of {len(scored.target.values)} rows of {table.name}", *scored.notes]
+        about = PageOptions(model_file=str(model), data_file=table.name, notes=notes, scores=scored.scores)
+        write_model_page(report, found, about)
+        out.line(f"Page: {report}")

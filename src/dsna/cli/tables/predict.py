@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -62,13 +61,13 @@ def predict(
     coverage: Annotated[
         float, typer.Option(min=0.01, max=0.99, help="Share of the cases whose truth sets or intervals are to hold.")
     ] = 0.9,
-    explain: Annotated[bool, flag("--explain", "Add the training rows behind each answer, with their weights.")] = False,
+    explain: Annotated[
+        bool, flag("--explain", "Add the training rows behind each answer, with their weights.")
+    ] = False,
     columns: Annotated[
         list[str] | None, typer.Option(help="Columns of DATA to repeat beside the answers: a,b or repeated.")
     ] = None,
-    raw: Annotated[
-        bool, flag("--raw", "Text as it is, also where a spreadsheet would take it for a formula.")
-    ] = False,
+    raw: Annotated[bool, flag("--raw", "Text as it is, also where a spreadsheet would take it for a formula.")] = False,
     jobs: Jobs = 1,
     types: Types = None,
     separator: Separator = None,

@@ -36,7 +36,9 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from ...app.page import PageOptions
     from ...app.train import Trained, TrainOptions
+    from ...tables import FileTable
 
 
 class Task(StrEnum):
@@ -68,7 +70,8 @@ Identifier = Annotated[
 ]
 Sample = Annotated[int | None, typer.Option(min=20, help="Learn from so many rows at most, rare ones first.")]
 TaskOption = Annotated[
-    Task | None, typer.Option("--task", help="Guessed from the target if not named: text, or few whole numbers, are classes.")
+    Task | None,
+    typer.Option("--task", help="Guessed from the target if not named: text, or few whole numbers, are classes."),
 ]
 
 
@@ -96,7 +99,8 @@ def train(
     id: Identifier = None,
     sample: Sample = None,
     no_rows: Annotated[
-        bool, flag("--no-rows", "Leave the rows' own values out of the file; explanations then give numbers of rows only.")
+        bool,
+        flag("--no-rows", "Leave the rows' own values out of the file; explanations then give numbers of rows only."),
     ] = False,
     report: Report = None,
     jobs: Jobs = 1,
@@ -160,17 +164,9 @@ def train(
         tell(out, trained, how)
         save(trained.model, output)
         if report is not None:
-            from ...app.page import PageOptions, write_training_page
+            from ...app.page import write_training_page
 
-            about = PageOptions(
-                model_file=str(output),
-                data_file=str(data),
-                notes=[*table.notes, *trained.notes],
-                left_out=trained.rows.left_out,
-                scores=trained.scores,
-                groups=trained.rows.groups,
-            )
-            write_training_page(report, trained, about)
+            write_training_page(report, trained, page_of(table, trained, str(output)))
         out.put(rows=table.frame.height, columns=table.frame.width, notes=[*table.notes, *trained.notes])
         out.put(model=str(output), report=None if report is None else str(report))
         _advise(out, data, output, report, trained)
@@ -200,6 +196,20 @@ def tell(out: Output, trained: Trained, how: TrainOptions) -> None:
     out.line()
     out.line("Columns that the splits use most: " + ", ".join(f"{name} {share:.0%}" for name, share in top[:6]))
     out.put(importances=dict(top))
+
+
+def page_of(table: FileTable, trained: Trained, model_file: str) -> PageOptions:
+    """What a page says of a model beside what it finds."""
+    from ...app.page import PageOptions
+
+    return PageOptions(
+        model_file=model_file,
+        data_file=table.name,
+        notes=[*table.notes, *trained.notes],
+        left_out=trained.rows.left_out,
+        scores=trained.scores,
+        groups=trained.rows.groups,
+    )
 
 
 def _advise(out: Output, data: Path, output: Path, report: Path | None, trained: Trained) -> None:
