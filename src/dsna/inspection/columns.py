@@ -44,7 +44,9 @@ class Columns:
 
     @classmethod
     def read(cls, table: Any, what: str = "X") -> Columns:
-        """Columns of a pandas or polars data frame, an array or a list; ``what`` names the table in messages."""
+        """Columns of a pandas, polars or Arrow table, an array or a list; ``what`` names the table in messages."""
+        if hasattr(table, "column_names"):  # Arrow's, whose columns are not names
+            return cls(tuple(table.column_names), tuple(column.to_numpy() for column in table.columns), True)
         if hasattr(table, "columns") and hasattr(table, "shape"):
             by_place = getattr(table, "iloc", table)
             values = [np.array(by_place[:, j]) for j in range(table.shape[1])]
