@@ -72,7 +72,7 @@ def oracle(train, new):
     out["size"] = new["size"].map({"low": 0, "medium": 1, "high": 2})
     known = sorted(train["day"].dropna())
     day = new["day"].fillna(known[len(known) // 2])
-    out["day: year"], out["day: month"], out["day: weekday"] = day.dt.year, day.dt.month, day.dt.dayofweek
+    out["day: year"], out["day: month"], out["day: weekday"] = day.dt.year, day.dt.month, day.dt.day_of_week
     out["day: age in days"] = (max(known) - day).dt.days
     out["day=(missing)"] = new["day"].isna()
     out["story: length"] = new["story"].str.len()
