@@ -88,7 +88,7 @@ def score_rows(scores: Scores) -> list[dict[str, Any]]:
     >>> from dsna.inspection.figures import Cases
     >>> truth = np.repeat(["a", "b"], 50)
     >>> first = score_rows(class_scores(truth, {"dsna": truth}, Cases.of(100)))[0]
-    >>> first["method"], first["metric"], round(first["mean"], 6), first["low"] < 1.0
+    >>> first["method"], first["metric"], round(first["mean"], 6), bool(first["low"] < 1.0)
     ('dsna', 'balanced accuracy', 1.0, True)
     """
     return [

@@ -45,9 +45,11 @@ class Columns:
 
     @classmethod
     def read(cls, table: Any, what: str = "X") -> Columns:
-        """Columns of a pandas or polars frame, kept rows, an array or a list; ``what`` names the table in messages."""
+        """Columns of a pandas, polars or Arrow table, kept rows, an array or a list; messages call it ``what``."""
         if isinstance(table, KeptRows):
             return cls(tuple(table.names.tolist()), tuple(table.data().values()), True, table.identifiers())
+        if hasattr(table, "column_names"):  # Arrow's, whose columns are not names
+            return cls(tuple(table.column_names), tuple(column.to_numpy() for column in table.columns), True)
         if hasattr(table, "columns") and hasattr(table, "shape"):
             by_place = getattr(table, "iloc", table)
             values = [np.array(by_place[:, j]) for j in range(table.shape[1])]

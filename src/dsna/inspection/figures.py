@@ -80,7 +80,7 @@ class Cases(NamedTuple):
         total = self.weight.sum()
         if not total > 0:
             return Figure(np.nan, np.nan, np.nan, len(hit))
-        p = float(self.weight @ hit / total)
+        p = float(np.clip(self.weight @ hit / total, 0.0, 1.0))
         by_weight = total**2 / np.sum(np.bincount(self.group, weights=self.weight) ** 2)
         variance = self._variance(hit, p)
         n = min(p * (1.0 - p) / variance, len(hit)) if variance > 0 else by_weight

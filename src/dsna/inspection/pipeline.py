@@ -112,10 +112,18 @@ def _same_rows(pipeline: Pipeline, train: Any, why: Explanation) -> bool:
     """Whether rows of ``train`` become those that the last step was fitted on, as far as an explanation names them."""
     assert why.train is not None
     rows = why.train.rows[why.train.rows < why.train.reach]
+    if hasattr(train, "column_names"):  # of Arrow
+        some = train.select([*getattr(pipeline, "feature_names_in_", train.column_names)]).take(rows)
+        return _holds(pipeline, some, rows)
     if hasattr(train, "columns"):
         train = train[[*getattr(pipeline, "feature_names_in_", train.columns)]]
     elif not hasattr(train, "shape"):
         train = np.array(train, dtype=object)
     some = train.iloc[rows] if hasattr(train, "iloc") else train[rows]
+    return _holds(pipeline, some, rows)
+
+
+def _holds(pipeline: Pipeline, some: Any, rows: np.ndarray) -> bool:
+    """Whether the last step was fitted on these rows, under these numbers."""
     steps, last = split_pipeline(pipeline)
     return bool(np.all(last.holds_rows(transformed(steps, some), rows)))

@@ -152,7 +152,8 @@ def find_tables(
     Parameters
     ----------
     folder : path
-        Holds CSV files with a header, or subfolders `classification` and `regression` of such files.
+        Holds CSV files with a header, or subfolders `classification` and `regression` of such files. A file is taken
+        for a folder of one.
     task : {"classification", "regression"} or None, default=None
         Only this, which also overrides the guess from the labels (see :func:`read_table`).
     target : str or None, default=None
@@ -182,10 +183,12 @@ def find_tables(
     [('fruit', 'classification', [0, 1, 0])]
     """
     folder = Path(folder)
-    if not folder.is_dir():
-        raise TableError(f"{folder} is not a folder. Name one that holds CSV files.")
     if task not in (None, *TASKS):
         raise TableError(f"task {task!r} is unknown: use one of {', '.join(TASKS)}.")
+    if folder.is_file():
+        return [read_table(folder, task=task, target=target)]
+    if not folder.is_dir():
+        raise TableError(f"{folder} is not a folder. Name one that holds CSV files.")
     sources: dict[Path, str | None] = {folder / name: name for name in TASKS if (folder / name).is_dir()}
     if sources:
         sources = {source: name for source, name in sources.items() if task in (None, name)}

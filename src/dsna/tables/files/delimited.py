@@ -48,6 +48,8 @@ class DelimitedReader:
     dialect : Dialect
     has_header : bool
         Whether the first line holds names; else columns are named by their place.
+    names, header_line : names of the columns, and the line that they stand in.
+    unnamed, repeated : places of columns without a name, and names that stand over several.
     """
 
     name: str
@@ -57,6 +59,8 @@ class DelimitedReader:
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     header_line: int = 0
+    unnamed: list[str] = field(default_factory=list)
+    repeated: list[str] = field(default_factory=list)
     _ragged: list[tuple[int, int]] = field(default_factory=list)
     _n_ragged: int = 0
 
@@ -129,11 +133,12 @@ class DelimitedReader:
             places.setdefault(name, []).append(str(place))
         for name, there in places.items():
             if len(there) > 1 and name:
+                self.repeated.append(name)
                 self.problems.append(
                     f"the name {short(name)} stands over {plural('column', there)} in line {line}: give each a name of "
                     "its own"
                 )
-        unnamed = places.get("", [])
+        self.unnamed = unnamed = places.get("", [])
         if unnamed:
             taken = set(names)
             for place in map(int, unnamed):

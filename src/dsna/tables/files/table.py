@@ -6,14 +6,14 @@ import io
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..._utils.errors import DSNAError
 from ..column_types import ColumnType, TypeSpec, check_types
 from ..words import MISSING
-from .delimited import DelimitedReader
+from .delimited import Block, DelimitedReader
 from .dialect import check_content, find_dialect
 from .source import Source, TableError, all_problems, source_of
 from .typed import Typing, typed_frame
@@ -154,26 +154,39 @@ def read_file(path: str | os.PathLike[str], options: ReadOptions | None = None) 
     with source_of(path).kept() as source:
         form = source.format()
         if form == "csv":
-            return _read_text(source, options)
+            return _read_delimited(source, options)
         with source.opened() as stream:
             return _finished(source.name, _read_binary(stream, form, source.name), None, [], options, ".")
 
 
-def _read_text(source: Source, options: ReadOptions) -> FileTable:
-    """A text file: looked through for its encoding first, then read."""
-    import polars as pl
+class TextFile(NamedTuple):
+    """A text file as it was read: the reader, which knows names and problems; all rows; notes."""
 
+    reader: DelimitedReader
+    blocks: list[Block]
+    notes: list[str]
+
+
+def read_text(source: Source, options: ReadOptions) -> TextFile:
+    """Read a text file: it is looked through for its encoding first; problems of its lines are left to the caller."""
     with source.opened() as stream:
         head, encoding, note = check_content(stream, source.name, options.encoding)
     dialect = find_dialect(head, source.name, encoding, options.separator)
     reader = DelimitedReader(source.name, dialect, options.header)
     with source.opened() as stream:
         blocks = list(reader.blocks(stream, _ROWS))
-    reader.refuse()
-    frame = pl.concat([block.frame for block in blocks])
-    lines = np.concatenate([block.lines for block in blocks])
-    notes = [note] * bool(note) + dialect.notes + reader.notes
-    return _finished(source.name, frame, lines, notes, options, dialect.separator)
+    return TextFile(reader, blocks, [note] * bool(note) + dialect.notes + reader.notes)
+
+
+def _read_delimited(source: Source, options: ReadOptions) -> FileTable:
+    """A text file with typed columns."""
+    import polars as pl
+
+    text = read_text(source, options)
+    text.reader.refuse()
+    frame = pl.concat([block.frame for block in text.blocks])
+    lines = np.concatenate([block.lines for block in text.blocks])
+    return _finished(source.name, frame, lines, text.notes, options, text.reader.dialect.separator)
 
 
 def _finished(

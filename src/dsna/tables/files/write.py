@@ -57,12 +57,14 @@ def _safe(frame: pl.DataFrame) -> pl.DataFrame:
     for series in frame.iter_columns():
         text = series.cast(pl.String) if series.dtype in (pl.Categorical, pl.Enum) else series
         if text.dtype == pl.String and text.str.contains(_FORMULA).any():
-            text = pl.Series(text.name, [safe_cell(cell) for cell in text.to_list()], dtype=pl.String)
+            text = pl.Series(
+                text.name, [None if cell is None else safe_cell(cell) for cell in text.to_list()], dtype=pl.String
+            )
         columns.append(text.alias(safe_cell(series.name)))
     return pl.DataFrame(columns)
 
 
-def safe_cell(cell: str | None) -> str:
+def safe_cell(cell: str) -> str:
     """A text with an apostrophe before it, where a spreadsheet would take it for a formula.
 
     Examples
@@ -70,6 +72,4 @@ def safe_cell(cell: str | None) -> str:
     >>> safe_cell("=HYPERLINK(...)"), safe_cell("-1.5"), safe_cell("a=b")
     ("'=HYPERLINK(...)", '-1.5', 'a=b')
     """
-    if cell is None:
-        return ""
     return f"'{cell}" if cell.startswith(_SIGNS) and not is_plain_number(cell) else cell
