@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils._param_validation import InvalidParameterError
 
 from .._utils.errors import DSNAError
 from .._utils.sampling import stratified_sample
@@ -110,6 +113,8 @@ def choose_rows(table: FileTable, options: TrainOptions) -> Rows:
     why = {"it names the rows": [options.id], "it names the groups": [options.groups], "as asked": options.drop}
     unused = {name: reason for reason, given in why.items() for name in given if name}
     used = frame.drop(options.target, *unused)
+    if not used.width:
+        raise DSNAError(f"{table.name}: no column is left to learn from beside the target. Remedy: --drop fewer.")
     leaks = dict(find_leaks(used, target.values, [name for name in options.keep if name in used.columns]))
     notes += [f"column {name!r} is left out: {reason} (--keep {name} uses it)" for name, reason in leaks.items()]
     left_out = {**unused, **leaks}
@@ -175,6 +180,24 @@ def costs_of(decision: Any, y: np.ndarray) -> Any:
     return costs
 
 
+@contextmanager
+def user_settings() -> Iterator[None]:
+    """Turn scikit-learn's refusal of a parameter into an error that a user can mend.
+
+    Examples
+    --------
+    >>> from dsna import DSNARegressor
+    >>> with user_settings():
+    ...     DSNARegressor(balance=7.0).check_parameters()
+    Traceback (most recent call last):
+    dsna._utils.errors.DSNAError: The 'balance' parameter of DSNARegressor must be ...
+    """
+    try:
+        yield
+    except InvalidParameterError as error:
+        raise DSNAError(str(error)) from error
+
+
 def build(rows: Rows, options: TrainOptions, types: dict[str, Any] | None = None) -> Pipeline:
     """The pipeline, not fitted yet."""
     model: Any
@@ -186,6 +209,8 @@ def build(rows: Rows, options: TrainOptions, types: dict[str, Any] | None = None
     else:
         decision = {} if options.decision is None else {"decision": options.decision}
         model = DSNARegressor(**given, **decision)
+    with user_settings():
+        model.check_parameters()
     drop = [*rows.left_out]
     known = {name: kind for name, kind in (types or {}).items() if name not in (*drop, options.target)}
     encoder = TableEncoder(known, target=options.target, drop=drop, keep_rows=options.keep_rows)
