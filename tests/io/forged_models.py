@@ -221,7 +221,8 @@ def forged_archive(entries: dict[str, bytes], rng: np.random.RandomState) -> tup
         return "noise in the directory", bytes(data)
     depth = rng.randint(50, 2000)
     header = json.loads(text)
-    header["state"]["params"]["max_features"] = "deep"
+    described = header["steps"][-1][1] if "steps" in header else header
+    described["state"]["params"]["max_features"] = "deep"
     deep = '{"tuple": [' * depth + "1" + "]}" * depth
     return f"values {depth} deep", packed({**entries, HEADER: json.dumps(header).replace('"deep"', deep).encode()})
 

@@ -7,7 +7,6 @@ import pickle
 import stat
 import struct
 import zipfile
-from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -20,7 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor, presets
-from dsna.io.encoding import CONTAINERS, Decoder, Encoder, class_of
+from dsna.io.encoding import CONTAINERS, class_of
 from dsna.io.estimators import ESTIMATORS
 from dsna.io.model_file import ModelFileError, load, save
 from tests.small_models import build
@@ -111,14 +110,6 @@ def by_file(model, path):
     return load(path)
 
 
-def by_encoding(value):
-    """A value as a model file tells it, and back."""
-    encoder = Encoder()
-    tree = json.loads(json.dumps(encoder.tree(value, "value"), allow_nan=False))
-    arrays = [array.copy() for array in encoder.arrays]
-    return Decoder(SimpleNamespace(array=arrays.__getitem__), "this version").value(tree)
-
-
 def by_joblib(model, path):
     joblib.dump(model, path)
     return joblib.load(path)
@@ -181,31 +172,6 @@ def test_feature_names_come_back(path):
     assert same(again.predict_proba(table), model.predict_proba(table))
     with pytest.raises(ValueError, match="feature names"):
         again.predict(table.rename(columns={"a": "z"}))
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        None, True, 0, -(2**70), 0.1, -0.0, float("nan"), float("inf"), -float("inf"), "", "é\ud800\0", [], (), {},
-        [1, (2.0, "x", [None])], {"a": {"b": (1,)}}, {1: "x", (1, 2): "y", None: []}, {"array": 0, "dict": []},
-        np.float64(0.1), np.float32("nan"), np.int8(-3), np.bool_(True), np.str_("é"), np.datetime64("2024-01-01"),
-        np.empty((0, 3)), np.array(7), np.asfortranarray(np.arange(6.0).reshape(2, 3)), np.arange(10)[::-3],
-        np.array(["x", "yy"]), np.array([b"x"]), np.array([["x"], ["yy"]], dtype=object), np.array([], dtype=object),
-        np.array(["", "a\0", "\ud800", "é", "\U0001f600"], dtype=object), np.array("x", dtype=object),
-        np.array([1 + 2j]), np.array(["2024-01-01"], dtype="M8[D]"), np.array([1, 2], dtype=">i4"),
-    ],
-    ids=repr,
-)  # fmt: skip
-def test_values_come_back(value):
-    assert same(by_encoding(value), value)
-
-
-def test_one_array_under_two_names_stays_one():
-    array = np.arange(3.0)
-    again = by_encoding([array, array, array.copy()])
-    assert again[0] is again[1]
-    assert again[0] is not again[2]
-    assert again[0].flags.writeable
 
 
 def test_random_states_come_back_where_they_stand(path):
