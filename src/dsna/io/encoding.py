@@ -29,6 +29,7 @@ CONTAINERS = {
     "CategoryEncoder": "tables.encoders.words",
     "ClassTrend": "trend.classes",
     "DateEncoder": "tables.encoders.dates",
+    "Filling": "tables.encoders.filling",
     "KeptColumn": "tables.kept_rows",
     "KeptRows": "tables.kept_rows",
     "LeftOut": "tables.encoders.base",

@@ -135,6 +135,8 @@ def _encoder(model: Any) -> None:
     require(right, "_columns is not made for these types")
     made = np.repeat(np.arange(len(kinds)), [len(one.suffixes()) for one in model._columns])
     require(np.array_equal(model.source_columns_, made), "source_columns_ is not that of _columns")
+    filled = np.searchsorted(made, [place for place, one in enumerate(model._columns) if one.filled])
+    require(np.array_equal(model._filling.columns, filled), "_filling fills in other columns than those of numbers")
 
 
 def _detector(model: Any) -> None:
@@ -235,6 +237,7 @@ ATTRIBUTES = {
             "n_features_in_": Count("columns"),
             "types_": Texts("columns", named=True),
             "notes_": Texts("notes"),
+            "_filling": Part("Filling"),
             "_columns": Parts(" ".join(sorted({kind.__name__ for kind in ENCODERS.values()})), "columns"),
             "source_columns_": Array("int64", "encoded", below="columns"),
             "rows_": Part("KeptRows", none=True),

@@ -9,13 +9,14 @@ from warnings import warn
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.errors import DSNAError
 from .._utils.parameters import at_least
-from .cells import Cells, InputColumns
-from .column_types import ColumnType, TypeSpec, check_types
-from .encoders import ENCODERS, ColumnEncoder, Notes, Settings
+from .cells import InputColumns
+from .column_types import TypeSpec, check_types
+from .encoders import ENCODERS, ColumnEncoder, Filling, Notes, Settings, telling_gaps
 from .kept_rows import KeptRows
 
 _NAMED = 5  # columns that a message lists
@@ -44,8 +45,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     - Ordered text, such as low, medium and high, becomes its rank.
     - Dates become year, month, weekday and hour, as far as these vary, and the days up to the newest date of training.
     - Free text becomes its length and counts of its words, hashed into ``text_columns`` columns.
-    - Missing values are filled in: by the median, the more frequent boolean, or none of the categories. Where there
-      were any in training, one more column says which.
+    - Missing numbers are filled in with what the other numbers of the row suggest, as if all were jointly normal; a
+      missing category is none of the categories. Where values were missing in training, one more column says which,
+      unless they are missing at random (see ``indicators``).
     - Identifiers that are text, columns of one value and columns without any are left out.
 
     At ``transform``, columns are found by name: further ones are ignored with a warning, missing ones refused.
@@ -62,6 +64,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Fewest training rows of a category that gets a column of its own.
     text_columns : int, default=16
         Columns into which the words of free text are hashed.
+    indicators : {"auto", True, False}, default="auto"
+        Whether a column says where numbers, booleans and ordered text were missing: always, never, or ("auto") where
+        gaps go with other columns or their gaps. Gaps at random tell nothing, and a column of them is noise. Missing
+        categories, dates and texts always have a column.
     target : str, default=None
         Name of the target column: frames may hold it, and it is not used.
     drop : list of str, default=None
@@ -102,7 +108,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ...         "ward": ["A", "B", "A", "B"],
     ...     }
     ... )
-    >>> encoder = TableEncoder().fit(frame)
+    >>> encoder = TableEncoder(indicators=True).fit(frame)
     >>> encoder.get_feature_names_out().tolist()
     ['age', 'age=(missing)', 'smokes', 'pain', 'ward=A', 'ward=B']
     >>> encoder.transform(frame).tolist()[1]
@@ -116,6 +122,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         "max_categories": [at_least(1, 10_000)],
         "min_rows": [at_least(1)],
         "text_columns": [at_least(1, 10_000)],
+        "indicators": [StrOptions({"auto"}), "boolean"],
         "target": [str, None],
         "drop": [list, tuple, None],
         "keep_rows": ["boolean"],
@@ -128,6 +135,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         max_categories: int = 20,
         min_rows: int = 2,
         text_columns: int = 16,
+        indicators: str | bool = "auto",
         target: str | None = None,
         drop: Sequence[str] | None = None,
         keep_rows: bool = False,
@@ -136,6 +144,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.max_categories = max_categories
         self.min_rows = min_rows
         self.text_columns = text_columns
+        self.indicators = indicators
         self.target = target
         self.drop = drop
         self.keep_rows = keep_rows
@@ -168,37 +177,70 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         -------
         array of shape (n, n_columns_out)
         """
-        cells = self._fit(X)
-        return self._stacked(
-            [one.encode(of, Notes()) for one, of in zip(self._columns, cells, strict=True)], len(cells[0])
-        )
+        return self._fit(X)
 
-    def _fit(self, X: Any) -> list[Cells]:
-        """Learn from the cells, which are returned."""
+    def _fit(self, X: Any) -> np.ndarray:
+        """Learn from the cells, which are returned as encoded."""
         self._validate_params()
         given = self._used(InputColumns.of(X))
         types = check_types(self.types, given.names)
         settings = Settings(self.max_categories, self.min_rows, self.text_columns)
         notes = Notes()
-        cells = [given.read(place) for place in range(len(given.names))]
-        kinds = [types.get(one.name) or one.type() for one in cells]
-        columns = [ENCODERS[kind.kind].fit(one, kind, settings, notes) for one, kind in zip(cells, kinds, strict=True)]
-        if not any(column.suffixes() for column in columns):
-            one = " X has 1 sample." * (given.n_rows == 1)
+        self._columns: list[ColumnEncoder] = []
+        encoded = []
+        self.types_ = {}
+        for place in range(len(given.names)):
+            cells = given.read(place)
+            kind = types.get(cells.name) or cells.type()
+            self.types_[cells.name] = kind.spec
+            self._columns.append(ENCODERS[kind.kind].fit(cells, kind, settings, notes))
+            encoded.append(self._columns[-1].encode(cells, Notes()))
+        if not any(one.shape[1] for one in encoded):
+            single = " X has 1 sample." * (given.n_rows == 1)
             raise DSNAError(
-                f"No column is left to learn from:{one} {'; '.join(notes.said)}. Add columns, or set types=."
+                f"No column is left to learn from:{single} {'; '.join(notes.said)}. Add columns, or set types=."
             )
+        found = self._with_indicators(np.concatenate(encoded, axis=1), notes)
         self.n_features_in_ = len(given.names)
         if given.named:
             self.feature_names_in_ = np.array(given.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.rows_ = self._kept(X, dict(zip(given.names, kinds, strict=True))) if self.keep_rows else None
-        self.types_ = {one.name: kind.spec for one, kind in zip(cells, kinds, strict=True)}
         self.notes_ = notes.said
-        self._columns: list[ColumnEncoder] = columns
-        self.source_columns_ = np.repeat(np.arange(len(columns)), [len(column.suffixes()) for column in columns])
-        return cells
+        self.rows_ = self._kept(X) if self.keep_rows else None
+        self._filling = Filling.fit(found, self._places_to_fill())
+        self._filling.fill(found)
+        return found
+
+    def _with_indicators(self, encoded: np.ndarray, notes: Notes) -> np.ndarray:
+        """Encoded columns without the indicators that ``indicators`` does not want; which they are is learned."""
+        self._count_columns()
+        fill = self._places_to_fill()
+        gaps = [column for column in self._columns if column.filled]
+        if self.indicators == "auto":
+            wanted = telling_gaps(encoded, fill, self.source_columns_)
+        else:
+            wanted = np.full(len(fill), bool(self.indicators))
+        unwanted = [column.indicator and not keep for column, keep in zip(gaps, wanted, strict=True)]
+        left_out = fill[np.array(unwanted, dtype=bool)] + 1
+        if len(left_out) and self.indicators == "auto":
+            names = [list(self.types_)[self.source_columns_[place]] for place in left_out]
+            notes.say(
+                f"values are missing at random, as far as other columns tell, in {_few(names)}: no column says where"
+            )
+        for column, keep in zip(gaps, wanted, strict=True):
+            column.indicator = bool(column.indicator and keep)
+        self._count_columns()
+        return np.delete(encoded, left_out, axis=1)
+
+    def _count_columns(self) -> None:
+        """Which output columns come from which input column."""
+        self.source_columns_ = np.repeat(np.arange(len(self._columns)), [len(one.suffixes()) for one in self._columns])
+
+    def _places_to_fill(self) -> np.ndarray:
+        """Output columns in which missing numbers are filled in: the first of each column of numbers."""
+        numbers = [place for place, one in enumerate(self._columns) if one.filled]
+        return np.searchsorted(self.source_columns_, numbers)
 
     def _used(self, given: InputColumns) -> InputColumns:
         """The columns without the target and those that are dropped."""
@@ -211,10 +253,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         names = tuple(given.names[place] for place in places)
         return replace(given, names=names, read=lambda place: given.read(places[place]))
 
-    def _kept(self, X: Any, kinds: dict[str, ColumnType]) -> KeptRows:
+    def _kept(self, X: Any) -> KeptRows:
         """The rows in their own values, and what they are called."""
         rows = KeptRows.of(X, without=self.target)
-        return rows.identified_by(next((name for name, kind in kinds.items() if kind.kind == "identifier"), None))
+        return rows.identified_by(next((name for name, kind in self.types_.items() if kind == "identifier"), None))
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode rows.
@@ -263,11 +305,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         notes = Notes()
         places = self._places(given, notes)
         encoded = [column.encode(given.read(place), notes) for column, place in zip(self._columns, places, strict=True)]
-        return self._stacked(encoded, given.n_rows), notes
+        return self._filled(encoded), notes
 
-    def _stacked(self, encoded: Sequence[np.ndarray], n_rows: int) -> np.ndarray:
-        found = np.empty((n_rows, len(self.source_columns_)))
-        return np.concatenate(encoded, axis=1, out=found)
+    def _filled(self, encoded: Sequence[np.ndarray]) -> np.ndarray:
+        """Encoded columns side by side, without NaN."""
+        found = np.concatenate(encoded, axis=1)
+        self._filling.fill(found)
+        return found
 
     def _places(self, given: InputColumns, notes: Notes) -> list[int]:
         """Where the columns of training stand in the input."""

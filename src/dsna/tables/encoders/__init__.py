@@ -6,6 +6,7 @@ Each class learns from training cells alone (``fit``) and never from the target,
 
 from .base import ColumnEncoder, LeftOut, Notes, Settings
 from .dates import DateEncoder
+from .filling import Filling, telling_gaps
 from .numbers import BooleanEncoder, NumberEncoder, OrderedEncoder
 from .words import CategoryEncoder, TextEncoder
 
@@ -21,4 +22,4 @@ ENCODERS: dict[str, type[ColumnEncoder]] = {
     "constant": LeftOut,
 }
 
-__all__ = ["ENCODERS", "ColumnEncoder", "Notes", "Settings"]
+__all__ = ["ENCODERS", "ColumnEncoder", "Filling", "Notes", "Settings", "telling_gaps"]

@@ -49,11 +49,16 @@ class ColumnEncoder(Checked):
     Parameters
     ----------
     missing : bool
-        Whether values were missing in training, so that a column says where.
+        Whether values were missing in training.
+    indicator : bool
+        Whether a column says where they are; if they were, but for numbers whose gaps tell nothing.
     """
 
     kind: ClassVar[str]
+    filled: ClassVar[bool] = False  # whether NaN in the first column is left to be filled in
     missing: bool
+
+    indicator: bool
 
     @classmethod
     def fit(cls, cells: Cells, kind: ColumnType, settings: Settings, notes: Notes) -> ColumnEncoder:
@@ -65,14 +70,14 @@ class ColumnEncoder(Checked):
         raise NotImplementedError
 
     def encode(self, cells: Cells, notes: Notes) -> np.ndarray:
-        """(n, n_columns) float64."""
+        """(n, n_columns) float64; see ``filled``."""
         raise NotImplementedError
 
     def _with_missing(self, columns: list[np.ndarray], missing: np.ndarray, name: str, notes: Notes) -> np.ndarray:
         """Columns beside the indicator of missing values, if there is one."""
-        if self.missing:
+        if self.indicator:
             columns = [*columns, missing.astype(np.float64)]
-        elif missing.any():
+        elif missing.any() and not self.missing:
             notes.say(
                 f"column {name!r}: {int(missing.sum())} missing values, of which training had none, are filled in as "
                 "usual ones"
@@ -105,7 +110,7 @@ class LeftOut(ColumnEncoder):
 
     kind = ""
     FIELDS = {"why": Choice(("identifier", "constant"))}
-    missing = False
+    missing = indicator = False
 
     def __init__(self, why: str):
         self.why = why

@@ -32,10 +32,12 @@ class DateEncoder(ColumnEncoder):
         "fill": Number(-_LARGEST, _LARGEST),
         "order": Choice(DATE_ORDERS),
         "missing": FLAG,
+        "indicator": FLAG,
     }
 
     def __init__(self, *, parts: np.ndarray, newest: float, fill: float, order: str, missing: bool):
-        self.parts, self.newest, self.fill, self.order, self.missing = parts, newest, fill, order, missing
+        self.parts, self.newest, self.fill, self.order = parts, newest, fill, order
+        self.missing = self.indicator = missing
         self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
@@ -59,7 +61,7 @@ class DateEncoder(ColumnEncoder):
 
     def suffixes(self) -> list[str]:
         """What is added to the name of the column, for each column of numbers."""
-        return [f": {part}" for part in self.parts] + [": age in days"] + [MISSING_COLUMN] * self.missing
+        return [f": {part}" for part in self.parts] + [": age in days"] + [MISSING_COLUMN] * self.indicator
 
     def encode(self, cells: Cells, notes: Notes) -> np.ndarray:
         """(n, n_columns) float64."""

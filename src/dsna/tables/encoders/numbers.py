@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._utils.invariants import Array, Choice, Number
+from ..._utils.invariants import Array, Choice
 from ..cells import Cells
 from ..column_types import ColumnType
 from .base import FLAG, MISSING_COLUMN, SHOWN, ColumnEncoder, Notes, Settings, check_readable
 
 
 class _OneColumn(ColumnEncoder):
-    """Base class: one column of numbers, in which missing values are filled in."""
+    """Base class: one column of numbers, with NaN where there is none; :class:`.filling.Filling` fills them in."""
 
-    fill: float
+    filled = True
+    indicator: bool
 
     def _what(self) -> str:
         """What messages call the values."""
@@ -25,40 +26,38 @@ class _OneColumn(ColumnEncoder):
 
     def suffixes(self) -> list[str]:
         """What is added to the name of the column, for each column of numbers."""
-        return ["", MISSING_COLUMN][: 1 + self.missing]
+        return ["", MISSING_COLUMN][: 1 + self.indicator]
 
     def encode(self, cells: Cells, notes: Notes) -> np.ndarray:
         """(n, n_columns) float64."""
         values, strange = self._values(cells)
         check_readable(cells, strange, self._what(), notes)
         missing = np.isnan(values)
-        return self._with_missing([np.where(missing, self.fill, values)], missing, cells.name, notes)
+        return self._with_missing([values], missing, cells.name, notes)
 
     def _learn(self, cells: Cells, notes: Notes) -> None:
-        """The value that fills in, and whether any was missing."""
+        """Whether any value was missing."""
         values, strange = self._values(cells)
         check_readable(cells, strange, self._what(), notes)
-        known = values[~np.isnan(values)]
-        self.fill = float(np.median(known)) if len(known) else 0.0
-        self.missing = bool(len(known) < len(values))
+        self.missing = self.indicator = bool(np.isnan(values).any())
 
 
 class NumberEncoder(_OneColumn):
-    """Numbers as they are; the median where there is none.
+    """Numbers as they are.
 
     Examples
     --------
     >>> import numpy as np
     >>> cells = Cells("a", "number", np.array([1.0, np.nan, 5.0, 3.0]))
-    >>> NumberEncoder(fill=3.0, missing=True, decimal=".").encode(cells, Notes()).tolist()
-    [[1.0, 0.0], [3.0, 1.0], [5.0, 0.0], [3.0, 0.0]]
+    >>> NumberEncoder(missing=True).encode(cells, Notes()).tolist()
+    [[1.0, 0.0], [nan, 1.0], [5.0, 0.0], [3.0, 0.0]]
     """
 
     kind = "number"
-    FIELDS = {"fill": Number(), "missing": FLAG, "decimal": Choice((".", ","))}
+    FIELDS = {"missing": FLAG, "indicator": FLAG, "decimal": Choice((".", ","))}
 
-    def __init__(self, decimal: str = ".", fill: float = 0.0, missing: bool = False):
-        self.decimal, self.fill, self.missing = decimal, fill, missing
+    def __init__(self, decimal: str = ".", missing: bool = False):
+        self.decimal, self.missing, self.indicator = decimal, missing, missing
         self.check()
 
     @classmethod
@@ -73,21 +72,21 @@ class NumberEncoder(_OneColumn):
 
 
 class BooleanEncoder(_OneColumn):
-    """0 for false and 1 for true; the more frequent of them where there is no value.
+    """0 for false and 1 for true.
 
     Examples
     --------
     >>> from dsna.tables.words import words_of
     >>> cells = Cells("a", "text", words_of(["yes", "No", "", "yes"]))
-    >>> BooleanEncoder(fill=1.0).encode(cells, Notes())[:, 0].tolist()
-    [1.0, 0.0, 1.0, 1.0]
+    >>> BooleanEncoder().encode(cells, Notes())[:, 0].tolist()
+    [1.0, 0.0, nan, 1.0]
     """
 
     kind = "boolean"
-    FIELDS = {"fill": Number(0.0, 1.0), "missing": FLAG}
+    FIELDS = {"missing": FLAG, "indicator": FLAG}
 
-    def __init__(self, fill: float = 0.0, missing: bool = False):
-        self.fill, self.missing = fill, missing
+    def __init__(self, missing: bool = False):
+        self.missing = self.indicator = missing
         self.check()
 
     @classmethod
@@ -95,7 +94,6 @@ class BooleanEncoder(_OneColumn):
         """Learn from all cells of a training column."""
         learned = cls()
         learned._learn(cells, notes)
-        learned.fill = float(learned.fill >= 0.5)
         return learned
 
     def _values(self, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
@@ -103,23 +101,23 @@ class BooleanEncoder(_OneColumn):
 
 
 class OrderedEncoder(_OneColumn):
-    """Ordered text as its rank from 0 on; the median where there is none.
+    """Ordered text as its rank from 0 on.
 
     Examples
     --------
     >>> import numpy as np
     >>> from dsna.tables.words import words_of
     >>> cells = Cells("a", "text", words_of(["M", "S", "L", "?"]))
-    >>> sizes = OrderedEncoder(levels=np.array(["S", "M", "L"], dtype=object), fill=1.0)
+    >>> sizes = OrderedEncoder(levels=np.array(["S", "M", "L"], dtype=object))
     >>> sizes.encode(cells, Notes())[:, 0].tolist()
-    [1.0, 0.0, 2.0, 1.0]
+    [1.0, 0.0, 2.0, nan]
     """
 
     kind = "ordered"
-    FIELDS = {"levels": Array("object", "levels"), "fill": Number(0.0), "missing": FLAG}
+    FIELDS = {"levels": Array("object", "levels"), "missing": FLAG, "indicator": FLAG}
 
-    def __init__(self, levels: np.ndarray, fill: float = 0.0, missing: bool = False):
-        self.levels, self.fill, self.missing = levels, fill, missing
+    def __init__(self, levels: np.ndarray, missing: bool = False):
+        self.levels, self.missing, self.indicator = levels, missing, missing
         self.check()
 
     @classmethod

@@ -38,12 +38,14 @@ class CategoryEncoder(ColumnEncoder):
         "other": FLAG,
         "frequency": FLAG,
         "missing": FLAG,
+        "indicator": FLAG,
     }
 
     def __init__(self, *, known: np.ndarray, share: np.ndarray, n_kept: int, frequency: bool, missing: bool):
         self.kept = np.array(sorted(known[:n_kept].tolist()), dtype=object)
         self.known, self.share = known, share
-        self.other, self.frequency, self.missing = n_kept < len(known), frequency, missing
+        self.other, self.frequency = n_kept < len(known), frequency
+        self.missing = self.indicator = missing
         self.check()
 
     @classmethod
@@ -72,7 +74,7 @@ class CategoryEncoder(ColumnEncoder):
         """What is added to the name of the column, for each column of numbers."""
         names = [f"={shortened(category)}" for category in self.kept]
         names += [OTHER_COLUMN] * self.other + [": frequency"] * self.frequency
-        return names + [MISSING_COLUMN] * self.missing
+        return names + [MISSING_COLUMN] * self.indicator
 
     def encode(self, cells: Cells, notes: Notes) -> np.ndarray:
         """(n, n_columns) float64."""
@@ -112,10 +114,10 @@ class TextEncoder(ColumnEncoder):
     """
 
     kind = "text"
-    FIELDS = {"width": Number(1, 10_000, whole=True), "missing": FLAG}
+    FIELDS = {"width": Number(1, 10_000, whole=True), "missing": FLAG, "indicator": FLAG}
 
     def __init__(self, width: int, missing: bool):
-        self.width, self.missing = width, missing
+        self.width, self.missing, self.indicator = width, missing, missing
         self.check()
 
     @classmethod
@@ -130,7 +132,7 @@ class TextEncoder(ColumnEncoder):
     def suffixes(self) -> list[str]:
         """What is added to the name of the column, for each column of numbers."""
         hashed = [f": words {place}" for place in range(1, self.width + 1)]
-        return [": length", ": number of words", *hashed] + [MISSING_COLUMN] * self.missing
+        return [": length", ": number of words", *hashed] + [MISSING_COLUMN] * self.indicator
 
     def encode(self, cells: Cells, notes: Notes) -> np.ndarray:
         """(n, n_columns) float64."""
