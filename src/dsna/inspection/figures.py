@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._utils.errors import DSNAError
+from ..forest.density import TargetDensity
 
 #: Cases that a figure needs; below, the report says "too few to say".
 FEWEST = 10
+_TIE = 1e-9
+_MOST_TIES = 2.0  # ties at the edge of the rare targets, in units of their share
 _NORMAL = 1.96  # half the width of a 95 % range, in standard errors
 
 
@@ -63,7 +66,8 @@ class Cases(NamedTuple):
         if not total > 0:
             return Figure(np.nan, np.nan, np.nan, len(values))
         mean = float(self.weight @ values / total)
-        half = _NORMAL * np.sqrt(self._variance(values, mean))
+        n = max(len(np.unique(self.group)), 2)
+        half = _NORMAL * float(np.sqrt(self._variance(values, mean) * n / (n - 1)))
         return Figure(mean, mean - half, mean + half, len(values))
 
     def share(self, hit: np.ndarray) -> Figure:
@@ -84,15 +88,32 @@ class Cases(NamedTuple):
         by_weight = total**2 / np.sum(np.bincount(self.group, weights=self.weight) ** 2)
         variance = self._variance(hit, p)
         n = min(p * (1.0 - p) / variance, len(hit)) if variance > 0 else by_weight
-        squared = _NORMAL**2 / n
+        squared = _NORMAL**2 / float(n)
         middle = (p + 0.5 * squared) / (1.0 + squared)
-        half = np.sqrt(squared * (p * (1.0 - p) + 0.25 * squared)) / (1.0 + squared)
+        half = float(np.sqrt(squared * (p * (1.0 - p) + 0.25 * squared)) / (1.0 + squared))
         return Figure(p, max(middle - half, 0.0), min(middle + half, 1.0), len(hit))
 
     def _variance(self, values: np.ndarray, mean: float) -> float:
         parts = np.bincount(self.group, weights=self.weight * (values - mean))
-        n = max(len(np.unique(self.group)), 2)
-        return float(np.sum(parts**2) / self.weight.sum() ** 2 * n / (n - 1))
+        return float(np.sum(parts**2) / self.weight.sum() ** 2)
+
+
+def rare_targets(y: np.ndarray, share: float = 0.1) -> np.ndarray:
+    """(n,) whether a target is among the rarest: those of lowest density, about a tenth of the rows.
+
+    Where very many rows tie at the edge, as where nearly all targets lie together and a few far out, those that tie are
+    left out: then fewer are rare.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rare_targets(np.r_[np.linspace(0.0, 1.0, 90), np.linspace(50.0, 100.0, 5)]).sum()
+    np.int64(5)
+    """
+    value = TargetDensity(y).evaluate(y[:, None])
+    edge = np.partition(value, rank := int(np.ceil(share * len(y))) - 1)[rank]
+    rare = value <= edge * (1.0 + _TIE)
+    return np.asarray(value < edge * (1.0 - _TIE) if rare.mean() > _MOST_TIES * share else rare)
 
 
 class ClassFigures(NamedTuple):

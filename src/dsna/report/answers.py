@@ -11,12 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._utils.errors import DSNAError
 from ..inspection.columns import Columns
 from ..inspection.explanation import Explanation
-from ..inspection.figures import Cases
+from ..inspection.figures import Cases, rare_targets
 from ..inspection.out_of_bag import explain_out_of_bag
 from ..inspection.pipeline import split_pipeline
-from ..metrics.targets import rare_rows
-
-_RARE_SHARE = 0.1
 
 
 class Answered(NamedTuple):
@@ -30,33 +27,19 @@ class Answered(NamedTuple):
     cases: Cases
     fold: np.ndarray  # (n,)
     why: Explanation  # of the cases, by what has not seen them
+    predicted: np.ndarray  # (n,) class numbers or targets
+    proba: np.ndarray  # (n, n_classes) out-of-bag probabilities
+    kernel: np.ndarray  # (n, M) the forest's own weights of the neighbours, which add up to one
 
     @property
     def truth(self) -> np.ndarray:
         """(n,) class numbers or targets of the cases."""
-        return self.label[self.rows]
-
-    @property
-    def predicted(self) -> np.ndarray:
-        """(n,) class numbers or targets that were predicted."""
-        said = self.model.oob_prediction_
-        return np.asarray(np.searchsorted(self.model.classes_, said) if self.is_classification else said)
+        return np.asarray(self.label[self.rows])
 
     @property
     def is_classification(self) -> bool:
         """Whether classes are predicted."""
         return hasattr(self.model, "classes_")
-
-    @property
-    def proba(self) -> np.ndarray:
-        """(n, n_classes) out-of-bag probabilities."""
-        return self.why.predict_proba()
-
-    @property
-    def kernel(self) -> np.ndarray:
-        """(n, M) the forest's own weights of the neighbours, which add up to one."""
-        near = self.why.proximity
-        return np.asarray(near / np.maximum(near.sum(axis=1, keepdims=True), 1e-300))
 
 
 def answered(model: Any, X: Any, y: Any, groups: Any, id: Any) -> Answered:
@@ -84,10 +67,21 @@ def answered(model: Any, X: Any, y: Any, groups: Any, id: Any) -> Answered:
     if groups is not None and len(groups) != len(table):
         raise DSNAError(f"groups has {len(groups)} entries and X {len(table)} rows: pass one for each row.")
     cases = Cases.of(len(rows), last._oob_weight, None if groups is None else groups[rows])
-    rare = (
-        _rare_classes(last)[label] if hasattr(last, "classes_") else rare_rows(label[:, None], label, None, _RARE_SHARE)
+    classification = hasattr(last, "classes_")
+    said = last.oob_prediction_
+    return Answered(
+        model=last,
+        table=table,
+        label=label,
+        rare=_rare_classes(last)[label] if classification else rare_targets(label),
+        rows=rows,
+        cases=cases,
+        fold=last._index.fold[rows],
+        why=why,
+        predicted=np.searchsorted(last.classes_, said) if classification else said,
+        proba=why.predict_proba() if classification else np.empty((len(rows), 0)),
+        kernel=why.proximity / np.maximum(why.proximity.sum(axis=1, keepdims=True), 1e-300),
     )
-    return Answered(last, table, label, rare, rows, cases, last._index.fold[rows], why)
 
 
 def _checked_labels(last: Any, y: Any, n: int) -> np.ndarray:

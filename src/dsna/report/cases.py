@@ -27,7 +27,8 @@ class Judged(NamedTuple):
     loss : what "worst" goes by: probability of the wrong class less that of the truth, or the error.
     found : whether the class is right, or the error at most the mean one.
     plain, share : what plain averaging says, and the share of that class in it.
-    doubt : how much the neighbours disagree with the truth: 1 for entirely.
+    doubt : how much the neighbours disagree with the truth, 1 for entirely: by the probabilities as they are and by
+        those that classes would have if they were equally common.
     """
 
     likelihood: np.ndarray
@@ -55,7 +56,8 @@ def judged(at: Answered) -> Judged:
     own = at.why.label[:, :, None] == at.model.classes_
     shares = np.einsum("nm,nmc->nc", at.kernel, own)
     balanced = proba / np.maximum(at.model.class_prior_, 1e-300)
-    doubt = 1.0 - (balanced / balanced.sum(axis=1, keepdims=True))[n, at.truth]
+    # A rare row is unlikely as things are, and a common one near rare ones is, were all classes equally common.
+    doubt = 1.0 - np.maximum((balanced / balanced.sum(axis=1, keepdims=True))[n, at.truth], likelihood)
     found = at.predicted == at.truth
     plain = shares.argmax(axis=1)
     loss = np.where(found, -1.0, confidence - likelihood)

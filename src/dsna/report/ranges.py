@@ -56,7 +56,7 @@ def range_quality(at: Answered, scores: tuple[Score, ...]) -> QualitySection:
         ),
         NamedEstimate(
             name="Error on rare targets",
-            meaning="mean absolute error over the rarest tenth",
+            meaning="mean absolute error over the rarest targets",
             estimate=estimate(cases.part(rare).mean(error[rare])),
             unit="target",
         ),

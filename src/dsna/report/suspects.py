@@ -17,7 +17,7 @@ from .text import clean, estimate, percent, rounded
 
 _DOUBTS = 30
 _DECIDERS = 15
-_DOUBTFUL = 0.9  # one minus the probability of the label, all classes equally common
+_DOUBTFUL = 0.8
 _FAR_OFF = 2.0  # in regression: errors in units of the spread around the case
 _DECIDES = 0.1  # share of the weight of a case
 _FEWEST_DECIDED = 3

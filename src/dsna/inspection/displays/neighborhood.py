@@ -124,12 +124,21 @@ class NeighborhoodDisplay:
         how: dict[str, Any] = {"linewidths": 0.8, "alpha": 0.85}
         classes = np.unique(self.label)
         if self.label.dtype.kind in "fc" and len(classes) > 2:
-            points = ax.scatter(*self.places.T, s=area, c=self.label.astype(np.float64), cmap="viridis", edgecolors=rim, **how)
+            points = ax.scatter(
+                *self.places.T, s=area, c=self.label.astype(np.float64), cmap="viridis", edgecolors=rim, **how
+            )
             ax.figure.colorbar(points, ax=ax, label="target of the training row")
         else:
             for k, name in enumerate(classes):
                 own = self.label == name
-                ax.scatter(*self.places[own].T, s=area[own], color=f"C{k}", label=f"{name}: {own.sum()} rows", edgecolors=rim[own], **how)
+                ax.scatter(
+                    *self.places[own].T,
+                    s=area[own],
+                    color=f"C{k}",
+                    label=f"{name}: {own.sum()} rows",
+                    edgecolors=rim[own],
+                    **how,
+                )
         ax.scatter([0.0], [0.0], s=170, marker="*", color="black", zorder=3, label="the query")
         ax.set_aspect("equal", adjustable="datalim")
         ax.set(xlabel="direction in which neighbours differ most", ylabel="second direction")
