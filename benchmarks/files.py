@@ -10,6 +10,7 @@ Each command runs in a process of its own, with a warm cache of compiled kernels
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import resource
@@ -32,8 +33,8 @@ def mixed_rows(n: int, seed: int = 0, columns: int = 30) -> pl.DataFrame:
     found: dict[str, object] = {"id": [f"R{seed:03d}-{i:06d}" for i in range(n)]}
     numbers = rng.normal(size=(n, columns - 9))
     for j, column in enumerate(numbers.T):
-        cells = np.round(column, 4)
-        found[f"n{j}"] = pl.Series(np.where(rng.random(n) < 0.05, np.nan, cells)).fill_nan(None) if j % 3 == 0 else cells
+        gaps = rng.random(n) < (0.05 if j % 3 == 0 else 0.0)
+        found[f"n{j}"] = pl.Series(np.where(gaps, np.nan, np.round(column, 4))).fill_nan(None)
     for j in range(5):
         found[f"c{j}"] = rng.choice([f"kind {k}" for k in range(4 + 6 * j)], n)
     found["flag"] = rng.random(n) < 0.3
@@ -48,10 +49,7 @@ def mixed_rows(n: int, seed: int = 0, columns: int = 30) -> pl.DataFrame:
 
 def write_rows(path: Path, n: int, *, target: str | None, packed: bool = False) -> None:
     """A CSV file of mixed rows, written a block at a time."""
-    import gzip
-
-    opened = gzip.open(path, "wb", compresslevel=1) if packed else open(path, "wb")
-    with opened as stream:
+    with gzip.open(path, "wb", compresslevel=1) if packed else path.open("wb") as stream:
         for block, first in enumerate(range(0, n, _BLOCK)):
             rows = mixed_rows(min(_BLOCK, n - first), block + 7 * (target is None))
             rows = rows.drop([name for name in ("rare", "cost") if name != target])
@@ -88,8 +86,8 @@ with open(sys.argv[3], "wb") as stream:
         n = chunk.frame.height
         numbers = np.round(np.linspace(0, 1, n), 6)
         text = pl.Series(["no"] * n)
-        columns = {"row": range(n), "id": chunk.frame["id"], "prediction": text, "p": numbers, "q": numbers, "set": text}
-        writer.write(pl.DataFrame(columns))
+        answers = {"prediction": text, "p": numbers, "q": numbers, "set": text}
+        writer.write(pl.DataFrame({"row": range(n), "id": chunk.frame["id"], **answers}))
 print(time.process_time() - start)
 """
     command = [sys.executable, "-c", code, str(data), str(folder / "model.dsna"), str(folder / "nothing.csv")]

@@ -219,6 +219,21 @@ class InputColumns:
         _check_size(frame.shape)
         return cls(tuple(names), named, frame.shape[0], lambda place: Cells.of_series(frame[:, place], names[place]))
 
+    def without(self, names: set[str | None]) -> InputColumns:
+        """The columns but those of these names, where they have names of their own.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> InputColumns.of(pd.DataFrame({"a": [1], "b": [2]})).without({"a"}).names
+        ('b',)
+        """
+        places = [place for place, name in enumerate(self.names) if not self.named or name not in names]
+        if not places:
+            raise DSNAError("No column is left beside the target and those dropped: add columns, or drop fewer.")
+        chosen = tuple(self.names[place] for place in places)
+        return InputColumns(chosen, self.named, self.n_rows, lambda place: self.read(places[place]))
+
     @classmethod
     def _of_array(cls, X: Any) -> InputColumns:
         array = check_array(X, dtype=None, ensure_all_finite=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Self
 from warnings import warn
 
@@ -68,13 +67,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Whether a column says where numbers, booleans and ordered text were missing: always, never, or ("auto") where
         gaps go with other columns or their gaps. Gaps at random tell nothing, and a column of them is noise. Missing
         categories, dates and texts always have a column.
-    target : str, default=None
-        Name of the target column: frames may hold it, and it is not used.
-    drop : list of str, default=None
-        Columns that are not used either.
+    target, drop : str and list of str, default=None
+        The target column and others that are not used; frames may hold them.
     keep_rows : bool, default=False
-        Whether ``fit`` keeps its rows in their own values, for explanations and for `dsna.save`; all columns but the
-        target. What identifies the rows is kept, too.
+        Whether ``fit`` keeps its rows, but for the target, in their own values: for explanations and `dsna.save`.
 
     Attributes
     ----------
@@ -145,9 +141,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.min_rows = min_rows
         self.text_columns = text_columns
         self.indicators = indicators
-        self.target = target
-        self.drop = drop
-        self.keep_rows = keep_rows
+        self.target, self.drop, self.keep_rows = target, drop, keep_rows
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn types, categories and what fills in missing values.
@@ -182,7 +176,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _fit(self, X: Any) -> np.ndarray:
         """Learn from the cells, which are returned as encoded."""
         self._validate_params()
-        given = self._used(InputColumns.of(X))
+        given = self._used(X)
         types = check_types(self.types, given.names)
         settings = Settings(self.max_categories, self.min_rows, self.text_columns)
         notes = Notes()
@@ -207,7 +201,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.notes_ = notes.said
-        self.rows_ = self._kept(X) if self.keep_rows else None
+        name = next((name for name, kind in self.types_.items() if kind == "identifier"), None)
+        self.rows_ = KeptRows.of(X, without=self.target).identified_by(name) if self.keep_rows else None
         self._filling = Filling.fit(found, self._places_to_fill())
         self._filling.fill(found)
         return found
@@ -242,21 +237,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         numbers = [place for place, one in enumerate(self._columns) if one.filled]
         return np.searchsorted(self.source_columns_, numbers)
 
-    def _used(self, given: InputColumns) -> InputColumns:
+    def _used(self, X: Any) -> InputColumns:
         """The columns without the target and those that are dropped."""
-        out = {self.target, *(self.drop or ())} if given.named else set()
-        places = [place for place, name in enumerate(given.names) if name not in out]
-        if not places:
-            raise DSNAError("No column is left beside the target and those dropped: add columns, or drop fewer.")
-        if len(places) == len(given.names):
-            return given
-        names = tuple(given.names[place] for place in places)
-        return replace(given, names=names, read=lambda place: given.read(places[place]))
-
-    def _kept(self, X: Any) -> KeptRows:
-        """The rows in their own values, and what they are called."""
-        rows = KeptRows.of(X, without=self.target)
-        return rows.identified_by(next((name for name, kind in self.types_.items() if kind == "identifier"), None))
+        return InputColumns.of(X).without({self.target, *(self.drop or ())})
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode rows.
@@ -301,7 +284,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _encode(self, X: Any) -> tuple[np.ndarray, Notes]:
         check_is_fitted(self)
-        given = self._used(InputColumns.of(X))
+        given = self._used(X)
         notes = Notes()
         places = self._places(given, notes)
         encoded = [column.encode(given.read(place), notes) for column, place in zip(self._columns, places, strict=True)]

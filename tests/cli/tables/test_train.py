@@ -23,9 +23,9 @@ def test_it_says_what_was_read_how_rare_the_rare_is_how_good_it_is_and_what_is_n
     out = done(ask("train", data, "--target", "rare", "-o", tmp_path / "m.dsna", "--drop", "cost")).stdout
     rare = int((frame["rare"][1:] == "yes").sum())
     for part in (
-        "120 rows, 8 columns", "rows without a target", "column 'person' is left out: it identifies rows",
-        f"{rare} of 119 rows are yes", "balanced accuracy", "recall of yes", "precision of yes", *PEERS, "recall by class",
-        "Columns that the splits use most: size", "with the training rows inside", "dsna predict", "--row 1", "--report",
+        "120 rows, 8 columns", "rows without a target", "column 'person' is left out: it identifies rows", *PEERS,
+        f"{rare} of 119 rows are yes", "balanced accuracy", "recall of yes", "precision of yes", "recall by class",
+        "that the splits use most: size", "with the training rows inside", "dsna predict", "--row 1", "--report",
     ):  # fmt: skip
         assert part in out, part
     model = dsna.load(tmp_path / "m.dsna")

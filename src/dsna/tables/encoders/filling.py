@@ -107,7 +107,7 @@ class Filling(Checked):
             within = np.abs(self.precision).max() <= 2.0 / _LEAST_VARIANCE
             require(within and np.allclose(self.precision, self.precision.T), "Filling.precision is not symmetric")
             sizes_of = np.linalg.eigvalsh(self.precision)
-            right = 1e-6 <= sizes_of.min() and sizes_of.max() <= 2.0 / _LEAST_VARIANCE
+            right = sizes_of.min() >= 1e-6 and sizes_of.max() <= 2.0 / _LEAST_VARIANCE
             require(right, "Filling.precision is the inverse of no covariance")
 
     @classmethod
