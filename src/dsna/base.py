@@ -320,9 +320,16 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         """
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False)
-        near, answers = self._answer(rows)
+        why = self._explanation(rows, *self._answer(rows))
+        why = why.beside(X, train, id, getattr(self, "feature_names_in_", None))
+        if train is not None and why.train is not None:
+            self._check_training_rows(why.train)
+        return why
+
+    def _explanation(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> Explanation:
+        """Explanation of queries whose neighbours and approximations are known."""
         fold = self._index.fold
-        why = Explanation(
+        return Explanation(
             rows=near.rows,
             size=near.size,
             proximity=near.proximity,
@@ -334,12 +341,19 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
             objective=answers["objective"],
             steps=answers["steps"],
             history=answers["history"],
-            **self._evidence(rows, near, answers),
+            **self._evidence(X, near, answers),
             n_train=(int(np.sum(fold >= 0)), len(fold)),
-        ).beside(X, train, id, getattr(self, "feature_names_in_", None))
-        if train is not None and why.train is not None:
-            self._check_training_rows(why.train)
-        return why
+        )
+
+    def _explain_oob(self, X: np.ndarray, rows: np.ndarray) -> Explanation:
+        """Explanation of training rows, with values ``X``, by trees and rows that left them out."""
+        scaled, Q = self._index.place(X)
+        near = self._index.neighbors(scaled, Q, fold=self._index.fold[rows], n_jobs=self.n_jobs)
+        return self._left_out(self._explanation(X, near, self._solve(Q, near)), rows)
+
+    @abstractmethod
+    def _left_out(self, why: Explanation, rows: np.ndarray) -> Explanation:
+        """The explanation of training rows with what was learned without them in place of what was learned of all."""
 
     @abstractmethod
     def _evidence(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:

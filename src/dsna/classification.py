@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from ._utils.choices import balanced_gain, best_class
 from .base import DSNAEstimator
 from .forest import CostSensitiveForestClassifier
-from .inspection.explanation import class_sums
+from .inspection.explanation import Explanation, class_sums
 from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
 from .prediction.calibration import Calibration, class_mass
@@ -211,3 +212,16 @@ class DSNAClassification(DSNAEstimator):
         says = {"voices": names, "logits": np.moveaxis(self._calibration.terms(opinions), 0, 1)}
         votes = self._votes(answers["alpha"], near.rows) if self._by_votes else None
         return {**task, **says, "weight": weight, "label": label, "rest": rest, "gain": self._gain, "votes": votes}
+
+    def _left_out(self, why: Explanation, rows: np.ndarray) -> Explanation:
+        """Weights that add up to the out-of-bag probabilities; what single opinions said out of bag is not kept."""
+        known = np.searchsorted(self.classes_, self.fitted_classes_)
+        proba = np.zeros((len(rows), len(self.classes_)))
+        order = np.argsort(self.oob_rows_)
+        answered = order[np.searchsorted(self.oob_rows_, rows, sorter=order)]
+        proba[:, known] = self.oob_decision_function_[answered]
+        before = why.predict_proba()
+        factor = np.where(before > 0.0, proba / np.maximum(before, 1e-300), 0.0)
+        weight = why.weight * np.take_along_axis(factor, np.searchsorted(self.classes_, why.label), axis=1)
+        rest = proba - class_sums(weight, why.label, self.classes_)
+        return replace(why, weight=weight, rest=rest, voices=None, logits=None)

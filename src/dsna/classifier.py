@@ -297,9 +297,24 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         >>> model.predict_set(X[300:]).shape
         (100, 2)
         """
+        return self.in_set(self.predict_proba(X), coverage)
+
+    def in_set(self, proba: np.ndarray, coverage: float = 0.9) -> np.ndarray:
+        """Prediction sets of rows whose probabilities are known; see `predict_set`.
+
+        Parameters
+        ----------
+        proba : array of shape (n, n_classes)
+            What `predict_proba` returns.
+        coverage : float, above 0 and below 1, default=0.9
+
+        Returns
+        -------
+        array of shape (n, n_classes), bool
+        """
         if not is_number(coverage) or not 0.0 < coverage < 1.0:
             raise DSNAError(f"coverage={coverage!r} is to be a share, above 0 and below 1.")
-        proba = self.predict_proba(X)
+        check_is_fitted(self)
         known = np.searchsorted(self.classes_, self.fitted_classes_)
         code = np.searchsorted(known, self._code[self.oob_rows_])
         least = np.zeros(len(self.classes_))

@@ -16,6 +16,7 @@ from .base import DSNAEstimator
 from .forest import CostSensitiveForestRegressor
 from .forest.density import TargetDensity
 from .forest.scaling import column_spread
+from .inspection.explanation import Explanation
 from .metrics.relevance import RelevantDensity
 from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
@@ -112,7 +113,7 @@ class DSNARegression(DSNAEstimator):
                 self._grid = learn_ends(truth, prediction, asked.weight)
                 rule, prediction = replace(rule, decision="open"), continued(prediction, self._grid)
         self._take(rule)
-        self.oob_rows_ = asked.rows
+        self.oob_rows_, self._oob_weight = asked.rows, asked.weight
         self.oob_prediction_ = self._shaped(prediction)
         self.oob_score_ = np.nan
         if len(truth) > 1:
@@ -193,6 +194,24 @@ class DSNARegression(DSNAEstimator):
         if self._trend is not None:
             along = {"carried": self._carried(X, near, self._rule), "extrapolated": np.any(self._past(X) > 0.0, axis=1)}
         return {**task, **along, "weight": weight, "label": self._index.label[near.rows]}
+
+    def _left_out(self, why: Explanation, rows: np.ndarray) -> Explanation:
+        """Targets carried along a trend that was learned without the fold of the row at hand."""
+        return why if self._trend is None else replace(why, carried=self._carried_outside(self._rule, why, rows))
+
+    def _carried_outside(self, rule: Rule, why: Explanation, rows: np.ndarray) -> np.ndarray:
+        """(n, M, n_outputs) targets of the neighbours of training rows, carried over by a rule."""
+        along = None
+        if self._trend is not None:
+            along = along_at(self._trend, self._row_trend[rows], self._row_trend[why.rows])
+        return rule.carried(why.label, along)
+
+    def _predict_oob(self, why: Explanation, rows: np.ndarray, balance: float) -> np.ndarray:
+        """(n, n_outputs) predictions of training rows from their out-of-bag explanation, at another balance."""
+        rule = replace(self._rule, balance=balance)
+        kernel = Neighborhoods(why.rows, why.proximity, why.size, why.proximity).kernel
+        weights = rule.weights(why.coefficient, kernel, self._rarity[why.rows])
+        return rule.predict(weights, self._carried_outside(rule, why, rows), self._grid)
 
     def _past(self, X: np.ndarray) -> Any:
         """(n, n_outputs) how far the trend at the queries lies past its values at the training rows."""

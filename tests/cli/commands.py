@@ -4,13 +4,13 @@ import subprocess
 import sys
 
 
-def invoke(*arguments):
-    """Run ``dsna ...`` in this process."""
+def invoke(*arguments, **how):
+    """Run ``dsna ...`` in this process; ``input=`` is its standard input."""
     from typer.testing import CliRunner
 
     from dsna.cli.app import app
 
-    return CliRunner().invoke(app, list(map(str, arguments)))
+    return CliRunner().invoke(app, list(map(str, arguments)), **how)
 
 
 def without_bugs(run):

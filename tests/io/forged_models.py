@@ -125,7 +125,8 @@ _TREES = (
     None, True, False, 0, 1, -1, 2, 7, _HUGE, 2**70, 10**300, -(2**63), 0.5, -0.5, 1e308, 1e-308, 1e-12, "", "x",
     "auto", "paper", "grid", "median", "callable", [], {}, [1, 2], {"array": 0}, {"array": -1}, {"array": 10**9},
     {"array": True},
-    {"array": "0"}, {"array": 0.0}, {"scalar": 0}, {"strings": 0}, {"float": "nan"}, {"float": "inf"}, {"float": "1e5"},
+    {"array": "0"}, {"array": 0.0}, {"scalar": 0}, {"strings": 0},
+    {"strings": 0, "ends": 1, "shape": [2]}, {"float": "nan"}, {"float": "inf"}, {"float": "1e5"},
     {"tuple": [1]}, {"tuple": 3}, {"dict": [[1, 2], [1, 3]]}, {"dict": [[[], 1]]}, {"dict": 5}, {"random": {}},
     {"random": {"dict": []}}, {"object": "Trees", "state": {}}, {"object": "Popen", "state": {}},
     {"object": "Scaling", "state": {"offset": {"array": 0}, "scale": {"array": 0}}}, {"object": ["Trees"], "state": 1},
@@ -220,7 +221,8 @@ def forged_archive(entries: dict[str, bytes], rng: np.random.RandomState) -> tup
         return "noise in the directory", bytes(data)
     depth = rng.randint(50, 2000)
     header = json.loads(text)
-    header["state"]["params"]["max_features"] = "deep"
+    described = header["steps"][-1][1] if "steps" in header else header
+    described["state"]["params"]["max_features"] = "deep"
     deep = '{"tuple": [' * depth + "1" + "]}" * depth
     return f"values {depth} deep", packed({**entries, HEADER: json.dumps(header).replace('"deep"', deep).encode()})
 
@@ -264,6 +266,8 @@ def _named(entries: dict[str, bytes], name: str) -> str:
     """Where in the header an array is referred to."""
     header, number = json.loads(entries[HEADER]), int(name[7:-4])
     references = [
-        path for path in places(header) if path[-1] in ("array", "strings", "scalar") and at(header, path) == number
+        path
+        for path in places(header)
+        if path[-1] in ("array", "strings", "ends", "scalar") and at(header, path) == number
     ]
     return ".".join(str(key) for key in references[0][2:-1] if key != "state")

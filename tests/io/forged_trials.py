@@ -6,6 +6,7 @@ this examines many forged files in forked children, each under an alarm that nat
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from tests.io.forged_models import forge
 from tests.small_models import build
@@ -29,6 +31,18 @@ X = RNG.randn(120, 4)
 QUERY = RNG.randn(9, 4)
 CODE = (X[:, 0] > 0.5).astype(int) + (X[:, 1] > 1.0)
 LABEL = X[:, 0] + 0.1 * RNG.randn(len(X))
+TABLE = pl.DataFrame(
+    {
+        "who": [f"P{i:03d}" for i in range(len(X))],
+        "size": [None if i % 9 == 0 else float(one) for i, one in enumerate(X[:, 0])],
+        "town": [("Oslo", "é", "b\0", "=1")[i % 4] for i in range(len(X))],
+        "pain": [("low", "medium", "high")[i % 3] for i in range(len(X))],
+        "on": [dt.date(2020, 1, 1) + dt.timedelta(days=i % 50) for i in range(len(X))],
+        "at": [dt.datetime(2020, 1, 1, i % 24) for i in range(len(X))],
+        "says": [f"a text of some words {i} and {i % 7}" for i in range(len(X))],
+        "flag": [None if i % 5 == 0 else i % 2 == 0 for i in range(len(X))],
+    }
+)
 WORDS = np.array(["rare", "some", "most"], dtype=object)[CODE]
 
 
@@ -36,8 +50,10 @@ def originals() -> dict[str, bytes]:
     """Saved models of every kind, by name."""
     from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
     from sklearn.neighbors import NearestNeighbors
+    from sklearn.pipeline import make_pipeline
 
     import dsna
+    from dsna.tables import TableEncoder
     from dsna.vision.datasets import load_bsds500
     from dsna.vision.edges import EdgeDetector
     from tests.vision.boundary_folders import write_bsds
@@ -62,6 +78,13 @@ def originals() -> dict[str, bytes]:
         "labels, neighbours": dsna.DSNARegressor(neighbors, random_state=0).fit(X, LABEL),
         "two outputs": build(dsna.DSNARegressor, **few).fit(X, both),
     }
+    table = TABLE.with_columns(kind=WORDS)
+    for name, kind, y in (
+        ("table of classes", dsna.DSNAClassifier, WORDS),
+        ("table of labels", dsna.DSNARegressor, LABEL),
+    ):
+        encoder = TableEncoder(target="kind", keep_rows=True)
+        models[name] = make_pipeline(encoder, build(kind, **few)).fit(table, y)
     with tempfile.TemporaryDirectory() as folder:
         write_bsds(Path(folder), "train", 2)
         photos = load_bsds500(folder, "train")
@@ -88,6 +111,8 @@ def examine(path: Path) -> str:
             for method in ("se",) if model.pool_ is None else ("se", "dsna", "kernel"):
                 _is_finite(model.detect(_photo(), method=method), (40, 44))
         return "sound"
+    if hasattr(model, "steps"):
+        return _examine_table(model)
     if not hasattr(model, "n_features_in_"):
         return "sound"
     _ask(model)
@@ -96,6 +121,31 @@ def examine(path: Path) -> str:
         y = model.classes_[[0, 1, 0]] if hasattr(model, "classes_") else np.zeros((3, n_outputs))
         model.add_samples(QUERY[:3], y if n_outputs > 1 or y.ndim == 1 else y[:, 0])
         _ask(model)
+    return "sound"
+
+
+def _examine_table(model) -> str:
+    """Ask a pipeline of an encoder and a model; rows that do not fit the encoder are refused by name."""
+    import dsna
+    from dsna.inspection import explain
+
+    encoder, last = (step for _, step in model.steps)
+    if not hasattr(encoder, "types_"):
+        return "sound"
+    query = TABLE[:9]
+    try:
+        encoder.get_feature_names_out()
+        X = encoder.transform_with_notes(query)[0]
+        prediction = model.predict(query)
+        why = explain(model, query)
+    except dsna.DSNAError:
+        return "sound"
+    _is_finite(X, (9, last.n_features_in_))
+    np.testing.assert_array_equal(why.predict(), prediction)
+    why.report(0)
+    if encoder.rows_ is not None:
+        assert len(encoder.rows_.identifiers()) == len(encoder.rows_)
+        encoder.rows_.extended(query)
     return "sound"
 
 

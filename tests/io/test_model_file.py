@@ -7,7 +7,6 @@ import pickle
 import stat
 import struct
 import zipfile
-from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -20,8 +19,9 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor, presets
-from dsna.io.encoding import CONTAINERS, Decoder, Encoder, class_of
-from dsna.io.model_file import _ESTIMATORS, ModelFileError, load, save
+from dsna.io.encoding import CONTAINERS, class_of
+from dsna.io.estimators import ESTIMATORS
+from dsna.io.model_file import ModelFileError, load, save
 from tests.small_models import build
 
 _RNG = np.random.RandomState(0)
@@ -110,14 +110,6 @@ def by_file(model, path):
     return load(path)
 
 
-def by_encoding(value):
-    """A value as a model file tells it, and back."""
-    encoder = Encoder()
-    tree = json.loads(json.dumps(encoder.tree(value, "value"), allow_nan=False))
-    arrays = [array.copy() for array in encoder.arrays]
-    return Decoder(SimpleNamespace(array=arrays.__getitem__), "this version").value(tree)
-
-
 def by_joblib(model, path):
     joblib.dump(model, path)
     return joblib.load(path)
@@ -182,30 +174,6 @@ def test_feature_names_come_back(path):
         again.predict(table.rename(columns={"a": "z"}))
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        None, True, 0, -(2**70), 0.1, -0.0, float("nan"), float("inf"), -float("inf"), "", "é\ud800\0", [], (), {},
-        [1, (2.0, "x", [None])], {"a": {"b": (1,)}}, {1: "x", (1, 2): "y", None: []}, {"array": 0, "dict": []},
-        np.float64(0.1), np.float32("nan"), np.int8(-3), np.bool_(True), np.str_("é"), np.datetime64("2024-01-01"),
-        np.empty((0, 3)), np.array(7), np.asfortranarray(np.arange(6.0).reshape(2, 3)), np.arange(10)[::-3],
-        np.array(["x", "yy"]), np.array([b"x"]), np.array([["x"], ["yy"]], dtype=object), np.array([], dtype=object),
-        np.array([1 + 2j]), np.array(["2024-01-01"], dtype="M8[D]"), np.array([1, 2], dtype=">i4"),
-    ],
-    ids=repr,
-)  # fmt: skip
-def test_values_come_back(value):
-    assert same(by_encoding(value), value)
-
-
-def test_one_array_under_two_names_stays_one():
-    array = np.arange(3.0)
-    again = by_encoding([array, array, array.copy()])
-    assert again[0] is again[1]
-    assert again[0] is not again[2]
-    assert again[0].flags.writeable
-
-
 def test_random_states_come_back_where_they_stand(path):
     generator = np.random.RandomState(5)
     generator.randn(3)
@@ -234,7 +202,6 @@ class Stranger(DSNAClassifier):
         (DSNARegressor(relevance=len), ["relevance", "'high'", "pairs", "joblib"]),
         (DSNAClassifier(NearestNeighbors(metric=np.hypot)), ["forest__metric", "named", "joblib"]),
         (build(DSNAClassifier, max_features=np.array(["a", 1], dtype=object)), ["max_features", "int, str", "joblib"]),
-        (build(DSNAClassifier, max_features=np.array(["a\0"], dtype=object)), ["max_features", "NUL", "joblib"]),
         (build(DSNAClassifier, max_features=np.zeros(2, dtype="i4,f8")), ["max_features", "dtype", "joblib"]),
         (build(DSNAClassifier, max_features=np.ma.masked_all(2)), ["max_features", "MaskedArray", "joblib"]),
         (build(DSNAClassifier, tau=[1j]), ["tau[0]", "complex", "joblib"]),
@@ -333,10 +300,11 @@ def refused(path, *words):
     [
         (lambda entries: entries.pop("header.json"), ["no dsna model", "header.json", "Check the path"]),
         (with_header(format="onnx"), ["no dsna model", "another format", "Check the path"]),
-        (with_header(version=3, dsna="9.1", state=None), ["newer dsna", "9.1", "format 3", "pip install -U dsna"]),
-        (with_header(version=1, dsna="0.0.9"), ["older dsna", "0.0.9", "format 1", "Fit the model again"]),
+        (with_header(version=4, dsna="9.1", state=None), ["newer dsna", "9.1", "format 4", "pip install -U dsna"]),
+        (with_header(version=2, dsna="0.0.9"), ["older dsna", "0.0.9", "format 2", "Fit the model again"]),
         (with_header(version="1"), ["damaged", "save the model again"]),
-        (with_header(estimator="Pipeline"), ["'Pipeline'", "unknown", "dsna 0", "or newer"]),
+        (with_header(estimator="GridSearchCV"), ["'GridSearchCV'", "unknown", "dsna 0", "or newer"]),
+        (with_header(estimator="Pipeline"), ["damaged", "steps"]),
         (with_header(estimator=["DSNAClassifier"]), ["damaged"]),
         (with_header(state=[]), ["damaged"]),
         (with_text(b'"Trees"', b'"Popen"'), ["'Popen'", "unknown", "or newer"]),
@@ -408,5 +376,5 @@ def test_foreign_files_are_refused(path, content):
 
 
 def test_every_registered_class_exists():
-    for modules in (_ESTIMATORS, CONTAINERS):
+    for modules in (ESTIMATORS, CONTAINERS):
         assert [class_of(name, modules).__name__ for name in modules] == list(modules)

@@ -203,7 +203,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Parts:
-    """A list of containers of one class, as many as ``size`` says."""
+    """A list of containers, as many as ``size`` says; ``of`` names their class, or several, separated by spaces."""
 
     of: str
     size: str
@@ -211,11 +211,32 @@ class Parts:
     def measure(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Check type and length."""
         require(isinstance(value, list) and _fits(self.size, len(value), sizes), f"{name} is no list of {self.size}")
+        allowed = self.of.split()
         for one in value:
-            Part(self.of).measure(name, one, sizes)
+            kind = type(one).__name__
+            require(isinstance(one, Checked) and kind in allowed, f"{name} holds a {kind}, not a {self.of}")
 
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Nothing else to check."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A list of strings, as many as ``size`` says, or a dict of as many names to strings or lists of strings."""
+
+    size: str
+    named: bool = False
+
+    def measure(self, name: str, value: Any, sizes: dict[str, int]) -> None:
+        """Check type and length."""
+        what = "dict" if self.named else "list"
+        require(type(value).__name__ == what and _fits(self.size, len(value), sizes), f"{name} is no {what} of strings")
+
+    def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
+        """Check that there is nothing but strings."""
+        cells = [*value, *(value.values() if self.named else ())]
+        flat = [one for cell in cells for one in (cell if type(cell) is list and self.named else [cell])]
+        require(all(type(one) is str for one in flat), f"{name} holds more than strings")
 
 
 @dataclass(frozen=True)
@@ -234,7 +255,7 @@ class Template:
         require(not [one for one in vars(value) if one.endswith("_")], f"{name} holds more than parameters")
 
 
-Field = Array | Number | Choice | Count | Classes | Part | Parts | Template
+Field = Array | Number | Choice | Count | Classes | Part | Parts | Texts | Template
 
 
 def check_fields(owner: str, values: Mapping[str, Any], fields: Mapping[str, Field]) -> dict[str, int]:

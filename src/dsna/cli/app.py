@@ -9,6 +9,12 @@ import typer
 from .benchmark import benchmark
 from .edges import edges
 from .reproduce import reproduce
+from .tables.demo import demo
+from .tables.evaluate import evaluate
+from .tables.explain import explain
+from .tables.models import add, info
+from .tables.predict import predict
+from .tables.train import train
 from .warmup import warmup
 
 _HELP = "Imbalanced classification and regression: compare methods on your own tables; find edges in photos."
@@ -20,6 +26,13 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
+app.command()(train)
+app.command()(predict)
+app.command()(explain)
+app.command()(evaluate)
+app.command()(info)
+app.command()(add)
+app.command()(demo)
 app.command()(benchmark)
 app.command()(warmup)
 app.add_typer(reproduce, name="reproduce")

@@ -11,6 +11,7 @@ import numpy as np
 from .._utils.errors import DSNAError
 from .._utils.parameters import is_number
 from ..forest.scaling import column_spread
+from ..tables.kept_rows import KeptRows
 
 _NAMED = 5  # of missing or known columns that a message lists
 
@@ -44,7 +45,11 @@ class Columns:
 
     @classmethod
     def read(cls, table: Any, what: str = "X") -> Columns:
-        """Columns of a pandas or polars data frame, an array or a list; ``what`` names the table in messages."""
+        """Columns of a pandas, polars or Arrow table, kept rows, an array or a list; messages call it ``what``."""
+        if isinstance(table, KeptRows):
+            return cls(tuple(table.names.tolist()), tuple(table.data().values()), True, table.identifiers())
+        if hasattr(table, "column_names"):  # Arrow's, whose columns are not names
+            return cls(tuple(table.column_names), tuple(column.to_numpy() for column in table.columns), True)
         if hasattr(table, "columns") and hasattr(table, "shape"):
             by_place = getattr(table, "iloc", table)
             values = [np.array(by_place[:, j]) for j in range(table.shape[1])]
@@ -121,7 +126,7 @@ def training_columns(
     ----------
     rows : sorted numbers of the training rows wanted.
     queries : the columns of the queries.
-    train : data frame or array of the training rows, or None.
+    train : data frame, array or kept rows of the training rows, or None.
     id : name of a column of ``train``, array of identifiers, or None.
     lengths : how many rows ``train`` may have; empty where any number that covers ``rows`` will do.
     """
@@ -131,6 +136,9 @@ def training_columns(
     if train is not None:
         _check_length(len(table), "train", rows, lengths)
     id_name = "id"
+    if isinstance(train, KeptRows):
+        id_name = train.id_name
+        table, queries = replace(table.identified_by(id_name), id=table.id), queries.identified_by(id_name)
     if np.ndim(id):
         table = replace(table, id=np.array(id))
         _check_length(len(id), "id", rows, lengths)

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.errors import DSNAError
+from ..tables.kept_rows import KeptRows
 from .explanation import Explanation
 
 
@@ -17,7 +18,8 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
     """Which training rows made each prediction of a model, a pipeline or a search over these.
 
     Of a pipeline, ``X`` is transformed by the steps before the last, which explains it; names and values are those of
-    ``X`` and ``train`` as they went into the pipeline, not the encoded ones.
+    ``X`` and ``train`` as they went into the pipeline, not the encoded ones. Where the pipeline begins with a
+    :class:`dsna.tables.TableEncoder` that keeps its rows, as models of ``dsna train`` do, these are shown.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
     ['id', 'class', 'weight', 'colour', 'size']
     """
     model = getattr(model, "best_estimator_", model)
-    steps, last = _steps(model)
+    steps, last = split_pipeline(model)
     if not hasattr(last, "explain"):
         where = "The last step of the pipeline" if isinstance(model, Pipeline) else "The model"
         raise DSNAError(
@@ -67,10 +69,12 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
             f"The step {resamplers[0]!r} changes the rows, so that neighbours are not rows of train: call explain "
             f"without train and id, or leave the step out and set balance of {type(last).__name__}."
         )
+    if train is None and id is None:
+        train = getattr(steps[0][1], "rows_", None)
     names = getattr(model, "feature_names_in_", None)
-    plain: Explanation = last.explain(_transformed(steps, X))
+    plain: Explanation = last.explain(transformed(steps, X))
     why = plain.beside(X, train, id, names if hasattr(X, "columns") else None)
-    if train is not None and not _same_rows(model, train, why):
+    if train is not None and not isinstance(train, KeptRows) and not _same_rows(model, train, why):
         warn(
             "Rows of train, transformed by the pipeline, are not those that its last step was fitted on: check that "
             "they are the rows given to fit, in their order. Steps that encode training rows otherwise than new ones, "
@@ -80,13 +84,25 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
     return why
 
 
-def _steps(model: Any) -> tuple[list[tuple[str, Any]], Any]:
-    """Steps before the last, and the last; a bare estimator has no others."""
+def split_pipeline(model: Any) -> tuple[list[tuple[str, Any]], Any]:
+    """Steps before the last, and the last; a bare estimator has no others.
+
+    Examples
+    --------
+    >>> split_pipeline("model")
+    ([], 'model')
+    """
     return (model.steps[:-1], model.steps[-1][1]) if isinstance(model, Pipeline) else ([], model)
 
 
-def _transformed(steps: list[tuple[str, Any]], X: Any) -> Any:
-    """Rows as the last step sees them; steps that only resample, or pass through, leave new rows alone."""
+def transformed(steps: list[tuple[str, Any]], X: Any) -> Any:
+    """Rows as the last step sees them; steps that only resample, or pass through, leave new rows alone.
+
+    Examples
+    --------
+    >>> transformed([("nothing", "passthrough")], [[1.0]])
+    [[1.0]]
+    """
     for _, step in steps:
         X = step.transform(X) if hasattr(step, "transform") else X
     return X
@@ -96,10 +112,18 @@ def _same_rows(pipeline: Pipeline, train: Any, why: Explanation) -> bool:
     """Whether rows of ``train`` become those that the last step was fitted on, as far as an explanation names them."""
     assert why.train is not None
     rows = why.train.rows[why.train.rows < why.train.reach]
+    if hasattr(train, "column_names"):  # of Arrow
+        some = train.select([*getattr(pipeline, "feature_names_in_", train.column_names)]).take(rows)
+        return _holds(pipeline, some, rows)
     if hasattr(train, "columns"):
         train = train[[*getattr(pipeline, "feature_names_in_", train.columns)]]
     elif not hasattr(train, "shape"):
         train = np.array(train, dtype=object)
     some = train.iloc[rows] if hasattr(train, "iloc") else train[rows]
-    steps, last = _steps(pipeline)
-    return bool(np.all(last.holds_rows(_transformed(steps, some), rows)))
+    return _holds(pipeline, some, rows)
+
+
+def _holds(pipeline: Pipeline, some: Any, rows: np.ndarray) -> bool:
+    """Whether the last step was fitted on these rows, under these numbers."""
+    steps, last = split_pipeline(pipeline)
+    return bool(np.all(last.holds_rows(transformed(steps, some), rows)))

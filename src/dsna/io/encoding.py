@@ -2,8 +2,9 @@
 
 In the tree numbers, strings, booleans, null and lists stand for themselves; an object is one of
 
-- ``{"array": i}``, ``{"strings": i}``, ``{"scalar": i}``: the array ``arrays/i.npy``, as it is, as an object
-  array of strings, or as a numpy scalar;
+- ``{"array": i}``, ``{"scalar": i}``: the array ``arrays/i.npy``, as it is or as a numpy scalar;
+- ``{"strings": i, "ends": j, "shape": [...]}``: an object array of strings. The array ``i`` holds them one after
+  another in UTF-8, ``j`` where each of them ends;
 - ``{"tuple": [...]}``, ``{"dict": [[key, value], ...]}``, ``{"float": "nan"}``, ``{"random": {...}}``;
 - ``{"object": name, "state": {...}}``: a container of this package, one of ``CONTAINERS``;
 - ``{"template": name, "params": {...}}``: an unfitted forest, nearest neighbours or an approximation.
@@ -11,6 +12,7 @@ In the tree numbers, strings, booleans, null and lists stand for themselves; an 
 
 from __future__ import annotations
 
+import itertools
 import math
 from importlib import import_module
 from typing import Any
@@ -22,10 +24,19 @@ from .archive import ARRAY_KINDS, Archive, ModelFileError
 
 CONTAINERS = {
     "Basis": "trend.features",
+    "BooleanEncoder": "tables.encoders.numbers",
     "Calibration": "prediction.calibration",
+    "CategoryEncoder": "tables.encoders.words",
     "ClassTrend": "trend.classes",
     "Continuation": "uncertainty.continuation",
+    "DateEncoder": "tables.encoders.dates",
+    "Filling": "tables.encoders.filling",
+    "KeptColumn": "tables.kept_rows",
+    "KeptRows": "tables.kept_rows",
+    "LeftOut": "tables.encoders.base",
     "NeighborIndex": "neighbors.index",
+    "NumberEncoder": "tables.encoders.numbers",
+    "OrderedEncoder": "tables.encoders.numbers",
     "TargetDensity": "forest.density",
     "MaskTable": "vision.edges.masks",
     "PatchEmbedding": "vision.edges.embedding",
@@ -35,12 +46,13 @@ CONTAINERS = {
     "Rule": "prediction.rule",
     "Scaling": "forest.scaling",
     "StructuredForest": "vision.edges.forest",
+    "TextEncoder": "tables.encoders.words",
     "Thresholds": "trend.thresholds",
     "Trees": "forest.trees",
     "Trend": "trend.trend",
 }
 _TAGS = {
-    "array": 1, "strings": 1, "scalar": 1, "float": 1, "tuple": 1, "dict": 1, "random": 1, "object": 2, "template": 2,
+    "array": 1, "strings": 3, "scalar": 1, "float": 1, "tuple": 1, "dict": 1, "random": 1, "object": 2, "template": 2,
 }  # fmt: skip
 _PACKAGE = __name__.split(".")[0]
 _CANNOT = "which a dsna model file cannot hold; joblib.dump and pickle can"
@@ -52,6 +64,7 @@ class Encoder:
     def __init__(self) -> None:
         self.arrays: list[np.ndarray] = []
         self._numbers: dict[int, int] = {}
+        self._texts: dict[int, dict[str, Any]] = {}
         self._sources: list[Any] = []
 
     def attributes(self, state: dict[str, Any], where: str = "") -> dict[str, Any]:
@@ -69,7 +82,7 @@ class Encoder:
             return {"scalar": self._number(value, np.asarray(value), where)}
         if kind in (np.ndarray, np.memmap):
             if value.dtype == object:
-                return {"strings": self._number(value, _as_text(value, where), where)}
+                return self._text(value, where)
             return {"array": self._number(value, value, where)}
         if kind in (list, tuple):
             items = [self.tree(item, f"{where}[{i}]") for i, item in enumerate(value)]
@@ -84,6 +97,15 @@ class Encoder:
             params = self.attributes(value.get_params(deep=False), where + "__")
             return {"template": kind.__name__, "params": params}
         raise TypeError(_refusal(value, where))
+
+    def _text(self, source: np.ndarray, where: str) -> dict[str, Any]:
+        """An object array of strings, as bytes and ends; attributes that are one array share them."""
+        if id(source) not in self._texts:
+            data, ends = _as_utf8(source, where)
+            numbers = {"strings": self._number(data, data, where), "ends": self._number(ends, ends, where)}
+            self._texts[id(source)] = {**numbers, "shape": list(source.shape)}
+            self._sources.append(source)
+        return dict(self._texts[id(source)])
 
     def _number(self, source: Any, array: np.ndarray, where: str) -> int:
         """Number of the array; attributes that are one array share it."""
@@ -102,7 +124,7 @@ class Decoder:
     def __init__(self, archive: Archive, writer: str) -> None:
         self._archive = archive
         self._writer = writer
-        self._texts: dict[int, np.ndarray] = {}
+        self._texts: dict[tuple[int, ...], np.ndarray] = {}
 
     def unknown(self, what: str) -> ModelFileError:
         """The error for an unknown name."""
@@ -133,7 +155,7 @@ class Decoder:
         if tag == "array":
             return self._archive.array(content)
         if tag == "strings":
-            return self._text(content)
+            return self._text(content, tree["ends"], tree["shape"])
         if tag == "scalar":
             array = self._archive.array(content)
             if array.ndim:
@@ -158,14 +180,15 @@ class Decoder:
             return template
         raise self.unknown(f"the {tag} {content!r}")
 
-    def _text(self, number: int) -> np.ndarray:
+    def _text(self, strings: int, ends: int, shape: Any) -> np.ndarray:
         """An object array of strings."""
-        array = self._archive.array(number)
-        if array.dtype.kind != "U":
-            raise ValueError(f"an array of {array.dtype} stands for strings")
-        if number not in self._texts:
-            self._texts[number] = array.astype(object)
-        return self._texts[number]
+        data, last = self._archive.array(strings), self._archive.array(ends)
+        if not isinstance(shape, list) or not all(type(length) is int and length >= 0 for length in shape):
+            raise ValueError(f"strings have the shape {shape}")
+        key = (strings, ends, *shape)
+        if key not in self._texts:
+            self._texts[key] = _from_utf8(data, last).reshape(shape)
+        return self._texts[key]
 
 
 def _generator(state: Any) -> np.random.RandomState:
@@ -203,12 +226,28 @@ def _templates() -> dict[str, Any]:
     return {cls.__name__: cls for cls in (*OURS, *FORESTS, *NEIGHBORS, Approximation)}
 
 
-def _as_text(array: np.ndarray, where: str) -> np.ndarray:
-    """An object array of strings as unicode, which would drop trailing NULs."""
-    if all(isinstance(item, str) and not item.endswith("\0") for item in array.flat):
-        return array.astype(np.str_)
-    kinds = ", ".join(sorted({type(item).__name__ for item in array.flat}))
-    raise TypeError(f"{where} is an object array of {kinds} (strings alone, without NUL, would do), {_CANNOT}.")
+def _as_utf8(array: np.ndarray, where: str) -> tuple[np.ndarray, np.ndarray]:
+    """The strings of an object array one after another, and where each of them ends."""
+    if not all(isinstance(item, str) for item in array.flat):
+        kinds = ", ".join(sorted({type(item).__name__ for item in array.flat}))
+        raise TypeError(f"{where} is an object array of {kinds} (strings alone would do), {_CANNOT}.")
+    parts = [item.encode("utf-8", "surrogatepass") for item in array.flat]
+    ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
+    return np.frombuffer(b"".join(parts), dtype=np.uint8), ends
+
+
+def _from_utf8(data: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """The strings again, in one dimension."""
+    if (data.dtype, data.ndim, ends.dtype, ends.ndim) != (np.dtype(np.uint8), 1, np.dtype(np.int64), 1):
+        raise ValueError(f"arrays of {data.dtype} and {ends.dtype} stand for strings and their ends")
+    bounds = np.concatenate([[0], ends])
+    if bounds[-1] != len(data) or np.any(bounds[1:] < bounds[:-1]):
+        raise ValueError(f"the ends of strings do not rise from 0 to {len(data)}")
+    text, found = data.tobytes(), np.empty(len(ends), dtype=object)
+    found[:] = [
+        text[first:last].decode("utf-8", "surrogatepass") for first, last in itertools.pairwise(bounds.tolist())
+    ]
+    return found
 
 
 def _refusal(value: Any, where: str) -> str:

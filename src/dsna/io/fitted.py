@@ -22,6 +22,7 @@ from .._utils.invariants import (
     Part,
     Parts,
     Template,
+    Texts,
     check_fields,
     require,
 )
@@ -29,6 +30,8 @@ from ..forest.adapters import FORESTS, NEIGHBORS, OURS
 from ..forest.held_out import N_FOLDS
 from ..prediction.decision import DECISIONS
 from ..prediction.ends import N_ENDS
+from ..tables.column_types import ColumnType
+from ..tables.encoders import ENCODERS
 from ..trend.classes import ClassTrend
 from ..trend.trend import KINDS
 
@@ -62,6 +65,21 @@ def fitted_attributes(model: Any) -> dict[str, Any]:
     """All attributes but parameters and metadata requests."""
     others = {*model.get_params(deep=False), "_metadata_request", "_fitted_with"}
     return {name: value for name, value in vars(model).items() if name not in others}
+
+
+def check_steps(steps: list[Any]) -> None:
+    """Raise an InvariantError where the steps of a pipeline, an encoder of tables and a model, do not go together."""
+    encoder, model = steps
+    ready = [bool(fitted_attributes(step)) for step in steps]
+    require(ready[0] == ready[1], "one step of the pipeline is fitted and the other is not")
+    if not ready[0]:
+        return
+    n_columns = len(encoder.source_columns_)
+    require(n_columns == model.n_features_in_, "the encoder makes another number of columns than the model takes")
+    if encoder.rows_ is not None:
+        fold = model._index.fold if hasattr(model, "_index") else model.fold_
+        lengths = (len(fold), int(np.sum(fold >= 0)))
+        require(len(encoder.rows_) in lengths, "the encoder keeps another number of rows than the model was fitted on")
 
 
 def _forest(model: Any) -> None:
@@ -109,6 +127,18 @@ def _dsna_regressor(model: Any) -> None:
     require(len(model._row_trend) == held, "_row_trend has another number of rows than the index")
 
 
+def _encoder(model: Any) -> None:
+    kinds = [ColumnType.of(spec, name).kind for name, spec in model.types_.items()]
+    names = getattr(model, "feature_names_in_", np.array([*model.types_], dtype=object))
+    require(names.tolist() == [*model.types_], "types_ is not that of the columns")
+    right = all(type(one) is ENCODERS[kind] for one, kind in zip(model._columns, kinds, strict=True))
+    require(right, "_columns is not made for these types")
+    made = np.repeat(np.arange(len(kinds)), [len(one.suffixes()) for one in model._columns])
+    require(np.array_equal(model.source_columns_, made), "source_columns_ is not that of _columns")
+    filled = np.searchsorted(made, [place for place, one in enumerate(model._columns) if one.filled])
+    require(np.array_equal(model._filling.columns, filled), "_filling fills in other columns than those of numbers")
+
+
 def _detector(model: Any) -> None:
     """The lengths are all there is to check."""
 
@@ -127,6 +157,7 @@ _DSNA: Mapping[str, Field] = {
     "approximation_": Template(("Approximation",)),
     "n_features_in_": Count("features"),
     "oob_rows_": Array("int64", "answered", below="rows"),
+    "_oob_weight": Array("float64", "answered", 0.0),
 }
 ATTRIBUTES = {
     "CostSensitiveForestClassifier": Attributes(
@@ -163,7 +194,6 @@ ATTRIBUTES = {
             "_class_weight": Array("float64", "classes", 0.0),
             "_calibration": Part("Calibration", "classes"),
             "_gain": Array("float64", "classes, classes", -1.0, 1.0),
-            "_oob_weight": Array("float64", "answered", 0.0),
             "_oob_chosen": Array("int64", "answered", 0),
             "_oob_votes": Array("float64", "voted, fitted", 0.0, _ONE),
             "oob_decision_score_": _SCORE,
@@ -203,6 +233,19 @@ ATTRIBUTES = {
         },
         _NAMED,
         _dsna_regressor,
+    ),
+    "TableEncoder": Attributes(
+        {
+            "n_features_in_": Count("columns"),
+            "types_": Texts("columns", named=True),
+            "notes_": Texts("notes"),
+            "_filling": Part("Filling"),
+            "_columns": Parts(" ".join(sorted({kind.__name__ for kind in ENCODERS.values()})), "columns"),
+            "source_columns_": Array("int64", "encoded", below="columns"),
+            "rows_": Part("KeptRows", none=True),
+        },
+        {"feature_names_in_": Array("object", "columns")},
+        _encoder,
     ),
     "EdgeDetector": Attributes(
         {"forest_": Part("StructuredForest", "leaves"), "pool_": Part("PatchPool", "leaves", none=True)},

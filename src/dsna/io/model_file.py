@@ -1,7 +1,8 @@
 """Model files: a zip of ``header.json`` and one ``.npy`` per array, with no pickle and no code inside.
 
 The header holds the format, the versions, the class of the estimator and its state as a JSON tree, which
-``encoding`` describes. Entries are stored, not compressed, so that no file can unpack to more than its own size.
+``encoding`` describes; of a pipeline, those of its two steps. Entries are stored, not compressed, so that no file can
+unpack to more than its own size.
 
 A file may come from anybody: ``archive`` reads nothing that does not fit, every container and estimator checks what it
 is given (``_utils/invariants``, ``fitted``), and kernels then see nothing that ``fit`` could not have made.
@@ -21,21 +22,13 @@ from numpy.lib import format as npy
 from .._utils.atomic import whole_file
 from .._utils.invariants import InvariantError
 from .archive import AGAIN, HEADER, Archive, ModelFileError, entry_name, open_regular
-from .encoding import Decoder, Encoder, class_of
+from .encoding import Decoder, Encoder
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "ModelFileError", "load", "save"]
 
 FORMAT = "dsna-model"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
-_ESTIMATORS = {
-    "CostSensitiveForestClassifier": "forest.classifier",
-    "CostSensitiveForestRegressor": "forest.regressor",
-    "DSNAClassifier": "classifier",
-    "DSNARegressor": "regressor",
-    "EdgeDetector": "vision.edges.detector",
-}
-_ROUTED = ("fit", "score")
 # What zipfile, json and numpy raise on damaged files.
 _DAMAGE = (
     zipfile.BadZipFile, struct.error, EOFError, ValueError, LookupError, TypeError, AttributeError,
@@ -43,7 +36,7 @@ _DAMAGE = (
 )  # fmt: skip
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str], *, rows: bool = True) -> None:
     """Write an estimator of this package, fitted or not, to a file of arrays and plain values.
 
     The file is written beside its destination and moved there when complete, so that a failure leaves an
@@ -51,10 +44,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor or EdgeDetector
+    model : CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor, EdgeDetector, \
+TableEncoder, or a Pipeline of TableEncoder and one of the first four
         A ``forest`` of scikit-learn is stored as its parameters, which is all that the model uses of it.
     path : str or path-like
         Any extension; ``.dsna`` is usual.
+    rows : bool, default=True
+        Whether the file also holds the training rows that a ``TableEncoder`` keeps, in the values of their owner.
+        Without them explanations give numbers of rows only. DSNA models hold the rows as numbers in any case.
 
     Raises
     ------
@@ -79,35 +76,18 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     True
     """
     from .. import __version__
-    from .fitted import check_model, fitted_attributes
+    from .estimators import described, without_rows
 
-    name = type(model).__name__
-    if name not in _ESTIMATORS or type(model) is not class_of(name, _ESTIMATORS):
-        raise TypeError(
-            f"save takes one of {', '.join(_ESTIMATORS)}, not {name}. Save that step of a pipeline or "
-            "search, or store the whole by skops.io.dump or joblib.dump."
-        )
+    model = model if rows else without_rows(model)
     encoder = Encoder()
-    state = {
-        "params": model.get_params(deep=False),
-        "fitted": fitted_attributes(model),
-        "requests": _requests(model),
-    }
     header = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
         "dsna": __version__,
         "scikit-learn": sklearn.__version__,
-        "estimator": name,
-        "state": {part: encoder.attributes(values) for part, values in state.items()},
+        **described(model, encoder),
     }
     text = json.dumps(header, allow_nan=False, indent=1)
-    try:
-        check_model(model)
-    except InvariantError as error:
-        remedy = "Delete attributes that were added to it, or fit it again."
-        raise ValueError(f"This {name} cannot be saved, for load would refuse it: {error}. {remedy}") from error
-
     _check_place(path)
     # Entries carry no date, so that equal models make equal files.
     with whole_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
@@ -131,7 +111,8 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor or EdgeDetector
+    estimator
+        Of the class that was saved.
 
     Raises
     ------
@@ -163,7 +144,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _read(stream: IO[bytes], start: bytes) -> Any:
     """The estimator in an open model file; ``start`` are its first bytes."""
-    from .fitted import check_model
+    from .estimators import rebuilt
 
     if not start:
         raise ModelFileError(f"the file is empty: its writing or copying was cut short. {AGAIN}")
@@ -186,36 +167,7 @@ def _read(stream: IO[bytes], start: bytes) -> Any:
             f"written by a newer dsna ({writer}, format {version}; this one reads format {FORMAT_VERSION}). "
             "Upgrade: pip install -U dsna."
         )
-    name, state = header["estimator"], header["state"]
-    decoder = Decoder(archive, f"{writer} with scikit-learn {header.get('scikit-learn')}")
-    if name not in _ESTIMATORS:
-        raise decoder.unknown(f"the estimator {name!r}")
-    model = decoder.built(class_of(name, _ESTIMATORS), state["params"])
-    fitted = decoder.attributes(state["fitted"])
-    for stranger in fitted.keys() & {*vars(model), "_metadata_request"}:
-        raise decoder.unknown(f"the fitted attribute {stranger!r} of {name}")
-    vars(model).update(fitted)
-    check_model(model)
-    if fitted and hasattr(model, "restored"):
-        model.restored()
-    _set_requests(model, decoder.attributes(state["requests"]))
-    return model
-
-
-def _requests(model: Any) -> dict[str, Any]:
-    """Metadata requests (``set_fit_request`` and the like), by method."""
-    if "_metadata_request" not in vars(model):
-        return {}
-    routing = model.get_metadata_routing()
-    return {method: dict(getattr(routing, method).requests) for method in _ROUTED}
-
-
-def _set_requests(model: Any, requests: dict[str, Any]) -> None:
-    with sklearn.config_context(enable_metadata_routing=True):
-        for method in requests:
-            if method not in _ROUTED:
-                raise ValueError(f"there is no metadata request of {method!r}")
-            getattr(model, f"set_{method}_request")(**requests[method])
+    return rebuilt(header, Decoder(archive, f"{writer} with scikit-learn {header.get('scikit-learn')}"))
 
 
 def _check_place(path: str | os.PathLike[str]) -> None:

@@ -150,16 +150,21 @@ class NeighborIndex(Checked):
         return scaled, scaled if self.space is None else rowwise_product(scaled, self.space)
 
     def neighbors(
-        self, scaled: np.ndarray, Q: np.ndarray, Z: np.ndarray | None = None, fold: int = -1, n_jobs: int | None = None
+        self,
+        scaled: np.ndarray,
+        Q: np.ndarray,
+        Z: np.ndarray | None = None,
+        fold: int | np.ndarray = -1,
+        n_jobs: int | None = None,
     ) -> Neighborhoods:
-        """Neighbourhoods of queries; with a held-out fold, only by trees and rows that have not seen it."""
+        """Neighbourhoods of queries; with a held-out fold (or one of each query), by trees and rows outside it only."""
         known = KnownRows(self.Z if Z is None else Z, self.fold, self.weight, self.rarity)
-        queries = Queries(scaled, Q, np.full(len(Q), fold, dtype=np.int64))
+        queries = Queries(scaled, Q, np.array(np.broadcast_to(fold, len(Q)), dtype=np.int64))
         if self.trees is None:
             most = 100 if self.max_neighbors is None else self.max_neighbors
             return nearest_neighbors(self.values, known, queries, most, n_jobs)
         near = leaf_neighbors(self.trees, self.leaf_value, known, queries, self.max_neighbors, n_jobs)
-        if fold < 0 and self.fold[-1] == _NEW:
+        if self.fold[-1] == _NEW:
             self._fade(near, Q)
         return near
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._utils.errors import DSNAError
 from ..forest.density import TargetDensity
 from .columns import read_columns, wrong_cells
+from .files.source import TableError, all_problems
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,20 +22,6 @@ TASKS = ("classification", "regression")
 _MAX_WHOLE_CLASSES = 10
 _RARE_SHARE = 0.1  # of rows, whose labels count as rare
 _MAX_NAMES = 10  # of columns that a message lists
-
-
-class TableError(DSNAError):
-    """A folder or a file that cannot be used as a table; the message says why and what to do.
-
-    Examples
-    --------
-    >>> from dsna.tables import TableError, find_tables
-    >>> try:
-    ...     find_tables("no/such/folder")
-    ... except TableError as error:
-    ...     print(error)
-    no/such/folder is not a folder. Name one that holds CSV files.
-    """
 
 
 @dataclass(frozen=True)
@@ -182,7 +168,8 @@ def find_tables(
     Parameters
     ----------
     folder : path
-        Holds CSV files with a header, or subfolders `classification` and `regression` of such files.
+        Holds CSV files with a header, or subfolders `classification` and `regression` of such files. A file is taken
+        for a folder of one.
     task : {"classification", "regression"} or None, default=None
         Only this, which also overrides the guess from the labels (see :func:`read_table`).
     target : str or None, default=None
@@ -212,10 +199,12 @@ def find_tables(
     [('fruit', 'classification', [0, 1, 0])]
     """
     folder = Path(folder)
-    if not folder.is_dir():
-        raise TableError(f"{folder} is not a folder. Name one that holds CSV files.")
     if task not in (None, *TASKS):
         raise TableError(f"task {task!r} is unknown: use one of {', '.join(TASKS)}.")
+    if folder.is_file():
+        return [read_table(folder, task=task, target=target)]
+    if not folder.is_dir():
+        raise TableError(f"{folder} is not a folder. Name one that holds CSV files.")
     sources: dict[Path, str | None] = {folder / name: name for name in TASKS if (folder / name).is_dir()}
     if sources:
         sources = {source: name for source, name in sources.items() if task in (None, name)}
@@ -289,17 +278,11 @@ def read_table(path: str | Path, *, task: str | None = None, target: str | None 
             shown = there if len(there) <= _MAX_NAMES else [*there[:_MAX_NAMES], f"{len(there) - _MAX_NAMES} more"]
             found.problems.append(f"no column {label!r}; there are {', '.join(shown)}")
     if found.frame is None or found.problems:
-        raise TableError(_all_problems(path, found.problems))
+        raise all_problems(path, found.problems)
     table = _table(path, found.frame, label, task)
     if isinstance(table, str):
-        raise TableError(_all_problems(path, [table]))
+        raise all_problems(path, [table])
     return table
-
-
-def _all_problems(path: Path, problems: Sequence[str]) -> str:
-    """All problems of a file, on a line each where there are several."""
-    between = "\n  - "
-    return f"{path}: {problems[0]}." if len(problems) == 1 else f"{path}:{between}{between.join(problems)}"
 
 
 def _table(path: Path, frame: pd.DataFrame, target: str, task: str | None) -> Table | str:

@@ -48,15 +48,19 @@ def target_regions(y: np.ndarray) -> np.ndarray:
         if min(count - held, len(y) - count) >= _MIN_ROWS:
             bounds.append(_between(y, edge))
             held = count
+    bounds = _tail_cut(y, bounds)
+    return -np.array(_tail_cut(-y, [-bound for bound in reversed(bounds)]))[::-1]
+
+
+def _tail_cut(y: np.ndarray, bounds: list[float]) -> list[float]:
+    """The bounds with one more above the others where the last region is a long tail."""
     tenth = len(y) // 10
-    if tenth >= _MIN_TENTH:
-        bottom, top = np.partition(y, [tenth - 1, -tenth - 1])[[tenth - 1, -tenth - 1]]
-        first, last = (bounds[0], bounds[-1]) if bounds else (high, low)
-        if np.sum(y <= first) > 2 * tenth and bottom < min(first, top):
-            bounds.insert(0, _between(y, bottom))
-        if np.sum(y > last) > 2 * tenth and np.sum(y > top) >= _MIN_TENTH and top > last:
-            bounds.append(_between(y, top))
-    return np.array(bounds)
+    tail = y[y > bounds[-1]] if bounds else y
+    if tenth < _MIN_TENTH or len(tail) <= 2 * tenth:
+        return bounds
+    edge = np.partition(y, -tenth - 1)[-tenth - 1]
+    above = int(np.sum(tail > edge))
+    return [*bounds, _between(y, edge)] if min(above, len(tail) - above) >= _MIN_TENTH else bounds
 
 
 def _between(y: np.ndarray, edge: float) -> float:

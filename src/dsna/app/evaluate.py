@@ -1,0 +1,177 @@
+"""How good a method is on a table: cross-validation beside other methods, or a trained model on held-out rows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from .._utils.choices import best_class
+from .._utils.errors import DSNAError
+from .._utils.progress import tracked
+from ..inspection.figures import Cases
+from ..model_selection import StratifiedRareKFold, StratifiedTargetKFold
+from ..prediction.class_decision import Answers, learn_decision
+from ..prediction.measures import find_measure
+from ..tables import FileTable
+from .peers import OURS, peers
+from .predict import is_classification
+from .scores import Scores, class_scores, target_scores
+from .target import Target, known_target, rare_targets, same_classes
+from .train import Rows, TrainOptions, build, choose_rows
+
+_INNER = 3  # folds on which peers' decisions are learned
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evaluation:
+    """Scores, what the rows are, and what was noted of them.
+
+    Parameters
+    ----------
+    scores : of all methods, on rows that none of them learned from.
+    target : the target of these rows.
+    covered : share of the rows ("all", "rare") whose target the interval or set holds; None where there are none.
+    notes : what was mended.
+    """
+
+    scores: Scores
+    target: Target
+    covered: dict[str, float | None] | None
+    notes: list[str]
+
+
+def cross_validate(table: FileTable, options: TrainOptions, folds: int = 5) -> Evaluation:
+    """Predict each row by models that never saw it: ours, a random forest, gradient boosting and a linear model.
+
+    Columns are encoded by what the training rows of each fold show, for all methods alike. Classifiers decide alike:
+    what a decision needs to learn, others learn on inner folds of the training rows.
+
+    Parameters
+    ----------
+    table : the table.
+    options : as in :func:`dsna.app.train.train`.
+    folds : number of folds, evenly along classes or targets; groups stay whole.
+    """
+    rows = choose_rows(table, options)
+    y, classes = rows.target.values, rows.target.task == "classification"
+    splitter: Any = StratifiedRareKFold if classes else StratifiedTargetKFold
+    least = np.unique(y, return_counts=True)[1].min() if classes else len(y)
+    if classes and least < 2:
+        raise DSNAError(
+            f"{table.name}: a class of the target column {options.target!r} has one row only, which cannot be both "
+            "learned from and predicted. Remedy: add rows of it, or leave it out."
+        )
+    folds = min(folds, len(y))
+    types = {name: kind.spec for name, kind in table.types.items()}
+    ours = build(rows, options, types)
+    others: dict[str, Any] = {**peers(rows.target.task, options.seed, options.jobs), "linear model": _linear(classes)}
+    answers = {name: np.empty(len(y), dtype=y.dtype) for name in (OURS, *others)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # classes that a fold lacks: cases are counted
+        dealt = list(splitter(folds, shuffle=True, random_state=options.seed).split(y, y, rows.groups))
+    work = [(name, one, side) for side in range(folds) for name, one in [(OURS, ours), *others.items()]]
+    for name, one, side in tracked(work, len(work), "fits"):
+        train, test = dealt[side]
+        answers[name][test] = _answers(clone(one), clone(ours), rows, train, test)
+    return Evaluation(
+        scores=_scored(y, answers, Cases.of(len(y), rows.weight, rows.groups), classes),
+        target=rows.target,
+        covered=None,
+        notes=rows.notes,
+    )
+
+
+def _linear(classes: bool) -> Any:
+    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000) if classes else Ridge())
+
+
+def _answers(method: Any, ours: Pipeline, rows: Rows, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+    """Predictions of a method for test rows, learned from training rows; others encode and decide as ours."""
+    y = rows.target.values
+    weight = None if rows.weight is None else rows.weight[train]
+    groups = None if rows.groups is None else rows.groups[train]
+    if isinstance(method, Pipeline) and method.steps[0][0] == ours.steps[0][0]:
+        given = {"model__sample_weight": weight, "model__groups": groups}
+        method.fit(rows.frame[train], y[train], **{name: one for name, one in given.items() if one is not None})
+        return np.asarray(method.predict(rows.frame[test]))
+    encoder, model = (step for _, step in ours.steps)
+    X = encoder.set_params(keep_rows=False).fit_transform(rows.frame[train])
+    weighted = {} if weight is None else {_weight_of(method): weight}
+    fitted = clone(method).fit(X, y[train], **weighted)
+    new = encoder.transform(rows.frame[test])
+    if rows.target.task == "regression":
+        return np.asarray(fitted.predict(new))
+    gain = _gain(method, X, y[train], weight, model)
+    return np.asarray(fitted.classes_[best_class(fitted.predict_proba(new), gain)])
+
+
+def _weight_of(method: Any) -> str:
+    """Name of the weights of rows in ``fit``."""
+    return f"{method.steps[-1][0]}__sample_weight" if isinstance(method, Pipeline) else "sample_weight"
+
+
+def _gain(method: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, model: Any) -> np.ndarray:
+    """What it gains a method to predict a class, as ours decides; what is to be chosen is chosen on inner folds."""
+    classes, code = np.unique(y, return_inverse=True)
+    weight = np.ones(len(y)) if weight is None else weight
+    prior = np.bincount(code, weights=weight) / weight.sum()
+    decision = "balanced" if isinstance(model.decision, str) and model.decision == "paper" else model.decision
+    proba, some = np.empty((0, len(classes))), slice(0, 0)
+    if find_measure(decision) is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # classes of fewer rows than folds
+            proba = cross_val_predict(method, X, y, cv=_INNER, method="predict_proba")
+        some = slice(None)
+    held = Answers(proba, code[some], weight[some], np.zeros(len(code), dtype=np.int64)[some])
+    return learn_decision(decision, float(model.balance), held, classes, prior, None).gain
+
+
+def evaluate_model(model: Pipeline, table: FileTable, target: str | None = None) -> Evaluation:
+    """Scores of a trained pipeline on rows that it has not seen, whose target is known.
+
+    Parameters
+    ----------
+    model : fitted pipeline of a TableEncoder and a DSNA estimator.
+    table : the held-out rows.
+    target : name of the target column; None: the one of training.
+    """
+    encoder, last = (step for _, step in model.steps)
+    classes = is_classification(model)
+    found = known_target(table, target or encoder.target, "classification" if classes else "regression")
+    frame = table.frame[found.rows]
+    X, notes = encoder.transform_with_notes(frame)
+    y = found.values
+    if classes:
+        y = same_classes(y, last.classes_, found.name)
+        proba = last.predict_proba(X)
+        predicted = last.predict(X) if last._by_votes else last.classes_[best_class(proba, last._gain)]
+        inside = last.in_set(proba)[np.arange(len(y)), np.searchsorted(last.classes_, y)]
+        rarest = last.classes_[int(np.argmin(np.where(last.class_prior_ > 0, last.class_prior_, np.inf)))]
+        scores = class_scores(y, {OURS: predicted}, Cases.of(len(y)), rarest)
+        part = y == rarest
+    else:
+        training = last._index.label[:, 0]
+        part = rare_targets(y, training)
+        scores = target_scores(y, {OURS: last.predict(X)}, Cases.of(len(y)), part, training)
+        inside = np.zeros(0, dtype=bool)
+        if last._regions:
+            low, high = last.predict_interval(X).T
+            inside = (low <= y) & (y <= high)
+    covered = {"all": float(inside.mean()), "rare": float(inside[part].mean()) if part.any() else None}
+    return Evaluation(
+        scores=scores, target=found, covered=covered if len(inside) else None, notes=[*found.notes, *notes]
+    )
+
+
+def _scored(y: np.ndarray, answers: dict[str, np.ndarray], cases: Cases, classes: bool) -> Scores:
+    if classes:
+        return class_scores(y, answers, cases)
+    return target_scores(y, answers, cases, rare_targets(y, y), y)

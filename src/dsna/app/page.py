@@ -1,0 +1,104 @@
+"""The report of a trained pipeline: its rows, its scores and what was noted, for :mod:`dsna.report`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .._utils.errors import DSNAError
+from .._utils.optional import import_extra
+from .predict import is_classification
+from .scores import Scores
+from .train import Trained
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageOptions:
+    """What a page says beside what it finds.
+
+    Parameters
+    ----------
+    model_file, data_file : names of files, for the commands that the page prints.
+    notes : what was read and mended.
+    left_out : columns that are not used, and why.
+    scores : of this method and others, or None.
+    groups : (n,) which rows belong together, or None.
+    """
+
+    model_file: str = "model.dsna"
+    data_file: str = "data.csv"
+    notes: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    scores: Scores | None = None
+    groups: np.ndarray | None = None
+
+
+def write_training_page(path: str | os.PathLike[str], trained: Trained, options: PageOptions) -> None:
+    """Write the page of a model that was just trained."""
+    rows = trained.rows
+    frame = rows.frame.drop(rows.target.name)
+    _write(path, trained.model, frame, rows.target.values, rows.id, options)
+
+
+def write_model_page(path: str | os.PathLike[str], model: Pipeline, options: PageOptions) -> None:
+    """Write the page of a loaded model, of the training rows that it holds."""
+    encoder, last = (step for _, step in model.steps)
+    rows = encoder.rows_
+    if rows is None:
+        raise DSNAError(
+            "the model does not hold its training rows, which the page shows. Remedy: train without --no-rows, or with "
+            "--report."
+        )
+    frame = import_extra("polars", "app").DataFrame(rows.data())
+    n = len(rows)
+    y = last.classes_[last._code[:n]] if is_classification(model) else last._index.label[:n, 0]
+    _write(path, model, frame, y, None if rows.id is None else rows.id_name, options)
+
+
+def _write(
+    path: str | os.PathLike[str], model: Pipeline, frame: Any, y: np.ndarray, id: str | None, options: PageOptions
+) -> None:
+    from ..report import About, collect, write_report
+
+    target = model.steps[0][1].target or "target"
+    about = About(
+        title=f"Predicting {target}",
+        target=target,
+        model_file=options.model_file,
+        data_file=options.data_file,
+        id=id,
+        left_out=tuple(options.left_out.items()),
+    )
+    scores = [] if options.scores is None else score_rows(options.scores)
+    data = collect(model, frame, y, scores=scores, notes=options.notes, groups=options.groups, about=about)
+    write_report(path, data)
+
+
+def score_rows(scores: Scores) -> list[dict[str, Any]]:
+    """Scores as the report takes them: a mean and a range of 95 % for each method and metric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dsna.app.scores import class_scores
+    >>> from dsna.inspection.figures import Cases
+    >>> truth = np.repeat(["a", "b"], 50)
+    >>> first = score_rows(class_scores(truth, {"dsna": truth}, Cases.of(100)))[0]
+    >>> first["method"], first["metric"], round(first["mean"], 6), bool(first["low"] < 1.0)
+    ('dsna', 'balanced accuracy', 1.0, True)
+    """
+    return [
+        {
+            "method": method,
+            "metric": metric,
+            "mean": figure.value,
+            "low": figure.low,
+            "high": figure.high,
+        }
+        for method, found in scores.overall.items()
+        for metric, figure in found.items()
+    ]

@@ -1,0 +1,111 @@
+"""A random forest and gradient boosting on the same held-out rows as a fitted model, and deciding as it does."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+
+from .._utils.progress import tracked
+from .._utils.sampling import stratified_sample
+from ..inspection.figures import Cases
+from ..prediction.class_decision import Answers, learn_decision
+from .scores import Scores, class_scores, target_scores
+from .target import rare_targets
+
+OURS = "dsna"
+_MOST_ROWS = 30_000  # that a peer learns from
+
+
+def peers(task: str, seed: int, jobs: int | None) -> dict[str, Any]:
+    """Estimators of scikit-learn, as they come, by name.
+
+    Examples
+    --------
+    >>> list(peers("regression", 0, 1))
+    ['random forest', 'gradient boosting']
+    """
+    from sklearn import ensemble
+
+    kind = "Classifier" if task == "classification" else "Regressor"
+    return {
+        "random forest": getattr(ensemble, f"RandomForest{kind}")(random_state=seed, n_jobs=jobs),
+        "gradient boosting": getattr(ensemble, f"HistGradientBoosting{kind}")(random_state=seed),
+    }
+
+
+class Fitted(NamedTuple):
+    """Rows that a model was fitted on: weights and groups are None where there were none."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray | None = None
+    groups: np.ndarray | None = None
+
+
+def out_of_bag_scores(model: Any, training: Fitted, seed: int = 0) -> Scores:
+    """Out-of-bag scores of a fitted model beside those of its peers, who learn from the other folds.
+
+    All answer the same rows, at most about 3,000 with rare ones first, each weighted by the rows that it stands for.
+    Classifiers decide alike: by the model's ``decision``, chosen on the held-out probabilities of each.
+
+    Parameters
+    ----------
+    model : fitted DSNAClassifier or DSNARegressor
+    training : the rows that it was fitted on, in their order.
+    seed : of the peers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from dsna import CostSensitiveForestClassifier, DSNAClassifier
+    >>> X, y = make_classification(300, weights=[0.9], random_state=0)
+    >>> model = DSNAClassifier(CostSensitiveForestClassifier(10), random_state=0).fit(X, y)
+    >>> list(out_of_bag_scores(model, Fitted(X, y)).overall)
+    ['dsna', 'random forest', 'gradient boosting']
+    """
+    X, y, rows = training.X, training.y, model.oob_rows_
+    weight = np.ones(len(y)) if training.weight is None else training.weight
+    groups = None if training.groups is None else training.groups[rows]
+    cases = Cases.of(len(rows), model._oob_weight, groups)
+    classes = is_classifier(model)
+    answers: dict[str, np.ndarray] = {OURS: model.oob_prediction_}
+    found = peers("classification" if classes else "regression", seed, model.n_jobs)
+    fold = model._index.fold[: len(y)]
+    fits = [(name, one, held_out) for name, one in found.items() for held_out in np.unique(fold[rows])]
+    parts: dict[str, np.ndarray] = {}
+    for name, one, held_out in tracked(fits, len(fits), "fits of other methods"):
+        some = fold[rows] == held_out
+        known, times = _bounded(y, np.flatnonzero((fold != held_out) & (weight > 0)), classes)
+        fitted = clone(one).fit(X[known], y[known], sample_weight=weight[known] * times)
+        if classes:
+            proba = parts.setdefault(name, np.zeros((len(rows), len(model.fitted_classes_))))
+            at = np.searchsorted(model.fitted_classes_, fitted.classes_)
+            proba[np.ix_(some, at)] = fitted.predict_proba(X[rows[some]])
+        else:
+            parts.setdefault(name, np.zeros(len(rows)))[some] = fitted.predict(X[rows[some]])
+    for name, part in parts.items():
+        answers[name] = _decided(model, part, y) if classes else part
+    if classes:
+        counts = model._class_weight
+        rare = model.classes_[int(np.argmin(np.where(counts > 0, counts, np.inf)))]
+        return class_scores(y[rows], answers, cases, rare)
+    return target_scores(y[rows], answers, cases, rare_targets(y[rows], y), y)
+
+
+def _bounded(y: np.ndarray, rows: np.ndarray, classes: bool) -> tuple[np.ndarray, np.ndarray]:
+    """At most so many rows, rare classes first, and how many rows each stands for."""
+    strata = y[rows] if classes else np.zeros(len(rows))
+    some, stands_for = stratified_sample(strata, min(_MOST_ROWS, len(rows)), np.random.RandomState(0))
+    return rows[some], stands_for
+
+
+def _decided(model: Any, proba: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Classes that a model's decision makes of the probabilities of another, chosen without the fold at hand."""
+    classes, rows = model.fitted_classes_, model.oob_rows_
+    code = np.searchsorted(classes, y[rows])
+    held = Answers(proba, code, model._oob_weight, model._index.fold[rows])
+    prior = model.class_prior_[np.searchsorted(model.classes_, classes)]
+    decision = "balanced" if isinstance(model.decision, str) and model.decision == "paper" else model.decision
+    return np.asarray(classes[learn_decision(decision, float(model.balance), held, classes, prior, None).predicted])

@@ -1,0 +1,204 @@
+"""Answers of a trained pipeline to rows of a table: predictions, how sure they are, and the rows behind them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .._utils.choices import best_class
+from .._utils.errors import DSNAError
+from .._utils.optional import import_extra
+from ..inspection.comparison import said
+from ..io import ModelFileError, load
+from .train import costs_of, user_settings
+
+EXPLAINED = 5  # training rows that an answer names
+_DIGITS = 6  # of probabilities and weights
+_BETWEEN = " | "  # classes of a set
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions:
+    """What is asked about rows.
+
+    Parameters
+    ----------
+    explain : whether to name the training rows behind each prediction.
+    coverage : share of the cases that intervals or sets are to hold the truth of.
+    columns : columns of the table to repeat beside the answers.
+    """
+
+    explain: bool = False
+    coverage: float = 0.9
+    columns: tuple[str, ...] = ()
+
+
+def load_model(path: str | os.PathLike[str]) -> Pipeline:
+    """A pipeline that reads tables, from a model file; refuses models that take plain numbers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dsna import DSNAClassifier, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(DSNAClassifier(), Path(folder) / "m.dsna")
+    ...     load_model(Path(folder) / "m.dsna")
+    Traceback (most recent call last):
+    dsna.io.archive.ModelFileError: ...m.dsna: holds a DSNAClassifier without the columns of a table. ...
+    """
+    model = load(path)
+    if not isinstance(model, Pipeline):
+        raise ModelFileError(
+            f"{os.fspath(path)}: holds a {type(model).__name__} without the columns of a table. Remedy: use a model of "
+            "`dsna train`, or dsna.load in Python."
+        )
+    last = model.steps[-1][1]
+    if not hasattr(last, "oob_rows_"):
+        raise ModelFileError(
+            f"{os.fspath(path)}: holds a {type(last).__name__}"
+            + (", which is not fitted." if hasattr(last, "explain") else ", which has no explanations.")
+            + " Remedy: use a model of `dsna train`, or dsna.load in Python."
+        )
+    return model
+
+
+def is_classification(model: Pipeline) -> bool:
+    """Whether a pipeline predicts classes."""
+    return hasattr(model.steps[-1][1], "classes_")
+
+
+def decide_anew(model: Pipeline, decision: Any = None, balance: float | None = None) -> Pipeline:
+    """The same pipeline with another decision; nothing is fitted again.
+
+    Parameters
+    ----------
+    model : fitted pipeline of an encoder and a DSNA estimator.
+    decision : as in the estimators; of two classes, also a pair, the costs of a miss and of an alarm.
+    balance : as in the estimators.
+    """
+    if decision is None and balance is None:
+        return model
+    last = model.steps[-1][1]
+    if not is_classification(model) and isinstance(decision, tuple | list):
+        raise DSNAError("costs decide between classes, and this model predicts numbers. Remedy: use --balance.")
+    with user_settings():
+        if is_classification(model):
+            view = last.with_decision(costs_of(decision, last.classes_[last._code]), balance=balance)
+        else:
+            settings = {"decision": decision, "balance": balance}
+            view = last.with_settings(**{name: value for name, value in settings.items() if value is not None})
+    return Pipeline([*model.steps[:-1], (model.steps[-1][0], view)])
+
+
+class Answerer:
+    """Answers questions about rows, a part of a table at a time.
+
+    Parameters
+    ----------
+    model : fitted pipeline of a TableEncoder and a DSNA estimator.
+    options : what is asked.
+
+    Attributes
+    ----------
+    notes : what was noted of the rows so far, and how often.
+    done : rows answered so far.
+    """
+
+    def __init__(self, model: Pipeline, options: PredictOptions) -> None:
+        self.encoder, self.model = model.steps[0][1], model.steps[1][1]
+        self.options = options
+        self.notes: dict[str, int] = {}
+        rows = getattr(self.encoder, "rows_", None)
+        self._ids = None if rows is None else rows.identifiers()
+        self._id_name = None if rows is None or rows.id is None else rows.id_name
+        self.done = 0
+
+    def note(self, notes: Iterable[str]) -> None:
+        """Keep notes, each once."""
+        for one in notes:
+            self.notes[one] = self.notes.get(one, 0) + 1
+
+    def answer(self, frame: Any) -> Any:
+        """Answers to the rows of a polars frame, which follow those of the frames before, as a polars frame."""
+        pl = import_extra("polars", "app")
+        X, notes = self.encoder.transform_with_notes(frame)
+        self.note(notes)
+        columns: dict[str, Any] = {"row": np.arange(self.done + 1, self.done + frame.height + 1)}
+        for name in self._repeated(frame):
+            columns[name if name not in columns else f"{name} (of the table)"] = frame[name]
+        self.done += frame.height
+        why = self.model.explain(X) if self.options.explain else None
+        own = self._classes(X, why) if hasattr(self.model, "classes_") else self._targets(X)
+        if why is not None:
+            own |= self._behind(why)
+        taken = set(own)
+        columns = {f"{name} (of the table)" if name in taken else name: one for name, one in columns.items()}
+        return pl.DataFrame({**columns, **own})
+
+    def _repeated(self, frame: Any) -> tuple[str, ...]:
+        """Columns of the table that stand beside the answers."""
+        if self.options.columns:
+            lacking = [name for name in self.options.columns if name not in frame.columns]
+            if lacking:
+                raise DSNAError(f"--columns {lacking[0]}: there is no such column. Remedy: name one of the file.")
+            return self.options.columns
+        return (self._id_name,) if self._id_name is not None and self._id_name in frame.columns else ()
+
+    def _classes(self, X: np.ndarray, why: Any) -> dict[str, Any]:
+        model = self.model
+        proba = model.predict_proba(X) if why is None else why.predict_proba()
+        names = [said(one) for one in model.classes_]
+        if model._by_votes:
+            predicted = model.predict(X) if why is None else why.predict()
+        else:
+            predicted = model.classes_[best_class(proba, model._gain)]
+        found = {"prediction": [said(one) for one in predicted] if predicted.dtype.kind not in "biuf" else predicted}
+        found |= {f"probability of {name}": _rounded(proba[:, c]) for c, name in enumerate(names)}
+        sets = model.in_set(proba, self.options.coverage)
+        texts = {tuple(one): _BETWEEN.join(np.array(names, dtype=object)[one]) for one in np.unique(sets, axis=0)}
+        return {**found, "set": [texts[tuple(one)] for one in sets]}
+
+    def _targets(self, X: np.ndarray) -> dict[str, Any]:
+        model = self.model
+        found: dict[str, Any] = {"prediction": model.predict(X)}
+        if model._regions:
+            low, high = model.predict_interval(X, self.options.coverage).T
+            found |= {"low": low, "high": high}
+        if model.trend_ is not None:
+            found["extrapolated"] = model.is_extrapolated(X)
+        return found
+
+    def _behind(self, why: Any) -> dict[str, Any]:
+        """Names and weights of the training rows of largest weight."""
+        order, number = why.ordered()
+        places = order[:, :EXPLAINED]
+        rows = np.take_along_axis(why.rows, places, axis=1)
+        weight = np.take_along_axis(why.weight, places, axis=1)
+        found: dict[str, Any] = {}
+        for k in range(rows.shape[1]):
+            has = number > k
+            found[f"training row {k + 1}"] = [
+                self.row_name(row) if there else None for row, there in zip(rows[:, k], has, strict=True)
+            ]
+            found[f"weight {k + 1}"] = np.where(has, _rounded(weight[:, k]), np.nan)
+        return found
+
+    def row_name(self, row: int) -> str:
+        """What a training row is called: by its identifier, or its number among the training rows, from 0 on."""
+        if self._ids is None or row >= len(self._ids):
+            return str(row)
+        return said(self._ids[row])
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    """Numbers of six digits that count, so that files stay short."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.floor(np.log10(np.abs(values)))
+    scale = 10.0 ** (_DIGITS - 1 - np.where(np.isfinite(size), size, 0.0))
+    return np.where(np.isfinite(scale), np.round(values * scale) / scale, values)

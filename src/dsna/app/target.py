@@ -1,0 +1,157 @@
+"""The target of a table: classes or numbers, which of its rows have one, and how rare the rare is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._utils.errors import DSNAError
+from ..forest.density import TargetDensity
+from ..inspection.comparison import said
+from ..tables import FileTable, TableError, guess_task, split_target
+
+RARE_SHARE = 0.1  # of the rows, whose targets count as rare
+_SHOWN = 6  # classes that are listed
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The target of some rows.
+
+    Parameters
+    ----------
+    name : of the column.
+    task : {"classification", "regression"}
+    values : (n,) classes or targets.
+    rows : (n,) which rows of the table have one.
+    notes : what was mended.
+    """
+
+    name: str
+    task: str
+    values: np.ndarray
+    rows: np.ndarray
+    notes: list[str]
+
+
+def read_target(table: FileTable, name: str, task: str | None = None, *, several: bool = True) -> Target:
+    """The target column of a table; rows without a target are left out, with a note.
+
+    Parameters
+    ----------
+    table : the table.
+    name : of the column.
+    task : {"classification", "regression"} or None, which guesses it from the values.
+    several : whether a single class or value is refused, as there is nothing to learn.
+
+    Examples
+    --------
+    >>> import polars
+    >>> frame = polars.DataFrame({"x": [1, 2, 3], "y": ["a", None, "b"]})
+    >>> target = read_target(FileTable(name="t.csv", frame=frame, types={}, notes=[]), "y")
+    >>> target.task, target.values.tolist(), target.notes
+    ('classification', ['a', 'b'], ["rows without a target ('y') are left out: 1, row 2"])
+    """
+    labelled = split_target(table, name, several=several)
+    y, notes = labelled.y, labelled.table.notes[len(table.notes) :]
+    found = task or guess_task(y)
+    if found == "regression":
+        if y.dtype.kind not in "biuf":
+            raise TableError(
+                f"{table.name}: the target {name!r} holds text, no numbers: use --task classification, or name another."
+            )
+        y = y.astype(np.float64)
+        if not np.all(np.isfinite(y)):
+            raise TableError(f"{table.name}: the target {name!r} holds numbers that are not finite: leave them out.")
+    elif y.dtype.kind == "f" and np.all(y == np.round(y)):
+        y = y.astype(np.int64)
+    elif y.dtype.kind not in "biuf":
+        y = np.array([str(one) for one in y], dtype=object)
+    return Target(name, found, y, labelled.rows, notes)
+
+
+def known_target(table: FileTable, name: str | None, task: str) -> Target:
+    """The target of rows for a model that is trained already; they may all have one class."""
+    if name is None:
+        raise DSNAError("the model does not know what its target is called. Remedy: name the column with --target.")
+    return read_target(table, name, task, several=False)
+
+
+def same_classes(y: np.ndarray, classes: np.ndarray, name: str, new: bool = False) -> np.ndarray:
+    """Classes of a file in the form that a model knows them in: numbers, text or booleans.
+
+    Parameters
+    ----------
+    y : (n,) classes of the file.
+    classes : those of the model.
+    name : of the column.
+    new : whether classes that the model does not know are allowed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> same_classes(np.array([0, 1]), np.array(["0", "1"], dtype=object), "y").tolist()
+    ['0', '1']
+    """
+    known = {said(one): one for one in classes.tolist()}
+    strange = sorted({said(one) for one in np.unique(y)} - known.keys())
+    if strange and not new:
+        raise DSNAError(
+            f"the target column {name!r} holds {', '.join(strange[:5])}, which the model does not know; it knows "
+            f"{', '.join([*known][:5])}. Remedy: correct these cells, or name another column with --target."
+        )
+    numbers = classes.dtype.kind in "iuf" and y.dtype.kind in "iuf"
+    if strange and classes.dtype.kind not in "OU" and not numbers:
+        raise DSNAError(
+            f"the target column {name!r} holds {', '.join(strange[:5])}, and the classes of the model are "
+            f"{', '.join([*known][:5])}. Remedy: use the same type of values."
+        )
+    found = np.empty(len(y), dtype=object)
+    found[:] = [known.get(said(one), one if classes.dtype.kind not in "OU" else said(one)) for one in y.tolist()]
+    return found if classes.dtype == object else np.array(found.tolist())
+
+
+def rare_targets(targets: np.ndarray, training: np.ndarray) -> np.ndarray:
+    """Which targets are as rare as the rarest tenth of the training targets, by their density.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rare_targets(np.array([1.0, 9.0]), np.r_[np.ones(50), 2 * np.ones(45), 9 * np.ones(5)]).tolist()
+    [False, True]
+    """
+    density = TargetDensity(training)
+    cut = np.quantile(density.evaluate(training), RARE_SHARE, method="lower")
+    return np.asarray(density.evaluate(targets) <= cut * (1.0 + 1e-9))
+
+
+def rarity_lines(target: Target) -> list[str]:
+    """How rare the rare is, in words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> target = Target("fraud", "classification", np.repeat(["no", "yes"], [95, 5]), np.arange(100), [])
+    >>> rarity_lines(target)
+    ['fraud: 5 of 100 rows are yes (5%, one in 20); no 95']
+    """
+    y, n = target.values, len(target.values)
+    if target.task == "classification":
+        names, counts = np.unique(y, return_counts=True)
+        order = np.argsort(counts, kind="stable")
+        rare, few = said(names[order[0]]), int(counts[order[0]])
+        others = [f"{said(names[k])} {counts[k]}" for k in order[1:_SHOWN]]
+        others += [f"{len(order) - _SHOWN} more classes"] if len(order) > _SHOWN else []
+        share = f"{few / n:.2g}" if few / n < 0.001 else f"{100 * few / n:.2g}%"
+        return [f"{target.name}: {few} of {n} rows are {rare} ({share}, one in {n / few:.0f}); {', '.join(others)}"]
+    low, middle, high = np.quantile(y, [0.25, 0.5, 0.75])
+    seldom = rare_targets(y, y)
+    below, above = y[seldom & (y < middle)], y[seldom & (y > middle)]
+    ends = [f"{len(below)} up to {said(float(below.max()))}"] if len(below) else []
+    ends += [f"{len(above)} from {said(float(above.min()))} on"] if len(above) else []
+    first = (
+        f"{target.name}: from {said(float(y.min()))} to {said(float(y.max()))}, half of the rows between "
+        f"{said(float(low))} and {said(float(high))}"
+    )
+    return [first, f"rare targets, by their density: {int(seldom.sum())} of {n} rows, {' and '.join(ends)}"]

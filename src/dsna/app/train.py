@@ -1,0 +1,258 @@
+"""From a typed table to a fitted pipeline, with its scores beside those of other methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils._param_validation import InvalidParameterError
+
+from .._utils.errors import DSNAError
+from .._utils.sampling import stratified_sample
+from ..classifier import DSNAClassifier
+from ..regressor import DSNARegressor
+from ..tables import FileTable, TableEncoder, find_leaks
+from .peers import Fitted, out_of_bag_scores
+from .scores import Scores
+from .target import Target, read_target
+
+_RANGES = 20  # of targets, along which a sample is drawn
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions:
+    """How a model is trained on a table.
+
+    Parameters
+    ----------
+    target : name of the target column.
+    task : {"classification", "regression"} or None, which guesses it.
+    balance, decision : as in :class:`dsna.DSNAClassifier` and :class:`dsna.DSNARegressor`, None for their defaults; of
+        two classes the decision may be a pair, the costs of missing the rarer class and of a false alarm.
+    groups : column whose values name rows that belong together (a person, a day), or None.
+    drop, keep : columns that are not used, and columns that are used even if they seem to give the answer away.
+    id : column that says what rows are called, for explanations; None: one that identifies rows, or their numbers.
+    sample : how many rows to learn from at most, rare ones first, or None.
+    keep_rows : whether the model keeps the training rows in their own values, for explanations.
+    seed, jobs, verbose : random seed, threads, and whether progress is shown.
+    """
+
+    target: str
+    task: str | None = None
+    balance: float | None = None
+    decision: Any = None
+    groups: str | None = None
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    id: str | None = None
+    sample: int | None = None
+    keep_rows: bool = True
+    seed: int = 0
+    jobs: int = 1
+    verbose: int = 0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rows:
+    """The rows that a model is trained on.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, with all columns of the table.
+    target : their target.
+    weight : (n,) rows of the table that each stands for, or None.
+    groups : (n,) what belongs together, or None.
+    left_out : columns that are not used, and why.
+    id : column that says what rows are called, or None.
+    notes : what was left out, and why.
+    """
+
+    frame: Any
+    target: Target
+    weight: np.ndarray | None
+    groups: np.ndarray | None
+    left_out: dict[str, str]
+    id: str | None
+    notes: list[str]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trained:
+    """A fitted pipeline, the rows that it was fitted on, and its out-of-bag scores (None where there are none)."""
+
+    model: Pipeline
+    rows: Rows
+    scores: Scores | None
+    notes: list[str]
+
+
+def choose_rows(table: FileTable, options: TrainOptions) -> Rows:
+    """Rows with a target, and the columns that are fit to learn from.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from dsna.tables import FileTable
+    >>> frame = polars.DataFrame({"size": [1, 2, 3, 4] * 5, "copy": ["u", "v"] * 10, "y": ["a", "b"] * 10})
+    >>> rows = choose_rows(FileTable(name="t.csv", frame=frame, types={}, notes=[]), TrainOptions(target="y"))
+    >>> list(rows.left_out)
+    ['copy']
+    """
+    _check_columns(table.frame, options)
+    target = read_target(table, options.target, options.task)
+    notes = list(target.notes)
+    frame = table.frame[target.rows]
+    groups = None
+    if options.groups is not None:
+        groups = np.unique(frame[options.groups].cast(str).fill_null("").to_numpy(), return_inverse=True)[1]
+        notes.append(f"column {options.groups!r} names {groups.max() + 1} groups: held out together, and not used")
+    why = {"it names the rows": [options.id], "it names the groups": [options.groups], "as asked": options.drop}
+    unused = {name: reason for reason, given in why.items() for name in given if name}
+    used = frame.drop(options.target, *unused)
+    if not used.width:
+        raise DSNAError(f"{table.name}: no column is left to learn from beside the target. Remedy: --drop fewer.")
+    leaks = dict(find_leaks(used, target.values, [name for name in options.keep if name in used.columns]))
+    notes += [f"column {name!r} is left out: {reason} (--keep {name} uses it)" for name, reason in leaks.items()]
+    left_out = {**unused, **leaks}
+    names = (name for name, reason in leaks.items() if "identifies rows" in reason)
+    if used.width == len(leaks):
+        raise DSNAError(
+            f"{table.name}: no column is left to learn from beside the target. Remedy: --keep a column that was left "
+            f"out ({', '.join(leaks)})."
+        )
+    weight = None
+    if options.sample is not None and options.sample < frame.height:
+        some, weight = _sampled(target, options.sample, options.seed)
+        notes.append(
+            f"{len(some)} of {frame.height} rows are used, rare ones first, each weighted by those it stands for"
+        )
+        frame, groups = frame[some], None if groups is None else groups[some]
+        target = Target(target.name, target.task, target.values[some], target.rows[some], target.notes)
+    called = options.id or next(names, None)
+    return Rows(frame=frame, target=target, weight=weight, groups=groups, left_out=left_out, id=called, notes=notes)
+
+
+def _check_columns(frame: Any, options: TrainOptions) -> None:
+    """Refuse names of columns that are not there."""
+    asked = {"--drop": options.drop, "--keep": options.keep, "--groups": (options.groups,), "--id": (options.id,)}
+    for option, given in asked.items():
+        for name in filter(None, given):
+            if name not in frame.columns:
+                known = ", ".join(frame.columns[:10]) + (", ..." if frame.width > 10 else "")
+                raise DSNAError(f"{option} {name}: there is no such column. Remedy: name one of {known}.")
+            if name == options.target:
+                raise DSNAError(f"{option} {name}: this is the target. Remedy: name another column.")
+
+
+def _sampled(target: Target, most: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of a sample, rare ones first, and how many rows each stands for."""
+    y = target.values
+    if target.task == "regression":
+        edges = np.linspace(y.min(), y.max(), _RANGES + 1)[1:-1]
+        y = np.searchsorted(edges, y)
+    return stratified_sample(y, most, np.random.RandomState(seed))
+
+
+def costs_of(decision: Any, y: np.ndarray) -> Any:
+    """A decision with costs of two classes, (miss, alarm), as a matrix; any other as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> costs_of((20.0, 1.0), np.array(["no", "no", "yes"]))
+    [[0.0, 1.0], [20.0, 0.0]]
+    """
+    if not isinstance(decision, tuple):
+        return decision
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) != 2:
+        raise DSNAError(
+            f"costs of a miss and an alarm are for two classes, and there are {len(classes)}. Remedy: give a matrix of "
+            "costs, with a row for each true and a column for each predicted class."
+        )
+    rare = int(np.argmin(counts))
+    costs = [[0.0, 0.0], [0.0, 0.0]]
+    costs[rare][1 - rare], costs[1 - rare][rare] = decision
+    return costs
+
+
+@contextmanager
+def user_settings() -> Iterator[None]:
+    """Turn scikit-learn's refusal of a parameter into an error that a user can mend.
+
+    Examples
+    --------
+    >>> from dsna import DSNARegressor
+    >>> with user_settings():
+    ...     DSNARegressor(balance=7.0).check_parameters()
+    Traceback (most recent call last):
+    dsna._utils.errors.DSNAError: The 'balance' parameter of DSNARegressor must be ...
+    """
+    try:
+        yield
+    except InvalidParameterError as error:
+        raise DSNAError(str(error)) from error
+
+
+def build(rows: Rows, options: TrainOptions, types: dict[str, Any] | None = None) -> Pipeline:
+    """The pipeline, not fitted yet."""
+    model: Any
+    given: dict[str, Any] = {"n_jobs": options.jobs, "random_state": options.seed, "verbose": options.verbose}
+    given |= {} if options.balance is None else {"balance": options.balance}
+    if rows.target.task == "classification":
+        decision = {} if options.decision is None else {"decision": costs_of(options.decision, rows.target.values)}
+        model = DSNAClassifier(**given, **decision)
+    else:
+        decision = {} if options.decision is None else {"decision": options.decision}
+        model = DSNARegressor(**given, **decision)
+    with user_settings():
+        model.check_parameters()
+    drop = [*rows.left_out]
+    known = {name: kind for name, kind in (types or {}).items() if name not in (*drop, options.target)}
+    encoder = TableEncoder(known, target=options.target, drop=drop, keep_rows=options.keep_rows)
+    return Pipeline([("columns", encoder), ("model", model)])
+
+
+def train(table: FileTable, options: TrainOptions, *, compare: bool = True) -> Trained:
+    """Fit a pipeline of :class:`dsna.tables.TableEncoder` and a DSNA estimator to a table.
+
+    Parameters
+    ----------
+    table : the table, as :func:`dsna.tables.read_file` gives it.
+    options : how to train.
+    compare : whether to score the model out of bag beside other methods.
+
+    Returns
+    -------
+    Trained
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polars
+    >>> from dsna.app.train import TrainOptions, train
+    >>> from dsna.tables import FileTable
+    >>> size = np.random.default_rng(0).normal(size=120)
+    >>> frame = polars.DataFrame({"size": size, "town": ["A", "B", "C"] * 40, "rare": size > 1.2})
+    >>> trained = train(FileTable(name="t.csv", frame=frame, types={}, notes=[]), TrainOptions(target="rare"))
+    >>> trained.model.predict(frame[:2]).tolist()
+    [False, False]
+    """
+    rows = choose_rows(table, options)
+    types = {name: kind.spec for name, kind in table.types.items()}
+    model = build(rows, options, types)
+    given = {"model__sample_weight": rows.weight, "model__groups": rows.groups}
+    y = rows.target.values
+    model.fit(rows.frame, y, **{name: value for name, value in given.items() if value is not None})
+    encoder, last = model.steps[0][1], model.steps[1][1]
+    if encoder.rows_ is not None:
+        encoder.rows_ = encoder.rows_.identified_by(rows.id).numbered(rows.target.rows + 1)
+    scores = None
+    if compare and len(last.oob_rows_):
+        fitted = Fitted(encoder.transform(rows.frame), y, rows.weight, rows.groups)
+        scores = out_of_bag_scores(last, fitted, options.seed)
+    return Trained(model=model, rows=rows, scores=scores, notes=[*rows.notes, *encoder.notes_])

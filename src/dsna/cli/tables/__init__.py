@@ -1,0 +1,1 @@
+"""Commands on a table of your own: train, predict, evaluate, explain, add, info, demo."""

@@ -1,0 +1,140 @@
+"""``dsna evaluate``: how good a method or a model is on rows that it has not learned from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..._utils.atomic import check_readable
+from ..._utils.errors import DSNAError
+from ..errors import exit_on_user_error
+from ..options import names
+from .options import (
+    REMEDY,
+    UNTOUCHED,
+    Costs,
+    Decimal,
+    DecisionOption,
+    Encoding,
+    Force,
+    Jobs,
+    Json,
+    NoHeader,
+    Output,
+    Report,
+    Seed,
+    Separator,
+    Types,
+    check_new,
+    chosen_decision,
+    noted,
+    read_options,
+)
+from .train import Balance, Columns, Groups, Identifier, Kept, Sample, TaskOption, balance_of, page_of
+
+
+def evaluate(
+    first: Annotated[Path, typer.Argument(metavar="DATA|MODEL", help="A table; or a model, and then a table.")],
+    second: Annotated[Path | None, typer.Argument(metavar="[DATA]", help="Held-out rows for the model.")] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column to predict; a model knows its own.")
+    ] = None,
+    folds: Annotated[int, typer.Option(min=2, max=100, help="Folds of the cross-validation.")] = 5,
+    task: TaskOption = None,
+    balance: Balance = None,
+    decision: DecisionOption = None,
+    costs: Costs = None,
+    groups: Groups = None,
+    drop: Columns = None,
+    keep: Kept = None,
+    id: Identifier = None,
+    sample: Sample = None,
+    report: Report = None,
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    types: Types = None,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    no_header: NoHeader = False,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Score predictions of rows whose truth is known: overall, of each class or range, and how sure that is.
+
+    With a table, each row is predicted by models that have not seen it (cross-validation): ours, a random forest,
+    gradient boosting and a linear model, behind the same columns and with the same decision. With a model and a table,
+    the model predicts the table, which is to hold rows that it was not trained on.
+
+    Every figure stands beside the number of cases that it rests on; few cases say little.
+
+    For example:
+
+    - `dsna evaluate payments.csv --target fraud`
+
+    - `dsna evaluate visits.csv --target outcome --groups patient --folds 10 --jobs 2`
+
+    - `dsna evaluate fraud.dsna payments_of_may.csv --json`
+    """
+    with exit_on_user_error("evaluate", REMEDY, UNTOUCHED):
+        check_readable(first)
+        check_new(force, report)
+        options = read_options(separator, decimal, encoding, no_header, types)
+        chosen = chosen_decision(decision, costs)
+        out = Output(as_json)
+        if second is not None:
+            from .held_out import score_model
+
+            with noted(out):
+                score_model(out, first, second, options, target, (chosen, balance_of(balance)), report)
+            out.end()
+            return
+        if target is None:
+            raise DSNAError(f"{first}: which column is to be predicted? Remedy: name it with --target.")
+        from ...app.evaluate import cross_validate
+        from ...app.target import rarity_lines
+        from ...app.train import TrainOptions
+        from ...tables import read_file
+
+        table = read_file(first, options)
+        out.line(f"{table.name}: {table.frame.height} rows, {table.frame.width} columns")
+        out.lines("As it was read:", table.notes)
+        how = TrainOptions(
+            target=target,
+            task=task.value if task else None,
+            balance=balance_of(balance),
+            decision=chosen,
+            groups=groups,
+            drop=names(drop),
+            keep=names(keep),
+            id=id,
+            sample=sample,
+            keep_rows=False,
+            seed=seed,
+            jobs=jobs,
+        )
+        with noted(out):
+            found = cross_validate(table, how, folds)
+        out.lines("What was made of it:", found.notes)
+        out.line()
+        for line in rarity_lines(found.target):
+            out.line(line)
+        out.line()
+        out.line(
+            f"Scores of {len(found.target.values)} rows, each predicted by models that did not see it ({folds} folds):"
+        )
+        out.line(found.scores.text())
+        out.put(task=found.target.task, target=target, folds=folds, notes=[*table.notes, *found.notes])
+        out.put(rarity=rarity_lines(found.target), scores=found.scores.as_json())
+        if report is not None:
+            from ...app.page import write_training_page
+            from ...app.train import train
+
+            with noted(out):
+                trained = replace(train(table, how, compare=False), scores=found.scores)
+            write_training_page(report, trained, page_of(table, trained, "model.dsna"))
+            out.line(f"Page: {report}")
+        out.end()

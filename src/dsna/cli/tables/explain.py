@@ -1,0 +1,113 @@
+"""``dsna explain``: the training rows behind one answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..._utils.atomic import check_readable, whole_file
+from ..._utils.errors import DSNAError
+from ..errors import exit_on_user_error
+from .options import (
+    REMEDY,
+    UNTOUCHED,
+    Decimal,
+    Encoding,
+    Force,
+    Json,
+    ModelFile,
+    NoHeader,
+    Output,
+    Separator,
+    Types,
+    check_new,
+    noted,
+    read_options,
+)
+from .predict import NewRows, parts
+
+_ROWS = 20_000  # of a part of the file
+
+
+def explain(
+    model: ModelFile,
+    data: NewRows,
+    row: Annotated[int, typer.Option(min=1, help="Which row of DATA: 1 is the first below the names.")] = 1,
+    largest: Annotated[int, typer.Option(min=1, max=50, help="Training rows to show.")] = 5,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw them, such as why.png or why.svg.")] = None,
+    types: Types = None,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    no_header: NoHeader = False,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Show which training rows made a prediction, column by column, with what differs marked.
+
+    Of a model that was trained with --no-rows, numbers of rows and their weights are shown.
+
+    For example:
+
+    - `dsna explain fraud.dsna new.csv --row 17`
+
+    - `dsna explain fraud.dsna new.csv --row 17 --largest 10 --plot why.png`
+    """
+    with exit_on_user_error("explain", REMEDY, UNTOUCHED):
+        check_readable(model)
+        check_new(force, plot)
+        options = read_options(separator, decimal, encoding, no_header, types)
+        from ...app.predict import load_model
+        from ...inspection import explain as explained
+
+        found = load_model(model)
+        out = Output(as_json)
+        with noted(out):
+            one = _row(parts(found.steps[0][1], data, options, _ROWS), row, data)
+            why = explained(found, one)
+        out.line(why.report(0, largest=largest).replace("Query 0:", f"Row {row} of {data}:", 1))
+        out.put(row=row, **_plain(found, why, largest))
+        if plot is not None:
+            _draw(why, largest, plot)
+            out.line(f"Picture: {plot}")
+        out.end()
+
+
+def _row(tables: Any, row: int, data: str) -> Any:
+    """The row of this number, as a frame of one."""
+    seen = 0
+    for table in tables:
+        if row <= seen + table.frame.height:
+            return table.frame[row - seen - 1 : row - seen]
+        seen += table.frame.height
+    raise DSNAError(f"{data}: there is no row {row}. Remedy: name one from 1 to {seen}.")
+
+
+def _plain(model: Any, why: Any, largest: int) -> dict[str, Any]:
+    """What an explanation of one row says, as plain values."""
+    order, number = why.ordered()
+    places = order[0, : min(largest, int(number[0]))]
+    named = zip(places, why.row_names(0, places), why.label[0, places].tolist(), strict=True)
+    rows = [
+        {"row": int(why.rows[0, k]), "name": name, "target": target, "weight": float(why.weight[0, k])}
+        for k, name, target in named
+    ]
+    found = {"prediction": why.predict().tolist()[0]}
+    if why.classes is not None:
+        found["probabilities"] = dict(zip(map(str, why.classes), why.predict_proba()[0].tolist(), strict=True))
+    return {**found, "training_rows": rows, "holds_training_rows": model.steps[0][1].rows_ is not None}
+
+
+def _draw(why: Any, largest: int, path: Path) -> None:
+    """Save the picture whole or not at all."""
+    from ..._utils.optional import import_extra
+
+    import_extra("matplotlib", "app").use("Agg")
+    figure = why.plot(0, largest=largest).figure
+    ending = path.suffix.lstrip(".").lower() or "png"
+    if ending not in figure.canvas.get_supported_filetypes():
+        raise DSNAError(f"{path}: pictures do not end in .{ending}. Remedy: name a .png, .svg or .pdf file.")
+    with whole_file(path) as stream:
+        figure.savefig(stream, format=ending, dpi=150, bbox_inches="tight")

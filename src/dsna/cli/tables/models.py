@@ -1,0 +1,97 @@
+"""``dsna info`` and ``dsna add``: what a model file holds, and new rows for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..._utils.atomic import check_readable
+from ..errors import exit_on_user_error
+from .options import (
+    REMEDY,
+    UNTOUCHED,
+    Decimal,
+    Encoding,
+    Force,
+    Json,
+    ModelFile,
+    NoHeader,
+    Output,
+    Separator,
+    Types,
+    check_new,
+    noted,
+    read_options,
+)
+from .predict import NewRows
+
+
+def info(model: ModelFile, as_json: Json = False) -> None:
+    """Say what a model predicts, from which columns, how good it is, and whether it holds training rows.
+
+    For example:
+
+    - `dsna info fraud.dsna`
+
+    - `dsna info fraud.dsna --json`
+    """
+    with exit_on_user_error("info", REMEDY, UNTOUCHED):
+        check_readable(model)
+        from ...app.inspect import describe, description_lines
+        from ...app.predict import load_model
+
+        found = describe(load_model(model))
+        out = Output(as_json)
+        for line in description_lines(found):
+            out.line(line)
+        out.put(model=str(model), **found)
+        out.end()
+
+
+def add(
+    model: ModelFile,
+    data: NewRows,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the grown model.")],
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of the target; the model knows its own.")
+    ] = None,
+    types: Types = None,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    no_header: NoHeader = False,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Add rows of known target to a model, such as new rare cases, without another training.
+
+    They can be neighbours of what is predicted from then on; their classes may be new. Trees and scores stay as they
+    are: train again when many rows have come.
+
+    For example:
+
+    - `dsna add fraud.dsna frauds_of_may.csv -o grown.dsna`
+    """
+    with exit_on_user_error("add", REMEDY, UNTOUCHED):
+        check_readable(model)
+        check_new(force, output)
+        options = read_options(separator, decimal, encoding, no_header, types)
+        from ...app.grow import add_rows
+        from ...app.predict import load_model
+        from ...io import save
+        from ...tables import read_file
+
+        grown = load_model(model)
+        out = Output(as_json)
+        with noted(out):
+            table = read_file(data, options)
+            added = add_rows(grown, table, target)
+        save(grown, output)
+        out.lines("Notes:", added.notes)
+        out.line(f"{added.rows} rows were added; the model knows {added.total} now: {output}")
+        if added.new_classes:
+            out.line(f"New classes: {', '.join(added.new_classes)}")
+        out.put(rows=added.rows, total=added.total, new_classes=added.new_classes, notes=added.notes, model=str(output))
+        out.end()

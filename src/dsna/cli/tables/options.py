@@ -1,0 +1,175 @@
+"""Options that the commands on tables share, how their values are read, and how their results are shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..._utils.atomic import FileError, check_outputs
+from ..._utils.errors import DSNAError
+from ..._utils.optional import install_command
+from ..errors import say
+from ..options import LARGEST_SEED, flag, names
+
+if TYPE_CHECKING:
+    from ...tables import ReadOptions
+
+REMEDY = install_command("app")
+UNTOUCHED = "Nothing was written."
+STANDARD = "-"  # standard input or output
+
+_READING = "Reading the file"
+Separator = Annotated[
+    str | None, typer.Option(help="Between cells: one character; guessed if not named.", rich_help_panel=_READING)
+]
+Decimal = Annotated[
+    str | None, typer.Option(help="Decimal sign: . or , ; guessed if not named.", rich_help_panel=_READING)
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="Such as utf-8 or cp1252; guessed if not named.", rich_help_panel=_READING)
+]
+NoHeader = Annotated[
+    bool, typer.Option("--no-header", help="The first line holds values, not names.", rich_help_panel=_READING)
+]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN=TYPE",
+        help="number, boolean, category, date, date:dmy, date:mdy, text or identifier; repeat it for several columns. "
+        "size=S<M<L is text in this order.",
+        rich_help_panel=_READING,
+    ),
+]
+Force = Annotated[bool, flag("--force", "Overwrite files that are there.")]
+Json = Annotated[bool, flag("--json", "One JSON object on standard output, for programs.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Threads.")]
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed gives the same model.")]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="Model that `dsna train` wrote.")]
+Costs = Annotated[
+    str | None,
+    typer.Option(
+        help="What mistakes cost. Of two classes MISS:ALARM, such as 20:1, of the rarer class; else a matrix "
+        "[[0, 1], [20, 0]] with a row for each true and a column for each predicted class, sorted."
+    ),
+]
+DecisionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--decision",
+        help="What predictions are to serve. Classes: balanced, f1, mcc, gmean, 'recall>=.9', 'precision>=.5' or a "
+        "scorer of scikit-learn. Numbers: mean, median, grid (only numbers seen).",
+    ),
+]
+Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page to look at, such as page.html.")]
+
+
+def read_options(
+    separator: str | None, decimal: str | None, encoding: str | None, no_header: bool, types: list[str] | None
+) -> ReadOptions:
+    """What a user says of a file."""
+    from ...tables import ReadOptions
+
+    given: dict[str, Any] = {}
+    for one in names(types):
+        column, sign, kind = one.rpartition("=")
+        if not sign or not column or not kind:
+            raise DSNAError(f"--types {one}: write the column, =, and its type, such as --types zip=category.")
+        given[column] = kind.split("<") if "<" in kind else kind
+    tab = {"\\t": "\t", "tab": "\t"}.get(separator or "", separator)
+    return ReadOptions(separator=tab, decimal=decimal, encoding=encoding, header=not no_header, types=given)
+
+
+def check_new(force: bool, *paths: Path | str | None) -> None:
+    """Refuse places that cannot be written to, and files that are there unless they may be overwritten."""
+    files = [path for path in paths if path is not None and str(path) != STANDARD]
+    check_outputs(files=files)
+    there = [str(path) for path in files if os.path.lexists(path)]
+    if there and not force:
+        raise FileError(f"{', '.join(there)}: there already. Remedy: --force overwrites it, or choose another name.")
+    if len({os.path.realpath(path) for path in files}) < len(files):
+        raise FileError(f"{files[0]}: named for two outputs. Remedy: give each a name of its own.")
+
+
+def chosen_decision(decision: str | None, costs: str | None) -> Any:
+    """A decision from the options, or None where there is none; costs of two classes come as ``(miss, alarm)``."""
+    if costs is None:
+        return decision
+    if decision is not None:
+        raise DSNAError("--decision and --costs are two ways to decide. Remedy: give one of them.")
+    miss, sign, alarm = costs.partition(":")
+    try:
+        found = (float(miss), float(alarm)) if sign else json.loads(costs)
+    except ValueError:
+        found = None
+    if not isinstance(found, tuple | list):
+        raise DSNAError(f"--costs {costs}: write MISS:ALARM, such as 20:1, or a matrix such as [[0, 1], [20, 0]].")
+    return found
+
+
+class Output:
+    """What a command has found, as lines for people while it works or as one JSON object at its end.
+
+    Parameters
+    ----------
+    as_json : bool
+    quiet : bool
+        Lines go to standard error, because standard output holds the answers.
+    """
+
+    def __init__(self, as_json: bool, quiet: bool = False) -> None:
+        self._json = as_json
+        self._quiet = quiet
+        self._found: dict[str, Any] = {}
+
+    def line(self, text: str = "") -> None:
+        """Say a line, unless the output is for programs."""
+        if self._json:
+            return
+        if self._quiet:
+            typer.echo(text, err=True)
+        else:
+            say(text)
+
+    def lines(self, title: str, lines: list[str]) -> None:
+        """Say lines under a title, where there are any."""
+        if lines:
+            self.line(title)
+            for one in lines:
+                self.line(f"  - {one}")
+
+    def put(self, **values: Any) -> None:
+        """Keep values for the JSON object."""
+        self._found.update(values)
+
+    def end(self) -> None:
+        """Print the JSON object where it was asked for."""
+        if self._json:
+            text = json.dumps(self._found, allow_nan=False, ensure_ascii=False, default=_plain, indent=1)
+            typer.echo(text.encode(errors="surrogateescape").decode(errors="replace"), err=self._quiet)
+
+
+def _plain(value: Any) -> Any:
+    """Values of numpy as JSON holds them."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def verbosity() -> int:
+    """Whether to show progress: only people at a terminal want it."""
+    return int(sys.stderr is not None and sys.stderr.isatty())
+
+
+@contextmanager
+def noted(out: Output) -> Iterator[None]:
+    """Turn warnings of the library into notes, each once, when the work is done."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    out.lines("Notes:", list(dict.fromkeys(str(one.message) for one in caught if one.category is UserWarning)))

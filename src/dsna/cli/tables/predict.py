@@ -1,0 +1,147 @@
+"""``dsna predict``: answers to the rows of a file, a part at a time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..._utils.atomic import check_readable, whole_file
+from ..errors import exit_on_user_error
+from ..options import flag, names
+from .options import (
+    REMEDY,
+    STANDARD,
+    Costs,
+    Decimal,
+    DecisionOption,
+    Encoding,
+    Force,
+    Jobs,
+    Json,
+    ModelFile,
+    NoHeader,
+    Output,
+    Separator,
+    Types,
+    check_new,
+    chosen_decision,
+    noted,
+    read_options,
+)
+from .train import balance_of
+
+if TYPE_CHECKING:
+    from ...app.predict import Answerer
+    from ...tables import ReadOptions
+
+_ROWS, _EXPLAINED_ROWS = 20_000, 2_000  # of a part of the file
+
+
+NewRows = Annotated[
+    str, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet or Arrow file; .gz and .zst, too; - is standard input.")
+]
+NewBalance = Annotated[
+    str | None, typer.Option(metavar="0..1", help="How much the rare counts, without another training.")
+]
+
+
+def predict(
+    model: ModelFile,
+    data: NewRows,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="CSV file for the answers; - is standard output.")
+    ],
+    decision: DecisionOption = None,
+    costs: Costs = None,
+    balance: NewBalance = None,
+    coverage: Annotated[
+        float, typer.Option(min=0.01, max=0.99, help="Share of the cases whose truth sets or intervals are to hold.")
+    ] = 0.9,
+    explain: Annotated[
+        bool, flag("--explain", "Add the training rows behind each answer, with their weights.")
+    ] = False,
+    columns: Annotated[
+        list[str] | None, typer.Option(help="Columns of DATA to repeat beside the answers: a,b or repeated.")
+    ] = None,
+    raw: Annotated[bool, flag("--raw", "Text as it is, also where a spreadsheet would take it for a formula.")] = False,
+    jobs: Jobs = 1,
+    types: Types = None,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    no_header: NoHeader = False,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Predict the rows of a file: class, probabilities and set of classes, or number and interval.
+
+    The file may be larger than memory: it is read, answered and written a part at a time. Columns are found by name;
+    further ones are ignored, and missing ones refused. The answers can follow another decision than that of the
+    training, without another training.
+
+    Text that a spreadsheet would take for a formula is written with an apostrophe before it; --raw turns that off.
+
+    For example:
+
+    - `dsna predict fraud.dsna new.csv -o answers.csv`
+
+    - `dsna predict fraud.dsna new.csv -o answers.csv --costs 20:1` : a miss costs 20 times an alarm
+
+    - `dsna predict fraud.dsna new.csv -o answers.csv --decision 'precision>=.5' --explain --columns name,amount`
+
+    - `zstd -dc big.csv.zst | dsna predict fraud.dsna - -o - | gzip > answers.csv.gz`
+    """
+    with exit_on_user_error("predict", REMEDY, "Nothing was written."):
+        check_readable(model)
+        check_new(force, output)
+        options = read_options(separator, decimal, encoding, no_header, types)
+        chosen = chosen_decision(decision, costs)
+        from ...app.predict import Answerer, PredictOptions, decide_anew, load_model
+
+        found = decide_anew(load_model(model), chosen, balance_of(balance))
+        found.steps[-1][1].set_params(n_jobs=jobs)
+        asked = PredictOptions(explain=explain, coverage=coverage, columns=names(columns))
+        answerer = Answerer(found, asked)
+        out = Output(as_json, quiet=output == STANDARD)
+        with noted(out), _opened(output) as stream:
+            answer_file(answerer, data, options, stream, raw)
+        out.lines("Notes:", [*answerer.notes])
+        out.line(f"{answerer.done} rows answered: {output}")
+        out.put(rows=answerer.done, answers=output, notes=[*answerer.notes])
+        out.end()
+
+
+@contextmanager
+def _opened(output: str) -> Iterator[IO[bytes]]:
+    """A stream to a file that is there when it is whole, or to standard output."""
+    if output == STANDARD:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    else:
+        with whole_file(output) as stream:
+            yield stream
+
+
+def answer_file(answerer: Answerer, data: str, options: ReadOptions, stream: IO[bytes], raw: bool) -> None:
+    """Read a file, answer and write a part at a time."""
+    from ..._utils.progress import tracked
+    from ...tables import CsvWriter
+
+    writer = CsvWriter(stream, raw=raw)
+    rows = _EXPLAINED_ROWS if answerer.options.explain else _ROWS
+    for chunk in tracked(parts(answerer.encoder, data, options, rows), 0, "parts of the file"):
+        answerer.note(chunk.notes)
+        writer.write(answerer.answer(chunk.frame))
+
+
+def parts(encoder: Any, data: str, options: ReadOptions, rows: int) -> Iterator[Any]:
+    """A file a part at a time, with the types of training unless others are named."""
+    from dataclasses import replace
+
+    from ...tables import read_chunks
+
+    return read_chunks(data, replace(options, types={**encoder.types_, **options.types}), rows=rows)

@@ -1,0 +1,229 @@
+"""``dsna train``: a model from a table; the work is imported when the command runs."""
+
+from __future__ import annotations
+
+import shlex
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..._utils.errors import DSNAError
+from ..errors import exit_on_user_error
+from ..options import flag, names
+from .options import (
+    REMEDY,
+    UNTOUCHED,
+    Costs,
+    Decimal,
+    DecisionOption,
+    Encoding,
+    Force,
+    Jobs,
+    Json,
+    NoHeader,
+    Output,
+    Report,
+    Seed,
+    Separator,
+    Types,
+    check_new,
+    chosen_decision,
+    noted,
+    read_options,
+    verbosity,
+)
+
+if TYPE_CHECKING:
+    from ...app.page import PageOptions
+    from ...app.train import Trained, TrainOptions
+    from ...tables import FileTable
+
+
+class Task(StrEnum):
+    """What a model predicts."""
+
+    classification = "classification"
+    regression = "regression"
+
+
+Columns = Annotated[list[str] | None, typer.Option(help="Columns that are not used: a,b or repeated.")]
+Kept = Annotated[
+    list[str] | None,
+    typer.Option(help="Columns to use even if they seem to identify rows or to give the answer away: a,b or repeated."),
+]
+Groups = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Rows of one value (a person, a day) are held out together.")
+]
+Balance = Annotated[
+    str | None,
+    typer.Option(
+        metavar="0..1|auto",
+        help="How much the rare counts: 0 as in the table, 1 as much as the common. Default: 1 for classes, auto for "
+        "numbers.",
+    ),
+]
+Identifier = Annotated[
+    str | None,
+    typer.Option("--id", metavar="COLUMN", help="What rows are called in explanations; not used to predict."),
+]
+Sample = Annotated[int | None, typer.Option(min=20, help="Learn from so many rows at most, rare ones first.")]
+TaskOption = Annotated[
+    Task | None,
+    typer.Option("--task", help="Guessed from the target if not named: text, or few whole numbers, are classes."),
+]
+
+
+def balance_of(text: str | None) -> Any:
+    """A balance from its option: a number or "auto"."""
+    if text is None or text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise DSNAError(f"--balance {text}: write a number from 0 to 1, or auto.") from None
+
+
+def train(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet or Arrow file; .gz and .zst, too.")],
+    target: Annotated[str, typer.Option(metavar="COLUMN", help="Column to predict.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the model.")],
+    task: TaskOption = None,
+    balance: Balance = None,
+    decision: DecisionOption = None,
+    costs: Costs = None,
+    groups: Groups = None,
+    drop: Columns = None,
+    keep: Kept = None,
+    id: Identifier = None,
+    sample: Sample = None,
+    no_rows: Annotated[
+        bool,
+        flag("--no-rows", "Leave the rows' own values out of the file; explanations then give numbers of rows only."),
+    ] = False,
+    report: Report = None,
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    types: Types = None,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    no_header: NoHeader = False,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Learn to predict a column of a table, and say how good that is.
+
+    Prints what was read and how each column is taken, how rare the rare is, and scores on rows that were held out,
+    beside those of a random forest and of gradient boosting on the same rows. The model goes to -o; it holds the
+    training rows, which explanations show, unless --no-rows leaves them out.
+
+    For example:
+
+    - `dsna train payments.csv --target fraud -o fraud.dsna`
+
+    - `dsna train flats.csv --target rent -o rent.dsna --report rent.html --jobs 2` : with a page to look at
+
+    - `dsna train visits.csv --target outcome -o visits.dsna --groups patient --drop ward,bed`
+
+    - `dsna train payments.csv --target fraud -o fraud.dsna --costs 20:1` : a miss costs 20 times an alarm
+
+    - `dsna train big.parquet --target y -o y.dsna --sample 20000 --types zip=category`
+    """
+    with exit_on_user_error("train", REMEDY, UNTOUCHED):
+        check_new(force, output, report)
+        options = read_options(separator, decimal, encoding, no_header, types)
+        chosen = chosen_decision(decision, costs)
+        from ...app.train import TrainOptions
+        from ...app.train import train as fit
+        from ...io import save
+        from ...tables import read_file
+
+        table = read_file(data, options)
+        out = Output(as_json)
+        out.line(f"{table.name}: {table.frame.height} rows, {table.frame.width} columns")
+        out.lines("As it was read:", table.notes)
+        how = TrainOptions(
+            target=target,
+            task=task.value if task else None,
+            balance=balance_of(balance),
+            decision=chosen,
+            groups=groups,
+            drop=names(drop),
+            keep=names(keep),
+            id=id,
+            sample=sample,
+            keep_rows=not no_rows,
+            seed=seed,
+            jobs=jobs,
+            verbose=verbosity(),
+        )
+        with noted(out):
+            trained = fit(table, how)
+        tell(out, trained, how)
+        save(trained.model, output)
+        if report is not None:
+            from ...app.page import write_training_page
+
+            write_training_page(report, trained, page_of(table, trained, str(output)))
+        out.put(rows=table.frame.height, columns=table.frame.width, notes=[*table.notes, *trained.notes])
+        out.put(model=str(output), report=None if report is None else str(report))
+        _advise(out, data, output, report, trained)
+        out.end()
+
+
+def tell(out: Output, trained: Trained, how: TrainOptions) -> None:
+    """Say what was made of the columns, how rare the rare is, and the scores."""
+    from ...app.target import rarity_lines
+
+    rarity = rarity_lines(trained.rows.target)
+    out.lines("What was made of it:", trained.notes)
+    out.line()
+    for line in rarity:
+        out.line(line)
+    out.put(task=trained.rows.target.task, target=how.target, rarity=rarity)
+    if trained.scores is None:
+        out.line("There are too few rows for scores on held-out rows.")
+        return
+    last = trained.model.steps[-1][1]
+    out.line()
+    out.line(f"Scores on {len(last.oob_rows_)} rows that were held out, rare ones first, weighted to stand for all:")
+    out.line(trained.scores.text())
+    out.put(scores=trained.scores.as_json(), held_out_rows=len(last.oob_rows_))
+    importances = trained.model.steps[0][1].sum_by_column(last.feature_importances_)
+    top = sorted(importances.items(), key=lambda pair: -pair[1])
+    out.line()
+    out.line("Columns that the splits use most: " + ", ".join(f"{name} {share:.0%}" for name, share in top[:6]))
+    out.put(importances=dict(top))
+
+
+def page_of(table: FileTable, trained: Trained, model_file: str) -> PageOptions:
+    """What a page says of a model beside what it finds."""
+    from ...app.page import PageOptions
+
+    return PageOptions(
+        model_file=model_file,
+        data_file=table.name,
+        notes=[*table.notes, *trained.notes],
+        left_out=trained.rows.left_out,
+        scores=trained.scores,
+        groups=trained.rows.groups,
+    )
+
+
+def _advise(out: Output, data: Path, output: Path, report: Path | None, trained: Trained) -> None:
+    """What to do next, in commands to type."""
+    model = shlex.quote(str(output))
+    out.line()
+    out.line(f"Model: {output}" + (", with the training rows inside" if trained.model.steps[0][1].rows_ else ""))
+    if report is not None:
+        out.line(f"Page: {report}")
+    out.line("Next:")
+    out.line(f"  dsna predict {model} new.csv -o answers.csv")
+    out.line(f"  dsna explain {model} new.csv --row 1")
+    if trained.rows.target.task == "classification":
+        out.line(f"  dsna predict {model} new.csv -o answers.csv --decision 'recall>=.9'")
+    if report is None:
+        again = shlex.join(["dsna", "train", str(data), "--target", trained.rows.target.name, "-o", str(output)])
+        out.line(f"  {again} --force --report page.html")

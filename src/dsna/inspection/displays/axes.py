@@ -1,0 +1,36 @@
+"""What the Displays share: axes to draw on, ranges, and too few cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._utils.optional import import_extra
+from ..figures import Figure
+
+MAIN, SECOND, PALE = "#2456c9", "#b8500a", "0.6"
+
+
+def axes_for(ax: Any, width: float = 6.4, height: float = 4.2) -> Any:
+    """The axes given, or those of a new figure; matplotlib is imported here."""
+    if ax is None:
+        ax = import_extra("matplotlib.pyplot", "report").subplots(figsize=(width, height), layout="constrained")[1]
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(alpha=0.3)
+    ax.set_axisbelow(True)
+    return ax
+
+
+def draw_ranges(ax: Any, at: np.ndarray, figures: Sequence[Figure], **how: Any) -> Any:
+    """Points with their ranges; figures of too few cases are hollow and grey. Returns the line of the points."""
+    value, low, high = (np.array([getattr(one, name) for one in figures]) for name in ("value", "low", "high"))
+    few = np.array([one.few for one in figures], dtype=bool)
+    colour = how.pop("color", MAIN)
+    ax.vlines(at[~few], low[~few], high[~few], color=colour, alpha=0.4, linewidth=4.0)
+    (line,) = ax.plot(at[~few], value[~few], marker="o", color=colour, **how)
+    if few.any():
+        hollow = {"marker": "o", "linestyle": "none", "markerfacecolor": "none", "color": PALE}
+        ax.plot(at[few], value[few], **hollow, label="too few cases to say")
+    return line

@@ -1,0 +1,105 @@
+"""RecallByClassDisplay: how much of each class is found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..figures import Cases, ClassFigures, class_figures
+from .axes import MAIN, SECOND, axes_for, draw_ranges
+
+
+class RecallByClassDisplay:
+    """Recall and precision of each class, with 95 % ranges and the number of cases behind them.
+
+    Make it with :meth:`from_estimator` or :meth:`from_predictions`.
+
+    Parameters
+    ----------
+    figures : list of ClassFigures
+        One for each class, from the most common to the rarest.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+    line_ : matplotlib line of the recalls
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.model_selection import train_test_split
+    >>> from dsna import CostSensitiveForestClassifier, DSNAClassifier
+    >>> from dsna.inspection import RecallByClassDisplay
+    >>> X, X_test, y, y_test = train_test_split(*load_wine(return_X_y=True), random_state=0)
+    >>> model = DSNAClassifier(CostSensitiveForestClassifier(10), random_state=0).fit(X, y)
+    >>> display = RecallByClassDisplay.from_estimator(model, X_test, y_test)
+    >>> [one.recall.cases for one in display.figures]
+    [21, 16, 8]
+    """
+
+    def __init__(self, figures: Sequence[ClassFigures]):
+        self.figures = list(figures)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None) -> Any:
+        """Predict rows that the estimator was not fitted on, and plot.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+        X, y : rows and their classes
+        sample_weight : array of shape (n,), optional
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        RecallByClassDisplay
+        """
+        return cls.from_predictions(y, estimator.predict(X), sample_weight=sample_weight, ax=ax)
+
+    @classmethod
+    def from_predictions(cls, y_true: Any, y_pred: Any, *, sample_weight: Any = None, ax: Any = None) -> Any:
+        """Plot given predictions.
+
+        Parameters
+        ----------
+        y_true, y_pred : arrays of shape (n,)
+        sample_weight : array of shape (n,), optional
+            How many rows each stands for, as of out-of-bag rows.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        RecallByClassDisplay
+        """
+        truth = np.asarray(y_true)
+        cases = Cases.of(len(truth), sample_weight)
+        found = class_figures(truth, y_pred, np.unique(truth).tolist(), cases)
+        return cls(sorted(found, key=lambda one: -one.rows)).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> RecallByClassDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        self
+        """
+        ax = axes_for(ax)
+        at = np.arange(len(self.figures), dtype=np.float64)
+        points = {"linestyle": "none", "markersize": 7}
+        recalls, precisions = [one.recall for one in self.figures], [one.precision for one in self.figures]
+        self.line_ = draw_ranges(ax, at - 0.12, recalls, color=MAIN, label="recall", **points)
+        draw_ranges(ax, at + 0.12, precisions, color=SECOND, label="precision", **points)
+        ax.set_xticks(at, [f"{one.name}\n{one.recall.cases:,} cases" for one in self.figures])
+        ax.set(ylim=(-0.03, 1.03), xlim=(-0.6, len(at) - 0.4), ylabel="share", xlabel="class")
+        handles, labels = ax.get_legend_handles_labels()
+        named = dict(zip(labels, handles, strict=True))
+        ax.legend(named.values(), named.keys(), frameon=False, loc="lower left")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,85 @@
+"""Explanations of training rows by what has not seen them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._utils.errors import DSNAError
+from .._utils.validation import check_rows
+from .explanation import Explanation
+from .pipeline import split_pipeline, transformed
+
+
+def explain_out_of_bag(model: Any, X: Any, rows: Any = None, *, id: Any = None) -> Explanation:
+    """Which other training rows made the out-of-bag answers to some training rows.
+
+    ``model.explain(X)`` would name the training row itself as its own nearest neighbour. Here neighbours are rows of
+    other held-out folds, found by trees that were grown without the row's fold. In classification the weights add up to
+    the row of ``oob_decision_function_``. In regression they make a prediction close to ``oob_prediction_``, and not
+    the very same: distances are measured in the metric of all trees, because that of each fold is not kept.
+
+    Parameters
+    ----------
+    model : fitted DSNAClassifier or DSNARegressor, or Pipeline that ends in one
+    X : data frame or array of shape (n, n_columns)
+        All rows given to ``fit``, in their order.
+    rows : array of row numbers, optional
+        Which of ``oob_rows_`` to explain; None for all of them.
+    id : name of a column of ``X``, or array with one identifier for each training row, optional
+        What the training rows are called.
+
+    Returns
+    -------
+    Explanation
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from dsna import CostSensitiveForestRegressor, DSNARegressor
+    >>> from dsna.inspection import explain_out_of_bag
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = DSNARegressor(CostSensitiveForestRegressor(20), random_state=0).fit(X, y)
+    >>> why = explain_out_of_bag(model, X, [7])
+    >>> 7 in why.rows
+    False
+    """
+    steps, last = split_pipeline(getattr(model, "best_estimator_", model))
+    if not hasattr(last, "_explain_oob"):
+        raise DSNAError(
+            f"{type(last).__name__} has no out-of-bag explanations: pass a DSNAClassifier, a DSNARegressor or a "
+            "pipeline that ends in one."
+        )
+    check_is_fitted(last)
+    asked = last.oob_rows_ if rows is None else np.atleast_1d(np.asarray(rows))
+    lacking = asked[~np.isin(asked, last.oob_rows_)]
+    if len(lacking):
+        raise DSNAError(f"Row {lacking[0]} has no out-of-bag answer: pass numbers that are in oob_rows_ of the model.")
+    names = getattr(model, "feature_names_in_", None)
+    own = X[[*names]] if names is not None and hasattr(X, "columns") else X
+    values = check_rows(last, transformed(steps, some_rows(own, asked)), reset=False)
+    if not np.all(last.holds_rows(values, asked)):
+        raise DSNAError(
+            "Rows of X are not those that the model was fitted on: pass the rows given to fit, in their order. A step "
+            "that encodes training rows otherwise than new ones, such as TargetEncoder, has the same effect."
+        )
+    explained: Explanation = last._explain_oob(values, asked)
+    return explained.beside(some_rows(X, asked), X, id, names if hasattr(X, "columns") else None)
+
+
+def some_rows(X: Any, rows: np.ndarray) -> Any:
+    """Rows of a data frame, array or list, by their numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> some_rows([[1, 2], [3, 4]], np.array([1]))
+    array([[3, 4]], dtype=object)
+    """
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "shape"):
+        return X[rows]
+    return np.array(X, dtype=object)[rows]

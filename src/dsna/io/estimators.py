@@ -1,0 +1,125 @@
+"""Estimators, and pipelines of an encoder of tables and one of them, as model files hold them, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+import sklearn
+from sklearn.pipeline import Pipeline
+
+from .._utils.invariants import InvariantError
+from .encoding import Decoder, Encoder, class_of
+from .fitted import check_model, check_steps, fitted_attributes
+
+ESTIMATORS = {
+    "CostSensitiveForestClassifier": "forest.classifier",
+    "CostSensitiveForestRegressor": "forest.regressor",
+    "DSNAClassifier": "classifier",
+    "DSNARegressor": "regressor",
+    "EdgeDetector": "vision.edges.detector",
+    "TableEncoder": "tables.encoder",
+}
+_PIPELINE = "Pipeline"
+_ENCODER = "TableEncoder"
+_PREDICTORS = tuple(name for name in ESTIMATORS if name not in (_ENCODER, "EdgeDetector"))
+_ROUTED = ("fit", "score")
+
+
+def described(model: Any, encoder: Encoder) -> dict[str, Any]:
+    """Class and state of an estimator, or of the steps of a pipeline; refuses anything else."""
+    name = type(model).__name__
+    if type(model) is Pipeline:
+        _check_pipeline(model)
+        steps = [[step, described(one, encoder)] for step, one in model.steps]
+        _checked(check_steps, [one for _, one in model.steps], _PIPELINE)
+        return {"estimator": _PIPELINE, "steps": steps}
+    if name not in ESTIMATORS or type(model) is not class_of(name, ESTIMATORS):
+        raise TypeError(
+            f"save takes one of {', '.join(ESTIMATORS)}, or a Pipeline of TableEncoder and one of these, not {name}. "
+            "Save that step of a pipeline or search, or store the whole by skops.io.dump or joblib.dump."
+        )
+    state = {
+        "params": model.get_params(deep=False),
+        "fitted": fitted_attributes(model),
+        "requests": _requests(model),
+    }
+    tree = {part: encoder.attributes(values) for part, values in state.items()}
+    _checked(check_model, model, name)
+    return {"estimator": name, "state": tree}
+
+
+def _checked(check: Callable[[Any], None], what: Any, name: str) -> None:
+    """Refuse to save what ``load`` would refuse."""
+    try:
+        check(what)
+    except InvariantError as error:
+        remedy = "Delete attributes that were added to it, or fit it again."
+        raise ValueError(f"This {name} cannot be saved, for load would refuse it: {error}. {remedy}") from error
+
+
+def _check_pipeline(model: Pipeline) -> None:
+    """Refuse pipelines of anything but an encoder of tables and one of our estimators."""
+    kinds = [type(step).__name__ for _, step in model.steps]
+    if len(kinds) != 2 or kinds[0] != _ENCODER or kinds[1] not in _PREDICTORS:
+        raise TypeError(
+            f"save takes a Pipeline of TableEncoder and one of {', '.join(_PREDICTORS)}, and this one holds "
+            f"{', '.join(kinds)}. Save one step, or store the whole by skops.io.dump or joblib.dump."
+        )
+
+
+def without_rows(model: Any) -> Any:
+    """The same model without the training rows that its encoder keeps."""
+    if type(model) is not Pipeline:
+        return model
+    view = copy(model)
+    view.steps = [(name, copy(step)) for name, step in model.steps]
+    for _, step in view.steps:
+        if getattr(step, "rows_", None) is not None:
+            step.rows_ = None
+    return view
+
+
+def rebuilt(tree: dict[str, Any], decoder: Decoder) -> Any:
+    """An estimator of what a file says of it."""
+    name = tree["estimator"]
+    if name == _PIPELINE:
+        names, steps = zip(*tree["steps"], strict=True)
+        kinds = [step["estimator"] for step in steps]
+        if len(kinds) != 2 or kinds[0] != _ENCODER or kinds[1] not in _PREDICTORS or len(set(names)) != 2:
+            raise decoder.unknown(f"a pipeline of {kinds!r}")
+        if not all(type(step) is str and step and "__" not in step for step in names):
+            raise ValueError(f"steps of a pipeline are called {names!r}")
+        made = [rebuilt(step, decoder) for step in steps]
+        check_steps(made)
+        return Pipeline(list(zip(names, made, strict=True)))
+    if name not in ESTIMATORS:
+        raise decoder.unknown(f"the estimator {name!r}")
+    state = tree["state"]
+    model = decoder.built(class_of(name, ESTIMATORS), state["params"])
+    fitted = decoder.attributes(state["fitted"])
+    for stranger in fitted.keys() & {*vars(model), "_metadata_request"}:
+        raise decoder.unknown(f"the fitted attribute {stranger!r} of {name}")
+    vars(model).update(fitted)
+    check_model(model)
+    if fitted and hasattr(model, "restored"):
+        model.restored()
+    _set_requests(model, decoder.attributes(state["requests"]))
+    return model
+
+
+def _requests(model: Any) -> dict[str, Any]:
+    """Metadata requests (``set_fit_request`` and the like), by method."""
+    if "_metadata_request" not in vars(model):
+        return {}
+    routing = model.get_metadata_routing()
+    return {method: dict(getattr(routing, method).requests) for method in _ROUTED}
+
+
+def _set_requests(model: Any, requests: dict[str, Any]) -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        for method in requests:
+            if method not in _ROUTED:
+                raise ValueError(f"there is no metadata request of {method!r}")
+            getattr(model, f"set_{method}_request")(**requests[method])

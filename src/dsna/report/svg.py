@@ -1,0 +1,154 @@
+"""Pictures of the report, drawn as SVG; colours come from the page's style sheet, so that they follow its theme.
+
+Every picture is decoration beside a table or sentence that says the same, or has a label of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from .data import Bar, Estimate, Reliability
+
+_RANGE = (150.0, 18.0)
+_SPARK = (90.0, 20.0)
+_HISTOGRAM = (640.0, 190.0)
+_SQUARE = 230.0
+_MARGIN = 34.0
+
+
+def _svg(width: float, height: float, inner: str, label: str | None, kind: str) -> str:
+    named = f'role="img" aria-label="{escape(label)}"' if label else 'aria-hidden="true"'
+    return (
+        f'<svg class="{kind}" viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}" '
+        f'{named} focusable="false">{inner}</svg>'
+    )
+
+
+def range_mark(estimate: Estimate, low: float, high: float, zero: bool = False) -> str:
+    """A dot with its range on a scale from ``low`` to ``high``; nothing where the cases are too few.
+
+    Examples
+    --------
+    >>> "circle" in range_mark(Estimate(value=0.5, low=0.4, high=0.6, cases=30), 0.0, 1.0)
+    True
+    """
+    width, height = _RANGE
+    middle = height / 2
+
+    def x(value: float) -> float:
+        share = (value - low) / (high - low) if high > low else 0.5
+        return 5.0 + (width - 10.0) * min(max(share, 0.0), 1.0)
+
+    inner = f'<line class="track" x1="5" x2="{width - 5:g}" y1="{middle:g}" y2="{middle:g}"/>'
+    if zero and low < 0.0 < high:
+        inner += f'<line class="axis" x1="{x(0.0):.1f}" x2="{x(0.0):.1f}" y1="2" y2="{height - 2:g}"/>'
+    if estimate.value is not None and estimate.low is not None and estimate.high is not None:
+        ends = f'x1="{x(estimate.low):.1f}" x2="{x(estimate.high):.1f}"'
+        inner += f'<line class="range" {ends} y1="{middle:g}" y2="{middle:g}"/>'
+        inner += f'<circle class="dot" cx="{x(estimate.value):.1f}" cy="{middle:g}" r="4"/>'
+    return _svg(width, height, inner, None, "mark")
+
+
+def spark(counts: Sequence[int]) -> str:
+    """A small histogram.
+
+    Examples
+    --------
+    >>> spark([1, 2]).count("<rect")
+    2
+    """
+    width, height = _SPARK
+    most, step = max([*counts, 1]), width / max(len(counts), 1)
+    bars = "".join(
+        f'<rect x="{k * step:.1f}" y="{height - height * n / most:.1f}" width="{max(step - 1.5, 1.0):.1f}" '
+        f'height="{height * n / most:.1f}"/>'
+        for k, n in enumerate(counts)
+    )
+    return _svg(width, height, bars, None, "spark")
+
+
+def bar(rows: float, most: float, rare: float) -> str:
+    """A horizontal bar of a class.
+
+    Examples
+    --------
+    >>> 'class="rare"' in bar(5, 10, 1.0)
+    True
+    """
+    width, height = 320.0, 16.0
+    length = max(width * rows / most if most > 0 else 0.0, 1.5)
+    inner = f'<rect class="track" width="{width:g}" height="{height:g}" rx="3"/>'
+    inner += f'<rect class="{"rare" if rare > 0.5 else "fill"}" width="{length:.1f}" height="{height:g}" rx="3"/>'
+    return _svg(width, height, inner, None, "bar")
+
+
+def histogram(bars: Sequence[Bar], label: str) -> str:
+    """A histogram of the target, the rare part of each bar on top in another colour.
+
+    Examples
+    --------
+    >>> histogram([Bar(name="0 to 1", rows=4, rare=0.5)], "ages").count("<rect")
+    2
+    """
+    width, height = _HISTOGRAM
+    left, bottom = 44.0, 24.0
+    most = max([one.rows for one in bars] + [1])
+    step = (width - left) / max(len(bars), 1)
+    tall = height - bottom - 10.0
+    inner = ""
+    for share in (0.0, 0.5, 1.0):
+        y = 10.0 + tall * (1.0 - share)
+        inner += f'<line class="grid" x1="{left:g}" x2="{width:g}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        inner += f'<text x="{left - 6:g}" y="{y + 4:.1f}" text-anchor="end">{share * most:,.0f}</text>'
+    for k, one in enumerate(bars):
+        full, rare = tall * one.rows / most, tall * one.rows * one.rare / most
+        x, wide = left + k * step + 0.75, max(step - 1.5, 1.0)
+        for kind, top, size in (("fill", 10.0 + tall - full + rare, full - rare), ("rare", 10.0 + tall - full, rare)):
+            if size > 0:
+                title = f"<title>{escape(one.name)}: {one.rows:,.0f} rows</title>"
+                where = f'x="{x:.1f}" y="{top:.1f}" width="{wide:.1f}" height="{size:.1f}"'
+                inner += f'<rect class="{kind}" {where}>{title}</rect>'
+    ends = (bars[0].name.split(" to ")[0], bars[-1].name.split(" to ")[-1]) if bars else ("", "")
+    inner += f'<text x="{left:g}" y="{height - 6:g}">{escape(ends[0])}</text>'
+    inner += f'<text x="{width:g}" y="{height - 6:g}" text-anchor="end">{escape(ends[1])}</text>'
+    return _svg(width, height, inner, label, "chart")
+
+
+def reliability(curve: Reliability) -> str:
+    """Predicted probabilities against how often the class came true.
+
+    Examples
+    --------
+    >>> "predicted" in reliability(Reliability(name="yes", bins=()))
+    True
+    """
+    size, margin = _SQUARE, _MARGIN
+    side = size - margin - 10.0
+
+    def x(value: float) -> float:
+        return margin + side * value
+
+    def y(value: float) -> float:
+        return 10.0 + side * (1.0 - value)
+
+    inner = ""
+    for tick in (0.0, 0.5, 1.0):
+        inner += f'<line class="grid" x1="{x(0):.1f}" x2="{x(1):.1f}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>'
+        inner += f'<text x="{margin - 5:g}" y="{y(tick) + 4:.1f}" text-anchor="end">{100 * tick:.0f}&#8239;%</text>'
+        anchor = "start" if tick == 0.0 else "end" if tick == 1.0 else "middle"
+        inner += f'<text x="{x(tick):.1f}" y="{y(0) + 15:.1f}" text-anchor="{anchor}">{100 * tick:.0f}&#8239;%</text>'
+    inner += f'<line class="axis dashed" x1="{x(0):.1f}" y1="{y(0):.1f}" x2="{x(1):.1f}" y2="{y(1):.1f}"/>'
+    points = []
+    for one in curve.bins:
+        true = one.came_true
+        if true.value is None or true.low is None or true.high is None:
+            continue
+        at = x(one.probability)
+        inner += f'<line class="range" x1="{at:.1f}" x2="{at:.1f}" y1="{y(true.low):.1f}" y2="{y(true.high):.1f}"/>'
+        points.append(f"{at:.1f},{y(true.value):.1f}")
+        title = f"<title>{one.probability:.1%} predicted, {true.value:.1%} came true, {true.cases} cases</title>"
+        inner += f'<circle class="dot" cx="{at:.1f}" cy="{y(true.value):.1f}" r="4">{title}</circle>'
+    inner += f'<polyline class="line" points="{" ".join(points)}"/>'
+    label = f"Reliability of {curve.name}: predicted probability across, share that came true upward"
+    return _svg(size, size, inner, label, "chart square")

@@ -1,0 +1,1 @@
+"""Files of tables: opened, read whole or in chunks, written."""

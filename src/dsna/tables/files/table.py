@@ -1,0 +1,236 @@
+"""A whole file as a typed table, with a note for each guess."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..._utils.errors import DSNAError
+from ..column_types import ColumnType, TypeSpec, check_types
+from ..words import MISSING
+from .delimited import Block, DelimitedReader
+from .dialect import check_content, find_dialect
+from .source import Source, TableError, all_problems, source_of
+from .typed import Typing, typed_frame
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_ROWS = 20_000  # of a block of text
+_DECIMALS = (None, ".", ",")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """What a user says of a file; None leaves it to a guess.
+
+    Parameters
+    ----------
+    separator : str, optional
+        Between cells: one character.
+    decimal : {".", ","}, optional
+        Decimal sign of numbers.
+    encoding : str, optional
+        Such as "utf-8" or "cp1252".
+    header : bool, default=True
+        Whether the first line holds the names of the columns.
+    types : dict, optional
+        Type of some columns: "number", "boolean", "category", "date" ("date:dmy", "date:mdy"), "text", "identifier", or
+        the levels of ordered text, the lowest first.
+    missing : tuple of str, optional
+        Spellings of missing values, in place of the usual ones.
+
+    Examples
+    --------
+    >>> from dsna.tables import ReadOptions
+    >>> ReadOptions(separator=";", types={"size": ["S", "M", "L"]}).separator
+    ';'
+    """
+
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    header: bool = True
+    types: Mapping[str, TypeSpec] = field(default_factory=dict)
+    missing: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal not in _DECIMALS:
+            raise DSNAError(f"decimal={self.decimal!r} must be '.' or ','.")
+
+    def spellings(self) -> frozenset[str]:
+        """Spellings of missing values; the empty cell is always one."""
+        return MISSING if self.missing is None else frozenset({"", *self.missing})
+
+    def decimals(self, separator: str) -> str:
+        """Decimal signs to try, in order."""
+        return self.decimal or (".," if separator == "," else ",.")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FileTable:
+    """A table as it was read.
+
+    Parameters
+    ----------
+    name : str
+        The file, as messages call it.
+    frame : polars.DataFrame
+        Numbers, dates, booleans and text; nulls where values are missing.
+    types : dict of ColumnType by column
+    notes : list of str
+        A line for each guess and for what was mended.
+    lines : array of int or None
+        Line of the file in which each row begins; None where the file has no lines.
+    first : int
+        Number of the first row in the file, from 0 on.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from dsna.tables import FileTable
+    >>> FileTable(name="t", frame=pl.DataFrame({"a": [1]}), types={}, notes=[]).place(0)
+    'row 1'
+    """
+
+    name: str
+    frame: pl.DataFrame
+    types: dict[str, ColumnType]
+    notes: list[str]
+    lines: np.ndarray | None = None
+    first: int = 0
+
+    def place(self, row: int) -> str:
+        """What messages call a row: its line in the file, or its number from 1 on."""
+        return f"row {self.first + row + 1}" if self.lines is None else f"line {self.lines[row]}"
+
+
+def read_file(path: str | os.PathLike[str], options: ReadOptions | None = None) -> FileTable:
+    r"""Read a CSV, TSV, Parquet or Arrow file, which may be packed (``.gz``, ``.zst``).
+
+    Encoding, separator and decimal sign are recognised, and the type of each column is inferred from all of its cells.
+    No row is dropped. All problems of a file are told at once, with their lines.
+
+    Parameters
+    ----------
+    path : path
+        ``-`` is standard input.
+    options : ReadOptions, optional
+        What overrules the guesses.
+
+    Returns
+    -------
+    FileTable
+
+    Raises
+    ------
+    TableError
+        Where the file is empty, ragged, has one column or names twice, or an encoding that cannot be told.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from dsna.tables import read_file
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "flats.csv"
+    ...     _ = path.write_text("size;street;rent\n31,5;main;?\n45;side;610\n52,5;side;700\n")
+    ...     table = read_file(path)
+    >>> [(name, kind.kind) for name, kind in table.types.items()]
+    [('size', 'number'), ('street', 'category'), ('rent', 'number')]
+    >>> print(*table.notes, sep="\n")
+    cells are separated by semicolons (separator=';')
+    numbers have a decimal comma in column 'size' (decimal=',')
+    '?' in column 'rent': taken for missing values
+    >>> table.frame["size"].to_list()
+    [31.5, 45.0, 52.5]
+    """
+    options = options or ReadOptions()
+    with source_of(path).kept() as source:
+        form = source.format()
+        if form == "csv":
+            return _read_delimited(source, options)
+        with source.opened() as stream:
+            return _finished(source.name, _read_binary(stream, form, source.name), None, [], options, ".")
+
+
+class TextFile(NamedTuple):
+    """A text file as it was read: the reader, which knows names and problems; all rows; notes."""
+
+    reader: DelimitedReader
+    blocks: list[Block]
+    notes: list[str]
+
+
+def read_text(source: Source, options: ReadOptions) -> TextFile:
+    """Read a text file: it is looked through for its encoding first; problems of its lines are left to the caller."""
+    with source.opened() as stream:
+        head, encoding, note = check_content(stream, source.name, options.encoding)
+    dialect = find_dialect(head, source.name, encoding, options.separator)
+    reader = DelimitedReader(source.name, dialect, options.header)
+    with source.opened() as stream:
+        blocks = list(reader.blocks(stream, _ROWS))
+    return TextFile(reader, blocks, [note] * bool(note) + dialect.notes + reader.notes)
+
+
+def _read_delimited(source: Source, options: ReadOptions) -> FileTable:
+    """A text file with typed columns."""
+    import polars as pl
+
+    text = read_text(source, options)
+    text.reader.refuse()
+    frame = pl.concat([block.frame for block in text.blocks])
+    lines = np.concatenate([block.lines for block in text.blocks])
+    return _finished(source.name, frame, lines, text.notes, options, text.reader.dialect.separator)
+
+
+def _finished(
+    name: str, frame: pl.DataFrame, lines: np.ndarray | None, notes: list[str], options: ReadOptions, separator: str
+) -> FileTable:
+    """The table with typed columns."""
+    problems = _wrong_shape(frame)
+    if problems:
+        raise all_problems(name, problems)
+    try:
+        types = check_types(options.types, frame.columns)
+    except DSNAError as error:
+        raise TableError(f"{name}: {error}") from error
+    bare = FileTable(name=name, frame=frame, types={}, notes=[], lines=lines)
+    typing = Typing(types, options.decimals(separator), options.spellings(), bare.place)
+    typed, types, remarks = typed_frame(frame, typing)
+    return FileTable(name=name, frame=typed, types=types, notes=notes + remarks.lines(), lines=lines)
+
+
+def _wrong_shape(frame: pl.DataFrame) -> list[str]:
+    if frame.width < 2:
+        return [
+            f"there is {'one column only' if frame.width else 'no column'}: at least one is needed beside the target"
+        ]
+    return [] if frame.height else ["there are columns and no rows: add rows"]
+
+
+def _read_binary(stream: IO[bytes], form: str, name: str) -> pl.DataFrame:
+    """A Parquet or Arrow file."""
+    import polars as pl
+
+    read: dict[str, Callable[[IO[bytes]], pl.DataFrame]] = {
+        "parquet": pl.read_parquet,
+        "arrow": pl.read_ipc,
+        "arrow stream": pl.read_ipc_stream,
+    }
+    content = io.BytesIO(stream.read())
+    try:
+        return read[form](content)
+    except Exception as error:  # polars raises many kinds, panics among them
+        raise unreadable(name, form, error) from error
+
+
+def unreadable(name: str, form: str, error: Exception) -> TableError:
+    """The error for a file of a format that polars cannot read."""
+    said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+    return all_problems(name, [f"the {form} file is damaged or cut off ({said}): write or copy it again"])

@@ -1,0 +1,106 @@
+"""The target column of a table: apart from the others, rows without it left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+import numpy as np
+
+from .files.delimited import listed, short
+from .files.source import all_problems
+from .files.table import FileTable
+
+_SHOWN, _MOST_NAMES = 3, 10
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelledTable:
+    """Columns to learn from, and the target.
+
+    Parameters
+    ----------
+    table : FileTable
+        Without the target, and without the rows that have none.
+    y : array of shape (n,)
+        Targets: numbers, booleans or text.
+    target : str
+        Name of the target column.
+    rows : array of int
+        Numbers of these rows in the file, from 0 on.
+    """
+
+    table: FileTable
+    y: np.ndarray
+    target: str
+    rows: np.ndarray
+
+
+def split_target(table: FileTable, target: str, *, several: bool = True) -> LabelledTable:
+    r"""Take the target apart; rows without one are left out, with a note.
+
+    Parameters
+    ----------
+    table : FileTable
+    target : str
+        Name of a column.
+    several : bool, default=True
+        Whether a column of one value is refused, as there is nothing to learn from it.
+
+    Returns
+    -------
+    LabelledTable
+
+    Raises
+    ------
+    TableError
+        Where there is no such column, it holds dates, no value, or one value only.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from dsna.tables import read_file, split_target
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "a.csv"
+    ...     _ = path.write_text("a,b,kind\n1,2,x\n3,5,\n2,2,y\n")
+    ...     labelled = split_target(read_file(path), "kind")
+    >>> labelled.y.tolist(), labelled.table.notes
+    (['x', 'y'], ["rows without a target ('kind') are left out: 1, line 3"])
+    """
+    frame = table.frame
+    if target not in frame.columns:
+        raise all_problems(table.name, [_no_column(target, frame.columns)])
+    column = frame[target]
+    if column.dtype.is_temporal():
+        raise all_problems(
+            table.name,
+            [f"the target {short(target)} holds dates: name another, or turn it into numbers, such as days since then"],
+        )
+    missing = column.is_null().to_numpy()
+    rows = np.flatnonzero(~missing)
+    if column.drop_nulls().n_unique() < 1 + several:
+        held = "no value" if missing.all() else f"one value only ({short(column.drop_nulls()[0])})"
+        raise all_problems(table.name, [f"the target {short(target)} holds {held}: is it the right column?"])
+    notes = list(table.notes)
+    if missing.any():
+        without = np.flatnonzero(missing)
+        where = listed([table.place(int(row)) for row in without[:_SHOWN]], len(without))
+        notes.append(f"rows without a target ({short(target)}) are left out: {len(without)}, {where}")
+    y = column.drop_nulls().to_numpy()
+    rest = replace(
+        table,
+        frame=frame.drop(target)[rows] if missing.any() else frame.drop(target),
+        types={name: kind for name, kind in table.types.items() if name != target},
+        notes=notes,
+        lines=None if table.lines is None else table.lines[rows],
+    )
+    return LabelledTable(table=rest, y=y, target=target, rows=rows)
+
+
+def _no_column(target: str, names: list[str]) -> str:
+    """What to say where the target is not there."""
+    near = get_close_matches(target, names, n=1)
+    meant = f" (did you mean {short(near[0])}?)" if near else ""
+    shown = listed([short(name) for name in names[:_MOST_NAMES]], len(names))
+    return f"there is no column {short(target)} to be the target{meant}; there are {shown}"

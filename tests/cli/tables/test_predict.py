@@ -1,0 +1,195 @@
+"""``dsna predict``: the same answers whole or in parts, from files or streams, safe to open in a spreadsheet."""
+
+import gzip
+import io
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+pytest.importorskip("typer")
+
+import dsna
+from dsna.app.predict import decide_anew
+from tests.cli.tables.small_files import ask, done, model_file, refused, table, write
+
+
+def new_rows(n=40):
+    return table(n, 1).drop("rare", "cost")
+
+
+def answers(path):
+    return pl.read_csv(path, infer_schema_length=None)
+
+
+@pytest.fixture
+def files(tmp_path):
+    return model_file(tmp_path), write(tmp_path, "new.csv", new_rows()), tmp_path / "out.csv"
+
+
+def test_classes_probabilities_and_sets(files):
+    model, new, out = files
+    assert "40 rows answered" in done(ask("predict", model, new, "-o", out)).stdout
+    found, own = answers(out), dsna.load(model)
+    assert found.columns == ["row", "person", "prediction", "probability of no", "probability of yes", "set"]
+    assert found["row"].to_list() == list(range(1, 41))
+    assert found["person"].to_list() == new_rows()["person"].to_list()
+    assert found["prediction"].to_list() == own.predict(new_rows()).tolist()
+    np.testing.assert_allclose(found["probability of yes"], own.predict_proba(new_rows())[:, 1], rtol=1e-5)
+    X = own.steps[0][1].transform(new_rows())
+    sets = own.steps[1][1].predict_set(X)
+    said = [" | ".join(name for name, there in zip(("no", "yes"), row, strict=True) if there) for row in sets]
+    assert [one or "" for one in found["set"].fill_null("")] == said
+
+
+def test_numbers_and_intervals(tmp_path):
+    model, new, out = model_file(tmp_path, "cost"), write(tmp_path, "new.csv", new_rows()), tmp_path / "out.csv"
+    done(ask("predict", model, new, "-o", out, "--coverage", "0.8"))
+    found, own = answers(out), dsna.load(model)
+    np.testing.assert_allclose(found["prediction"], own.predict(new_rows()), rtol=1e-9)
+    last = own.steps[1][1]
+    bounds = last.predict_interval(own.steps[0][1].transform(new_rows()), 0.8)
+    np.testing.assert_allclose(found["low"], bounds[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(found["high"], bounds[:, 1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("target", ["rare", "cost"])
+@pytest.mark.parametrize("words", [[], ["--explain"]])
+def test_parts_of_a_file_are_answered_as_the_whole_is(tmp_path, monkeypatch, target, words):
+    model, new = model_file(tmp_path, target), write(tmp_path, "new.csv", new_rows())
+    done(ask("predict", model, new, "-o", tmp_path / "whole.csv", *words))
+    for name in ("_ROWS", "_EXPLAINED_ROWS"):
+        monkeypatch.setattr(f"dsna.cli.tables.predict.{name}", 7)
+    done(ask("predict", model, new, "-o", tmp_path / "parts.csv", *words, "--jobs", "2"))
+    assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+def test_streams_and_packed_files(files, tmp_path):
+    model, new, out = files
+    done(ask("predict", model, new, "-o", out))
+    run = done(ask("predict", model, "-", "-o", "-", input=new.read_bytes()))
+    assert run.stdout_bytes == out.read_bytes()
+    assert "40 rows answered" in run.stderr
+    (tmp_path / "new.csv.gz").write_bytes(gzip.compress(new.read_bytes()))
+    done(ask("predict", model, tmp_path / "new.csv.gz", "-o", tmp_path / "packed.csv"))
+    assert (tmp_path / "packed.csv").read_bytes() == out.read_bytes()
+    new_rows().write_parquet(tmp_path / "new.parquet")
+    done(ask("predict", model, tmp_path / "new.parquet", "-o", tmp_path / "columns.csv"))
+    assert (tmp_path / "columns.csv").read_bytes() == out.read_bytes()
+
+
+def test_another_decision_needs_no_training(files):
+    model, new, out = files
+    own = dsna.load(model)
+    for words, decision in (
+        (["--costs", "20:1"], (20.0, 1.0)),
+        (["--costs", "[[0, 1], [20, 0]]"], [[0, 1], [20, 0]]),
+        (["--decision", "precision>=.5"], "precision>=.5"),
+    ):
+        done(ask("predict", model, new, "-o", out, "--force", *words))
+        assert answers(out)["prediction"].to_list() == decide_anew(own, decision).predict(new_rows()).tolist()
+    done(ask("predict", model, new, "-o", out, "--force", "--balance", "0"))
+    last = own.steps[1][1].with_decision(balance=0.0)
+    expected = last.predict(own.steps[0][1].transform(new_rows())).tolist()
+    assert answers(out)["prediction"].to_list() == expected
+
+
+def test_the_rows_behind_an_answer(files):
+    model, new, out = files
+    done(ask("predict", model, new, "-o", out, "--explain"))
+    found = answers(out)
+    known = set(table()["person"])
+    assert set(found["training row 1"]) <= known
+    assert (found["weight 1"] >= found["weight 2"]).all()
+    why = dsna.inspection.explain(dsna.load(model), new_rows())
+    assert found["training row 1"][3] == why.row_names(3, why.ordered()[0][3, :1])[0]
+
+
+def test_without_rows_numbers_of_rows_are_given(tmp_path):
+    data, new, out = write(tmp_path), write(tmp_path, "new.csv", new_rows()), tmp_path / "out.csv"
+    done(ask("train", data, "--target", "rare", "-o", tmp_path / "m.dsna", "--drop", "cost", "--no-rows"))
+    assert b"P0042" not in (tmp_path / "m.dsna").read_bytes()
+    done(ask("predict", tmp_path / "m.dsna", new, "-o", out, "--explain"))
+    assert answers(out)["training row 1"].cast(int).is_between(0, 119).all()
+    assert "person" not in answers(out).columns
+
+
+def test_text_is_safe_in_spreadsheets_unless_it_is_to_be_raw(files):
+    model, new, out = files
+    done(ask("predict", model, new, "-o", out, "--columns", "town,visits"))
+    towns = answers(out)["town"].to_list()
+    assert towns == [f"'{one}" if one[0] in "=-" else one for one in new_rows()["town"]]
+    done(ask("predict", model, new, "-o", out, "--columns", "town,visits", "--raw", "--force"))
+    assert answers(out)["town"].to_list() == new_rows()["town"].to_list()
+    assert answers(out)["visits"].cast(int).to_list() == new_rows()["visits"].to_list()
+
+
+def test_columns_are_found_by_name(files, tmp_path):
+    model, new, out = files
+    done(ask("predict", model, new, "-o", out))
+    mixed = new_rows().select(reversed(new_rows().columns)).with_columns(extra=pl.lit("=1"), rare=pl.lit("yes"))
+    other = write(tmp_path, "mixed.csv", mixed)
+    run = done(ask("predict", model, other, "-o", tmp_path / "mixed_out.csv"))
+    assert "'extra'" in run.stdout
+    assert "rare" not in run.stdout.replace("rare.dsna", "")
+    assert (tmp_path / "mixed_out.csv").read_bytes() == out.read_bytes()
+    fewer = write(tmp_path, "fewer.csv", new_rows().drop("size", "town"))
+    refused(ask("predict", model, fewer, "-o", tmp_path / "n.csv"), "'size', 'town'")
+    assert not (tmp_path / "n.csv").exists()
+
+
+def test_what_is_found_late_leaves_nothing_half_written(files, tmp_path, monkeypatch):
+    model, new, out = files
+    monkeypatch.setattr("dsna.cli.tables.predict._ROWS", 5)
+    new.write_bytes(new.read_bytes() + b"too,few\n")
+    refused(ask("predict", model, new, "-o", out), "line 42")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.csv", "rare.dsna"]
+
+
+def test_numbers_for_programs(files):
+    model, new, out = files
+    found = json.loads(done(ask("predict", model, new, "-o", out, "--json")).stdout)
+    assert found["rows"] == 40
+    assert found["answers"] == str(out)
+
+
+def test_what_is_no_model_for_this_is_refused(files, tmp_path):
+    _, new, out = files
+    dsna.save(dsna.DSNAClassifier(), tmp_path / "bare.dsna")
+    refused(ask("predict", tmp_path / "bare.dsna", new, "-o", out), "bare.dsna", "without the columns")
+    refused(ask("predict", new, new, "-o", out), "not a dsna model file")
+    refused(ask("predict", tmp_path / "gone.dsna", new, "-o", out), "gone.dsna: there is no such file")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "words, parts",
+    [
+        (["--decision", "perfection"], ["perfection"]),
+        (["--costs", "[[1]]"], ["2 x 2"]),
+        (["--balance", "7"], ["balance"]),
+        (["--columns", "nothing"], ["--columns nothing"]),
+        (["--coverage", "7"], ["--coverage"]),
+    ],
+)
+def test_what_a_user_can_mend_is_told(files, words, parts):
+    model, new, out = files
+    refused(ask("predict", model, new, "-o", out, *words), *parts)
+    assert not out.exists()
+
+
+def test_numbers_do_not_take_costs(tmp_path):
+    model, new = model_file(tmp_path, "cost"), write(tmp_path, "new.csv", new_rows())
+    refused(ask("predict", model, new, "-o", tmp_path / "o.csv", "--costs", "20:1"), "costs decide between classes")
+    refused(ask("predict", model, new, "-o", tmp_path / "o.csv", "--decision", "perfection"), "perfection")
+
+
+def test_rows_with_gaps_new_categories_and_odd_numbers_are_answered_with_notes(files, tmp_path):
+    model, _, out = files
+    text = "person,size,town,visits,since,smokes\na,,New York,3,2022-01-01,true\nb,oops,Oslo,,,\n"
+    (tmp_path / "odd.csv").write_text(text)
+    run = done(ask("predict", model, tmp_path / "odd.csv", "-o", out))
+    assert "New York" in run.stdout
+    assert "oops" in run.stdout
+    assert answers(io.BytesIO(out.read_bytes())).height == 2
