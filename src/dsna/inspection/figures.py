@@ -173,7 +173,7 @@ def range_edges(y: np.ndarray, bins: int = 10) -> np.ndarray:
     low, high = float(y.min()), float(y.max())
     first, last = np.quantile(y, [0.01, 0.99])
     inner = np.linspace(first, last, bins + 1)[1:-1]
-    return np.r_[low, np.unique(inner[(inner > low) & (inner < high)]), high]
+    return np.asarray(np.r_[low, np.unique(inner[(inner > low) & (inner < high)]), high])
 
 
 def range_figures(y_true: np.ndarray, y_pred: np.ndarray, edges: np.ndarray, cases: Cases) -> list[RangeFigures]:
