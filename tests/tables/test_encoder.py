@@ -6,53 +6,14 @@ import zlib
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
-from sklearn.pipeline import Pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dsna import CostSensitiveForestClassifier, DSNAClassifier, DSNAError
-from dsna._utils.invariants import Checked, InvariantError
-from dsna.inspection import explain
+from dsna import DSNAError
 from dsna.tables import TableEncoder, TableWarning
-
-N = 120
-FRAMES = {"pandas": lambda frame: frame, "polars": pl.from_pandas, "Arrow": pa.Table.from_pandas}
-every_frame = pytest.mark.parametrize("made", FRAMES.values(), ids=FRAMES)
-
-
-@parametrize_with_checks([TableEncoder()])
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
-
-
-def mixed(seed=0, n=N, holes=True):
-    """A column of each kind, with missing values."""
-    rng = np.random.RandomState(seed)
-    frame = pd.DataFrame(
-        {
-            "number": rng.normal(size=n),
-            "whole": rng.randint(0, 50, n),
-            "as text": rng.normal(size=n).round(3).astype(str),
-            "flag": rng.rand(n) < 0.3,
-            "answer": rng.choice(["yes", "no"], n),
-            "colour": rng.choice(["red", "green", "blue"], n, p=[0.6, 0.3, 0.1]),
-            "size": rng.choice(["low", "medium", "high"], n),
-            "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.randint(0, 1000, n), unit="D"),
-            "story": [f"the {rng.choice(['cat', 'dog'])} number {i} sat on a mat" for i in range(n)],
-            "id": [f"K{i:05d}" for i in rng.permutation(n)],
-        }
-    )
-    if holes:
-        frame["number"] = frame["number"].where(rng.rand(n) > 0.1)
-        frame["colour"] = frame["colour"].astype(object).where(rng.rand(n) > 0.1, None)
-        frame["day"] = frame["day"].where(rng.rand(n) > 0.1)
-    return frame
+from tests.tables.mixed_tables import FRAMES, every_frame, mixed
 
 
 def oracle(train, new):
@@ -372,55 +333,3 @@ def test_any_cells_give_finite_numbers_or_a_clear_error(train, new):
     for one in found:
         assert one.shape[1] == len(encoder.get_feature_names_out())
         assert np.all(np.isfinite(one))
-
-
-# State and pipelines ------------------------------------------------------------------------------------------------
-
-
-def test_state_is_plain_values_that_are_checked():
-    encoder = TableEncoder().fit(mixed())
-    for column in encoder._columns:
-        assert isinstance(column, Checked)
-        again = type(column).restored(dict(column.state))
-        assert again.suffixes() == column.suffixes()
-    number = encoder._columns[0]
-    with pytest.raises(InvariantError):
-        type(number).restored({**number.state, "decimal": ";"})
-    with pytest.raises(InvariantError):
-        type(encoder._filling).restored({**encoder._filling.state, "spread": np.zeros(6)})
-
-
-def model(**params):
-    return Pipeline(
-        [
-            ("columns", TableEncoder(**params)),
-            ("model", DSNAClassifier(CostSensitiveForestClassifier(10), random_state=0)),
-        ]
-    )
-
-
-@every_frame
-def test_explanations_speak_of_the_users_columns(made):
-    frame = mixed()[["number", "colour", "size", "day"]]
-    y = np.where((frame["colour"] == "red") & (frame["size"] == "high"), "rare", "usual")
-    fitted = model().fit(made(frame), y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        why = explain(fitted, made(frame)[:2], train=made(frame), id=[f"row {i}" for i in range(N)])
-    shown = why.compare(largest=2)
-    assert shown.index.tolist() == ["id", "class", "weight", "number", "colour", "size", "day"]
-    assert shown.loc["size"].iloc[0] in ("low", "medium", "high")
-
-
-def test_a_pipeline_is_cross_validated():
-    frame = mixed(n=150)
-    y = np.where(frame["colour"] == "red", "a", "b")
-    assert cross_val_score(model(), frame, y, cv=3).mean() > 0.9
-
-
-def test_output_can_be_a_frame():
-    frame = mixed()
-    encoder = TableEncoder().set_output(transform="pandas")
-    found = encoder.fit_transform(frame.set_index(frame["whole"] + 1000))
-    assert found.columns.tolist() == encoder.get_feature_names_out().tolist()
-    assert found.index[0] == frame["whole"][0] + 1000

@@ -129,3 +129,10 @@ def test_folds_depend_on_the_seed_alone():
 def test_too_few_rows_for_the_folds():
     with pytest.raises(TableError, match="use fewer folds with --folds"):
         split(small_tables.table("classification", n=4, rare=1), 5, 0)
+
+
+def test_a_file_is_taken_for_a_folder_of_one(tmp_path):
+    path = small_tables.write(tmp_path, "one", "classification")
+    (table,) = find_tables(path)
+    assert table.name == "one"
+    np.testing.assert_array_equal(table.X, find_tables(tmp_path)[0].X)
