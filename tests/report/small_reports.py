@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -32,12 +33,18 @@ def rows(n, seed=0):
     return X, X[:, 0] + 0.7 * X[:, 1] ** 2 + 0.3 * rng.randn(n)
 
 
+def of_a_sample(model, X, y):
+    """The model, with 600 rows answered out of bag, where it would answer 3,000."""
+    with patch("dsna.base._OOB_ROWS", 600):
+        return model.fit(X, y)
+
+
 @cache
-def two_classes(n=4000):
+def two_classes(n=1500):
     """More rows than are answered out of bag, so that weights differ."""
     X, score = rows(n)
     y = np.where(score > np.quantile(score, 0.96), "yes", "no")
-    return X, y, DSNAClassifier(CostSensitiveForestClassifier(10), random_state=0).fit(X, y)
+    return X, y, of_a_sample(DSNAClassifier(CostSensitiveForestClassifier(10), random_state=0), X, y)
 
 
 @cache
@@ -48,10 +55,10 @@ def three_classes(n=300):
 
 
 @cache
-def targets(n=4000):
+def targets(n=1500):
     X, score = rows(n, 2)
     y = np.exp(0.5 * score)
-    return X, y, DSNARegressor(CostSensitiveForestRegressor(10), random_state=0).fit(X, y)
+    return X, y, of_a_sample(DSNARegressor(CostSensitiveForestRegressor(10), random_state=0), X, y)
 
 
 @cache

@@ -7,6 +7,7 @@ as many rows as its weight says, and every figure and its range take the weights
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -172,7 +173,7 @@ def range_edges(y: np.ndarray, bins: int = 10) -> np.ndarray:
     low, high = float(y.min()), float(y.max())
     first, last = np.quantile(y, [0.01, 0.99])
     inner = np.linspace(first, last, bins + 1)[1:-1]
-    return np.unique(np.r_[low, inner[(inner > low) & (inner < high)], high])
+    return np.asarray(np.r_[low, np.unique(inner[(inner > low) & (inner < high)]), high])
 
 
 def range_figures(y_true: np.ndarray, y_pred: np.ndarray, edges: np.ndarray, cases: Cases) -> list[RangeFigures]:
@@ -191,10 +192,9 @@ def range_figures(y_true: np.ndarray, y_pred: np.ndarray, edges: np.ndarray, cas
     which = np.searchsorted(edges[1:-1], y_true, side="right")
     off = y_pred - y_true
     found = []
-    for r in range(max(len(edges) - 1, 1)):
+    for r, (low, high) in enumerate(pairwise(edges)):
         own = which == r
         part = cases.part(own)
-        ends = float(edges[r]), float(edges[min(r + 1, len(edges) - 1)])
         error, bias = part.mean(np.abs(off[own])), part.mean(off[own])
-        found.append(RangeFigures(*ends, float(part.weight.sum()), error, bias))
+        found.append(RangeFigures(float(low), float(high), float(part.weight.sum()), error, bias))
     return found

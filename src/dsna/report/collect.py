@@ -18,6 +18,8 @@ from .suspects import deciders, doubtful, suspect_section
 from .table import class_bars, summarize_columns, target_bars
 from .text import clean, percent, rounded
 
+_CASES, _FEWEST_CASES, _CASE_CELLS = 400, 40, 50_000
+
 
 def collect(
     model: Any,
@@ -69,7 +71,7 @@ def collect(
     names = tuple(clean(name, 60) for name in at.model.classes_) if at.is_classification else ()
     how = judged(at)
     doubts = doubtful(at, how)
-    some = picked_cases(at, how, max(1, int(about.cases)))
+    some = picked_cases(at, how, _usual_cases(len(at.table.names)) if about.cases is None else max(1, about.cases))
     further = np.array([row for row, *_ in deciders(at, doubts)], dtype=np.int64)
     why = why_section(at, how, some, further)
     shown = np.array(why.rows.number)
@@ -87,6 +89,11 @@ def collect(
         why=why,
         suspects=suspect_section(at, how, doubts, some, shown, names),
     )
+
+
+def _usual_cases(n_columns: int) -> int:
+    """How many cases are explained on the page, each with up to six rows beside it."""
+    return min(_CASES, max(_FEWEST_CASES, _CASE_CELLS // max(n_columns, 1)))
 
 
 def _checked_scores(scores: Iterable[Mapping[str, Any]] | None) -> tuple[Score, ...]:

@@ -24,13 +24,14 @@ class About:
     data_file : name of the data file in these commands.
     id : name of a column of ``X``, or one identifier for each row: what rows are called.
     left_out : pairs of a column and the reason why it was left out.
-    cases : how many cases the page explains, each with the training rows behind it.
+    cases : how many cases the page explains, each with the training rows behind it; None stands for 400, and for fewer
+        where the table is wide.
 
     Examples
     --------
     >>> from dsna.report import About
-    >>> About(target="survived").cases
-    400
+    >>> About(target="survived").model_file
+    'model.dsna'
     """
 
     title: str = "Model report"
@@ -39,7 +40,7 @@ class About:
     data_file: str = "data.csv"
     id: Any = None
     left_out: tuple[tuple[str, str], ...] = ()
-    cases: int = 400
+    cases: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

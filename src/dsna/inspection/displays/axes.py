@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,14 +14,37 @@ from ..figures import Figure
 MAIN, SECOND, PALE = "#2456c9", "#b8500a", "0.6"
 
 
-def axes_for(ax: Any, width: float = 6.4, height: float = 4.2) -> Any:
-    """The axes given, or those of a new figure; matplotlib is imported here."""
-    if ax is None:
-        ax = import_extra("matplotlib.pyplot", "report").subplots(figsize=(width, height), layout="constrained")[1]
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(alpha=0.3)
-    ax.set_axisbelow(True)
-    return ax
+class Display(ABC):
+    """Base class of the Displays: they hold what is drawn, and draw it on given axes or on those of a new figure."""
+
+    size: tuple[float, float] = (6.4, 4.2)  # of a new figure
+    ax_: Any
+    figure_: Any
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw; matplotlib is imported here.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        self
+        """
+        if ax is None:
+            ax = import_extra("matplotlib.pyplot", "report").subplots(figsize=self.size, layout="constrained")[1]
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(alpha=0.3)
+        ax.set_axisbelow(True)
+        self._draw(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @abstractmethod
+    def _draw(self, ax: Any) -> None:
+        """Draw on these axes."""
 
 
 def draw_ranges(ax: Any, at: np.ndarray, figures: Sequence[Figure], **how: Any) -> Any:

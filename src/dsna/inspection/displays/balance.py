@@ -11,12 +11,12 @@ from ..._utils.errors import DSNAError
 from ..figures import Cases, Figure, rare_targets
 from ..out_of_bag import explain_out_of_bag
 from ..pipeline import split_pipeline
-from .axes import MAIN, SECOND, axes_for, draw_ranges
+from .axes import MAIN, SECOND, Display, draw_ranges
 
 _BALANCES = tuple(step / 10 for step in range(11))
 
 
-class BalanceCurveDisplay:
+class BalanceCurveDisplay(Display):
     """Mean absolute error over all rows and over the rarest targets, for several values of ``balance``.
 
     Make it with :meth:`from_estimator` or :meth:`from_predictions`.
@@ -111,18 +111,7 @@ class BalanceCurveDisplay:
         of_rare = [cases.part(few).mean(error[few]) for error in errors.values()]
         return cls(list(errors), overall, of_rare, chosen).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> BalanceCurveDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        self
-        """
-        ax = axes_for(ax)
+    def _draw(self, ax: Any) -> None:
         at = np.array(self.balances)
         drawn = ((self.overall, MAIN, "all rows", -0.004), (self.rare, SECOND, "rare targets", 0.004))
         self.lines_ = [
@@ -133,5 +122,3 @@ class BalanceCurveDisplay:
             ax.axvline(self.chosen, color="0.35", linestyle="--", linewidth=1.0, label="this model")
         ax.set(xlabel="balance", ylabel="mean absolute error")
         ax.legend(edgecolor="none", framealpha=0.9)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

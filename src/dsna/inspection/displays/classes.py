@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..figures import Cases, ClassFigures, class_figures
-from .axes import MAIN, SECOND, axes_for, draw_ranges
+from .axes import MAIN, SECOND, Display, draw_ranges
 
 
-class RecallByClassDisplay:
+class RecallByClassDisplay(Display):
     """Recall and precision of each class, with 95 % ranges and the number of cases behind them.
 
     Make it with :meth:`from_estimator` or :meth:`from_predictions`.
@@ -79,18 +79,7 @@ class RecallByClassDisplay:
         found = class_figures(truth, y_pred, np.unique(truth).tolist(), cases)
         return cls(sorted(found, key=lambda one: -one.rows)).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> RecallByClassDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        self
-        """
-        ax = axes_for(ax)
+    def _draw(self, ax: Any) -> None:
         at = np.arange(len(self.figures), dtype=np.float64)
         points = {"linestyle": "none", "markersize": 7}
         recalls, precisions = [one.recall for one in self.figures], [one.precision for one in self.figures]
@@ -101,5 +90,3 @@ class RecallByClassDisplay:
         handles, labels = ax.get_legend_handles_labels()
         named = dict(zip(labels, handles, strict=True))
         ax.legend(named.values(), named.keys(), frameon=False, loc="lower left")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

@@ -11,12 +11,12 @@ from ..._utils.errors import DSNAError
 from ..._utils.validation import check_rows
 from ..out_of_bag import some_rows
 from ..pipeline import split_pipeline, transformed
-from .axes import axes_for
+from .axes import Display
 
 _SMALLEST, _LARGEST = 14.0, 320.0
 
 
-class NeighborhoodDisplay:
+class NeighborhoodDisplay(Display):
     """A query and its neighbours in the plane in which they differ most; larger points have more weight.
 
     Distances are those of the model's metric, as far as a plane can show them. Make it with :meth:`from_estimator` or
@@ -44,6 +44,8 @@ class NeighborhoodDisplay:
     >>> display.places.shape[1]
     2
     """
+
+    size = (6.0, 5.0)
 
     def __init__(self, places: np.ndarray, weight: np.ndarray, label: np.ndarray, shown: float = 1.0):
         self.places, self.weight, self.label, self.shown = places, weight, label, shown
@@ -106,18 +108,7 @@ class NeighborhoodDisplay:
         shown = float(np.sum(places**2) / total) if total > 0 else 1.0
         return cls(places, np.asarray(weight, dtype=np.float64), np.asarray(label), shown).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> NeighborhoodDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        self
-        """
-        ax = axes_for(ax, 6.0, 5.0)
+    def _draw(self, ax: Any) -> None:
         size = np.abs(self.weight)
         area = _SMALLEST + (_LARGEST - _SMALLEST) * size / max(size.max(), 1e-300)
         rim = np.where(self.weight < 0, "black", "white")
@@ -147,5 +138,3 @@ class NeighborhoodDisplay:
             f"Size: weight in the prediction{what}. Shown: {self.shown:.0%} of the distances", fontsize="small"
         )
         ax.legend(frameon=False, fontsize="small")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

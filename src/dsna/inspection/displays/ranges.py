@@ -9,10 +9,10 @@ import numpy as np
 
 from ..._utils.errors import DSNAError
 from ..figures import Cases, RangeFigures, range_edges, range_figures
-from .axes import MAIN, axes_for, draw_ranges
+from .axes import MAIN, Display, draw_ranges
 
 
-class ErrorByRangeDisplay:
+class ErrorByRangeDisplay(Display):
     """Mean absolute error in ranges of the target, with 95 % ranges, over a histogram of the rows.
 
     Make it with :meth:`from_estimator` or :meth:`from_predictions`.
@@ -90,18 +90,7 @@ class ErrorByRangeDisplay:
         found = range_figures(truth, said, range_edges(truth, bins), Cases.of(len(truth), sample_weight))
         return cls(found).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> ErrorByRangeDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        self
-        """
-        ax = axes_for(ax)
+    def _draw(self, ax: Any) -> None:
         low, high = (np.array([getattr(one, end) for one in self.figures]) for end in ("low", "high"))
         rows = ax.twinx()
         rows.bar(low, [one.rows for one in self.figures], high - low, align="edge", color="0.88", edgecolor="white")
@@ -116,5 +105,3 @@ class ErrorByRangeDisplay:
         ax.set(ylim=(0.0, 1.08 * top), xlabel="target", ylabel="mean absolute error")
         if any(one.few and one.cases for one in errors):
             ax.legend(frameon=False, loc="upper center")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

@@ -39,7 +39,8 @@ const caseFilters = {
 function whySection(body) {
   const every = [...cases.row.keys()];
   const state = { filter: "all", by: "case", down: false, words: "", page: 0, chosen: -1 };
-  let texts = null;
+  const texts = new Array(every.length);
+  const keys = new Float64Array(every.length);
   let listed = every;
   const search = el("input", { type: "search", id: "search", autocomplete: "off", spellcheck: "false" });
   const count = el("p", { class: "count", id: "count", "aria-live": "polite" });
@@ -56,19 +57,25 @@ function whySection(body) {
   });
 
   function searchable(i) {
-    texts ||= every.map((k) => [rows.id[cases.row[k]], ...caseColumns.slice(1).map((column) => column.text(k)), ...rows.cells[cases.row[k]]]
-      .join("\n").toLowerCase());
+    const row = cases.row[i];
+    texts[i] ??= [rows.id[row], ...caseColumns.slice(1).map((column) => column.text(i)), ...rows.cells[row]].join("\n").toLowerCase();
     return texts[i];
+  }
+
+  /** Texts to search in, made a few at a time while nothing else is to be done. */
+  function prepareSearch(from = 0) {
+    const to = Math.min(from + 250, every.length);
+    for (let i = from; i < to; i++) searchable(i);
+    if (to < every.length) setTimeout(prepareSearch, 10, to);
   }
 
   function list() {
     const column = caseColumns.find((one) => one.key === state.by);
     const words = state.words.toLowerCase().split(/\s+/).filter(Boolean);
-    const keys = new Map();
     listed = every.filter((i) => caseFilters[state.filter].keep(i) && words.every((word) => searchable(i).includes(word)));
-    for (const i of listed) keys.set(i, column.sort(i));
+    for (const i of listed) keys[i] = column.sort(i);
     const sign = state.down ? -1 : 1;
-    listed.sort((a, b) => sign * (keys.get(a) - keys.get(b)) || a - b);
+    listed.sort((a, b) => sign * (keys[a] - keys[b]) || a - b);
     show();
   }
 
@@ -129,6 +136,7 @@ function whySection(body) {
     count, el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Cases" }, table),
     el("div", { class: "pager" }, back, next, place), detail);
   filters.choose(every.some(caseFilters.worst.keep) ? "worst" : "all");
+  setTimeout(prepareSearch, 300);
 }
 
 /** What was answered and from which rows: sentences, and the rows side by side. */

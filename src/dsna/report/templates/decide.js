@@ -10,7 +10,8 @@ function prepared(given) {
   const weight = Float64Array.from(given.weight);
   const total = weight.reduce((sum, w) => sum + w, 0);
   const counts = classes.map((_, c) => given.truth.filter((t) => t === c).length);
-  return { ...given, n, probability, weight, total, counts };
+  const nGroups = given.group.reduce((most, group) => Math.max(most, group + 1), 0) || n;
+  return { ...given, n, probability, weight, total, counts, nGroups };
 }
 
 /** The class of least expected cost; of classes that differ only by rounding, the first. */
@@ -27,7 +28,7 @@ function cheapest(probability, costs) {
 
 /** Weights, squared weights and cases by class and prediction, and the mean cost with its standard error. */
 function tally(predicted, costs) {
-  const { n, truth, weight, total, group } = decideData;
+  const { n, truth, weight, total, group, nGroups } = decideData;
   const zeros = () => classes.map(() => new Float64Array(classes.length));
   const [W, squares, cases] = [zeros(), zeros(), zeros()];
   let sum = 0;
@@ -39,13 +40,10 @@ function tally(predicted, costs) {
     sum += w * costs[t][s];
   }
   const mean = sum / total;
-  const parts = new Map();
-  for (let i = 0; i < n; i++) {
-    const key = group.length ? group[i] : i;
-    parts.set(key, (parts.get(key) || 0) + weight[i] * (costs[truth[i]][predicted[i]] - mean));
-  }
+  const parts = new Float64Array(nGroups);
+  for (let i = 0; i < n; i++) parts[group.length ? group[i] : i] += weight[i] * (costs[truth[i]][predicted[i]] - mean);
   let variance = 0;
-  for (const part of parts.values()) variance += part * part;
+  for (const part of parts) variance += part * part;
   return { W, squares, cases, mean, error: Math.sqrt(variance) / total };
 }
 
@@ -92,10 +90,13 @@ function costSentence(counted) {
   return `Expected cost of 1,000 cases: ${number(mean, 3)}, with 95 % certainty between ${number(Math.max(mean - half, 0), 3)} and ${number(mean + half, 3)}.`;
 }
 
-function ownPrediction() {
-  const losses = decideData.gain.map((line) => line.map((gain) => -gain));
-  return decideData.probability.map((p) => cheapest(p, losses));
+/** A function of costs: what 1,000 cases cost, decided once and for all by given losses. */
+function costOf(losses) {
+  const { W } = tally(decideData.probability.map((p) => cheapest(p, losses)), losses);
+  return (costs) => (1000 / decideData.total) * W.reduce((sum, line, t) => sum + line.reduce((part, w, s) => part + w * costs[t][s], 0), 0);
 }
+
+const ownLosses = () => decideData.gain.map((line) => line.map((gain) => -gain));
 
 const predictCommand = (option) => `dsna predict ${quoted(report.model_file)} new.csv -o predicted.csv ${option}`;
 const costsOption = (costs) => `--costs ${quoted(JSON.stringify(costs))}`;
@@ -107,7 +108,8 @@ function decideTwo(body) {
   const state = { mode: "costs", miss: 10, alarm: 1, wish: { recall: 0, precision: 0 } };
   const rareProbability = decideData.probability.map((p) => p[rare]);
   const sorted = sortedByProbability(rareProbability);
-  const ownCounts = (costs) => tally(ownPrediction(), costs).mean;
+  const ownCost = costOf(ownLosses());
+  const neverCost = costOf([0, 1].map(() => [0, 1].map((said) => Number(said === rare))));
 
   const costs = () => {
     const matrix = [[0, 0], [0, 0]];
@@ -157,8 +159,7 @@ function decideTwo(body) {
     verdict.replaceChildren("Say ", el("b", {}, own(classes[rare])), " from a probability of ",
       el("b", { id: "threshold", text: percent(threshold) }), " on.");
     cost.textContent = costSentence(counted);
-    const never = tally(rareProbability.map(() => other), costs()).mean;
-    const words = [`Never saying so would cost ${number(1000 * never, 3)}, the model's own decision (${decideData.decision}) ${number(1000 * ownCounts(costs()), 3)}.`];
+    const words = [`Never saying so would cost ${number(neverCost(costs()), 3)}, the model's own decision (${decideData.decision}) ${number(ownCost(costs()), 3)}.`];
     if (wish) {
       const { recall, precision } = wish;
       words.push(recall.value === null ? "" : `With thresholds chosen without the case, recall is ${percent(recall.value)} (${percent(recall.low)} to ${percent(recall.high)})` +
@@ -267,12 +268,13 @@ function decideMany(body) {
   const beside = el("p", { class: "hint", id: "beside" });
   const table = scroll("Confusion matrix");
   const command = commandLine("command");
+  const ownCost = costOf(ownLosses());
 
   function update() {
     const predicted = decideData.probability.map((p) => cheapest(p, costs));
     const counted = tally(predicted, costs);
     cost.textContent = costSentence(counted);
-    beside.textContent = `The model's own decision (${decideData.decision}) would cost ${number(1000 * tally(ownPrediction(), costs).mean, 3)}.`;
+    beside.textContent = `The model's own decision (${decideData.decision}) would cost ${number(ownCost(costs), 3)}.`;
     table.replaceChildren(confusionTable(counted));
     command.code.textContent = predictCommand(costsOption(costs));
   }
