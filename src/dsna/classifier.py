@@ -311,6 +311,15 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         Returns
         -------
         array of shape (n, n_classes), bool
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from dsna import CostSensitiveForestClassifier, DSNAClassifier
+        >>> X, y = make_classification(300, weights=[0.9], random_state=0)
+        >>> model = DSNAClassifier(CostSensitiveForestClassifier(10), random_state=0).fit(X, y)
+        >>> bool((model.in_set(model.predict_proba(X)) == model.predict_set(X)).all())
+        True
         """
         if not is_number(coverage) or not 0.0 < coverage < 1.0:
             raise DSNAError(f"coverage={coverage!r} is to be a share, above 0 and below 1.")

@@ -18,7 +18,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import polars as pl
+import pandas as pd
 
 from tests.io.forged_models import forge
 from tests.small_models import build
@@ -31,18 +31,18 @@ X = RNG.randn(120, 4)
 QUERY = RNG.randn(9, 4)
 CODE = (X[:, 0] > 0.5).astype(int) + (X[:, 1] > 1.0)
 LABEL = X[:, 0] + 0.1 * RNG.randn(len(X))
-TABLE = pl.DataFrame(
+TABLE = pd.DataFrame(  # the threads of polars would not survive the fork
     {
         "who": [f"P{i:03d}" for i in range(len(X))],
-        "size": [None if i % 9 == 0 else float(one) for i, one in enumerate(X[:, 0])],
         "town": [("Oslo", "é", "b\0", "=1")[i % 4] for i in range(len(X))],
         "pain": [("low", "medium", "high")[i % 3] for i in range(len(X))],
         "on": [dt.date(2020, 1, 1) + dt.timedelta(days=i % 50) for i in range(len(X))],
         "at": [dt.datetime(2020, 1, 1, i % 24) for i in range(len(X))],
         "says": [f"a text of some words {i} and {i % 7}" for i in range(len(X))],
         "flag": [None if i % 5 == 0 else i % 2 == 0 for i in range(len(X))],
-    }
-)
+    },
+    dtype=object,
+).assign(size=np.where(np.arange(len(X)) % 9 == 0, np.nan, X[:, 0]))
 WORDS = np.array(["rare", "some", "most"], dtype=object)[CODE]
 
 
@@ -78,7 +78,7 @@ def originals() -> dict[str, bytes]:
         "labels, neighbours": dsna.DSNARegressor(neighbors, random_state=0).fit(X, LABEL),
         "two outputs": build(dsna.DSNARegressor, **few).fit(X, both),
     }
-    table = TABLE.with_columns(kind=WORDS)
+    table = TABLE.assign(kind=WORDS)
     for name, kind, y in (
         ("table of classes", dsna.DSNAClassifier, WORDS),
         ("table of labels", dsna.DSNARegressor, LABEL),
@@ -132,7 +132,7 @@ def _examine_table(model) -> str:
     encoder, last = (step for _, step in model.steps)
     if not hasattr(encoder, "types_"):
         return "sound"
-    query = TABLE[:9]
+    query = TABLE.iloc[:9]
     try:
         encoder.get_feature_names_out()
         X = encoder.transform_with_notes(query)[0]

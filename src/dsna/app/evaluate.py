@@ -142,6 +142,21 @@ def evaluate_model(model: Pipeline, table: FileTable, target: str | None = None)
     model : fitted pipeline of a TableEncoder and a DSNA estimator.
     table : the held-out rows.
     target : name of the target column; None: the one of training.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from dsna import CostSensitiveForestRegressor, DSNARegressor
+    >>> from dsna.tables import FileTable, TableEncoder
+    >>> frame = polars.DataFrame({"size": range(80), "cost": [0.5 * i for i in range(80)]})
+    >>> model = make_pipeline(
+    ...     TableEncoder(target="cost"), DSNARegressor(CostSensitiveForestRegressor(5), random_state=0)
+    ... )
+    >>> model = model.fit(frame[::2], frame["cost"].to_numpy()[::2])
+    >>> held_out = FileTable(name="t.csv", frame=frame[1::2], types={}, notes=[])
+    >>> list(evaluate_model(model, held_out).scores.overall["dsna"])
+    ['mean absolute error', 'of rare targets', 'R2']
     """
     encoder, last = (step for _, step in model.steps)
     classes = is_classification(model)

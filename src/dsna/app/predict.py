@@ -108,6 +108,20 @@ class Answerer:
     ----------
     notes : what was noted of the rows so far, and how often.
     done : rows answered so far.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from dsna import CostSensitiveForestClassifier, DSNAClassifier
+    >>> from dsna.app.predict import Answerer, PredictOptions, decide_anew
+    >>> from dsna.tables import TableEncoder
+    >>> frame = polars.DataFrame({"size": range(60), "kind": ["rare" if i > 50 else "common" for i in range(60)]})
+    >>> forest = CostSensitiveForestClassifier(5)
+    >>> model = make_pipeline(TableEncoder(target="kind"), DSNAClassifier(forest, random_state=0))
+    >>> model = model.fit(frame, frame["kind"].to_numpy())
+    >>> Answerer(decide_anew(model, (20.0, 1.0)), PredictOptions()).answer(frame[58:]).columns
+    ['row', 'prediction', 'probability of common', 'probability of rare', 'set']
     """
 
     def __init__(self, model: Pipeline, options: PredictOptions) -> None:
