@@ -55,6 +55,9 @@ def benchmark(
     ] = False,
     ablation: Annotated[bool, flag("--ablation", "Also run our method stage by stage.")] = False,
     report: Annotated[Path | None, folder("Folder for the page benchmark.md, PNG and CSV files.")] = None,
+    summary_only: Annotated[
+        bool, flag("--summary-only", "Run nothing: summarise what results.csv holds of the methods and seeds named.")
+    ] = False,
 ) -> None:
     """Compare our methods with common alternatives on every table of a folder.
 
@@ -98,6 +101,7 @@ def benchmark(
             tuned=tuned,
             ablation=ablation,
             report=report,
+            summary_only=summary_only,
         )
         code = run_study(Benchmark(options), say)
     raise typer.Exit(code)

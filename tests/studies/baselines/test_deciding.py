@@ -5,12 +5,13 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import f1_score
+from sklearn.metrics import balanced_accuracy_score, f1_score
 from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
 from dsna import DSNAError
 from dsna.studies.baselines import Coded, PriorsDivided, TunedThresholds
+from dsna.studies.baselines.deciding import MEASURES
 
 
 def drawn(classes=2, n=500, seed=0):
@@ -26,6 +27,15 @@ def test_two_classes_get_the_threshold_that_scikit_learn_tunes_by_refitting(meas
     model = TunedThresholds(LogisticRegression(), random_state=5).fit(X, y)
     again = drawn(seed=1)[0]
     np.testing.assert_array_equal(model.with_decision(measure).predict(again), expected.predict(again))
+
+
+@pytest.mark.parametrize("name, params", [("balanced_accuracy", {}), ("f1_macro", {"average": "macro"})])
+def test_measures_are_those_of_scikit_learn(name, params):
+    rng = np.random.RandomState(0)
+    function = {"balanced_accuracy": balanced_accuracy_score, "f1_macro": f1_score}[name]
+    for classes in (2, 3, 5):
+        truth, said = rng.randint(classes, size=(2, 12))
+        assert MEASURES[name](truth, said) == pytest.approx(function(truth, said, **params))
 
 
 def test_several_classes_get_priors_and_factors_that_serve_macro_f1_on_the_inner_folds():

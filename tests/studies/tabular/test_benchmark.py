@@ -240,6 +240,18 @@ def test_tuned_methods_stand_beside_untuned_ones(benchmark, tmp_path, monkeypatc
     assert (refused.exit_code, "one after the other" in refused.output) == (2, True)
 
 
+def test_what_is_there_is_summarised_without_running_the_rest(benchmark, tmp_path, monkeypatch):
+    some = ["--methods", "kNN,RF", "--folds", "2", "--only", "price"]
+    benchmark(*some)
+    benchmark("--methods", "kNN", "--folds", "2", "--only", "price", "--seed", "1")
+    seen = counted(monkeypatch)
+    result = benchmark(*some, "--seed", "0", "--seed", "1", "--summary-only", "--report", tmp_path / "report")
+    assert result.exit_code == 0, result.output
+    assert not seen
+    page = (tmp_path / "report" / "benchmark.md").read_text(encoding="utf-8")
+    assert "Run with fewer seeds than the others: RF (1)." in page
+
+
 def test_result_file_in_the_folder_is_no_table(benchmark, folder):
     for _ in range(2):
         result = benchmark(*FEW, "--only", "price", out=folder)

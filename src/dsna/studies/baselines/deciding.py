@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.metrics import f1_score
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV, cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,13 +16,34 @@ from ..._utils.errors import DSNAError
 from .wrapping import Wrapped
 
 INNER_FOLDS = 3
-#: What thresholds are tuned for, as scikit-learn calls it; the first is what `predict` follows.
-MEASURES = ("balanced_accuracy", "f1_macro")
 _STEPS = 2.0 ** np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])  # tried on the factor of a class
 _PASSES = 5
 _BETTER = 1e-9
 _EDGE = 1e-12
 _FLAT = 1e-4  # probabilities of a fold that differ by less are alike
+
+
+def _counts(truth: np.ndarray, said: np.ndarray) -> np.ndarray:
+    """Rows by class and by prediction, of classes from 0."""
+    k = int(max(truth.max(), said.max())) + 1
+    return np.bincount(truth * k + said, minlength=k * k).reshape(k, k)
+
+
+def _balanced_accuracy(truth: np.ndarray, said: np.ndarray) -> float:
+    counts = _counts(truth, said)
+    total = counts.sum(axis=1)
+    return float(np.mean(np.diag(counts)[total > 0] / total[total > 0]))
+
+
+def _f1_macro(truth: np.ndarray, said: np.ndarray) -> float:
+    counts = _counts(truth, said)
+    total = counts.sum(axis=0) + counts.sum(axis=1)
+    return float(np.mean(2.0 * np.diag(counts)[total > 0] / total[total > 0]))
+
+
+#: What thresholds are tuned for, as scikit-learn calls and defines it; the first is what `predict` follows.  These
+#: functions are a hundred times as fast as scikit-learn's, which are asked at each of a hundred thresholds.
+MEASURES = {"balanced_accuracy": _balanced_accuracy, "f1_macro": _f1_macro}
 
 
 class DecidedLater(ClassifierMixin, Wrapped):
@@ -146,7 +167,7 @@ class TunedThresholds(DecidedLater):
                     self.factors_of_ = {measure: _threshold(proba, code, folds, measure) for measure in MEASURES}
             else:
                 self.factors_of_["f1_macro"] = _search(proba, code, shares)
-        self.factors_ = self.factors_of_[MEASURES[0]]
+        self.factors_ = self.factors_of_["balanced_accuracy"]
 
     def with_decision(self, decision: str) -> TunedThresholds:
         """The same fit with the thresholds for another measure."""
@@ -178,7 +199,8 @@ class _Known(ClassifierMixin, BaseEstimator):
 
 def _threshold(proba: np.ndarray, code: np.ndarray, folds: list[Any], measure: str) -> np.ndarray:
     """Factors that stand for scikit-learn's choice of a threshold on held-out probabilities."""
-    tuner = TunedThresholdClassifierCV(_Known(), scoring=measure, response_method="predict_proba", cv=folds)
+    scorer = make_scorer(MEASURES[measure])
+    tuner = TunedThresholdClassifierCV(_Known(), scoring=scorer, response_method="predict_proba", cv=folds)
     at = np.clip(tuner.fit(proba, code).best_threshold_, _EDGE, 1.0 - _EDGE)
     return np.array([at, 1.0 - at])
 
@@ -187,7 +209,7 @@ def _search(proba: np.ndarray, code: np.ndarray, shares: np.ndarray) -> np.ndarr
     """Factors of classes for macro-F1, one class at a time, while they get better."""
 
     def score(factors: np.ndarray) -> float:
-        return float(f1_score(code, (proba * factors).argmax(axis=1), average="macro", zero_division=0))
+        return _f1_macro(code, (proba * factors).argmax(axis=1))
 
     best = max((shares**power for power in (0.0, 0.5, 1.0)), key=score)
     reached = score(best)

@@ -53,6 +53,8 @@ class Options(StudyOptions):
         Whether the stages of our method are run too.
     report : Path or None, default=None
         Folder for the page, the figures and the tables.
+    summary_only : bool, default=False
+        Whether nothing is run, and what the results file holds is summarised.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Options(StudyOptions):
     tuned: bool = False
     ablation: bool = False
     report: Path | None = None
+    summary_only: bool = False
 
     @property
     def n_folds(self) -> int:
@@ -158,7 +161,14 @@ class Benchmark(Study):
 
     def run(self, left: Sequence[Key]) -> Iterator[Row]:
         """One method, with all its decisions, on one fold of one table at a time, in processes."""
-        return in_processes(families(self.jobs[key] for key in left), self.options.jobs)
+        return in_processes(families(self.jobs[key] for key in self._to_run(left)), self.options.jobs)
+
+    def steps(self, left: Sequence[Key]) -> int:
+        """Number of fits."""
+        return len(self._to_run(left))
+
+    def _to_run(self, left: Sequence[Key]) -> Sequence[Key]:
+        return () if self.options.summary_only else left
 
     def describe(self, row: Mapping[str, Any]) -> str:
         """Method and table."""

@@ -166,8 +166,8 @@ Written by `dsna benchmark DIR --report DIR`; [how to read it](../benchmark_howt
 and one thread, and is untuned, as its library ships it, unless a section says otherwise. Ranks are taken on each table
 (1 is best, ties share) and averaged over tables, among the methods that have the score. `macro f1 tuned` is macro-F1
 with the decision chosen for it on the training rows. A tie is a difference below {TIE}; p values are of the Wilcoxon
-signed-rank test over tables, corrected for the number of peers by Holm's rule. `seconds` is fitting and predicting in
-all, with one seed."""
+signed-rank test over tables, corrected for the number of peers by Holm's rule. `seconds` are CPU seconds of fitting and
+predicting in all, with one seed."""
 _UNITS = {
     "classification": ":",
     "regression": ", errors in standard deviations of the training targets (SERA: mean over rows, in variances), "
