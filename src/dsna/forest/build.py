@@ -29,7 +29,7 @@ def draw_sizes(max_features: Any, n_draws: int, n_features: int) -> np.ndarray:
         if max_features == "auto":
             # Single features, pairs and larger sets compete; the gain decides.
             sizes = np.array((1, root, 2, 1, root, 2, 1, root, 2, root))[np.arange(n_draws) % 10]
-            return np.asarray(np.minimum(sizes, n_features))
+            return np.sort(np.minimum(sizes, n_features))
         if max_features != "sqrt":
             raise DSNAError(f"max_features={max_features!r} is unknown: use 'auto', 'sqrt', a number or None.")
         size = root

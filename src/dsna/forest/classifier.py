@@ -44,7 +44,7 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         single features, pairs and sets of sqrt(n_features) compete for the largest gain.
     n_draws : int, default=10
         Random feature subsets that a node tries.
-    splits : {"both", "oblique", "axis"}, default="both"
+    splits : {"oblique", "both", "axis"}, default="oblique"
         "oblique" learns an SVM on every subset, also on single features; "axis" tries single features only, each at
         its best threshold; with "both", subsets of one feature are cut at their best threshold, larger ones by
         an SVM, and nodes of few rows (``max_features="auto"``: fewer than four for each feature) try single features.
@@ -116,7 +116,7 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         min_samples_leaf: int | str = "auto",
         max_features: Any = "auto",
         n_draws: int = 10,
-        splits: str = "both",
+        splits: str = "oblique",
         C: float = 10.0,
         cost: Any = "inverse",
         threshold: str = "gain",

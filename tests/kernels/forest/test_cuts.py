@@ -74,7 +74,7 @@ def test_nodes_take_the_best_feature_at_its_best_threshold(n_classes, outputs, l
     growth = growth_of(table, n_classes, axis=1, min_leaf=2)
     # So many draws find every feature.
     tree = GrownTree(table, growth, [1] * 100)
-    assert len(tree.splits()) > 3
+    assert len(tree.splits()) > 1
     for node in tree.splits():
         ((feature, _),) = node["split"].items()
         found = slow_gain(table, n_classes, node["rows"], node["left"]["rows"])
