@@ -59,11 +59,12 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         How much rare classes count in predictions (not in probabilities): 1 predicts as if all classes were equally
         common, which serves balanced accuracy; 0 for the class shares of the training rows, which serves accuracy.
     decision : str, scorer, cost matrix or cost function, default="balanced"
-        What `predict` serves. "balanced" takes the class of largest probability / share^balance. "f1", "mcc", "gmean",
-        "recall>=.9" or "precision>=.5" (of the rarest class), a scorer of scikit-learn or its name: factors of the
-        classes that are best for it on out-of-bag rows. A matrix of costs (a row for each true class, a column for each
-        predicted one) or a function ``cost(true, predicted)``: the least expected cost. "paper": each neighbour whose
-        coefficient is not zero has one vote. All but "balanced" and "paper" ignore `balance`. See `with_decision`.
+        What `predict` serves. "balanced" takes the class of largest probability / share^balance. "f1", "f1_macro",
+        "mcc", "gmean", "recall>=.9" or "precision>=.5" (of the rarest class), a scorer of scikit-learn or its name:
+        factors of the classes that are best for it on out-of-bag rows. A matrix of costs (a row for each true class, a
+        column for each predicted one) or a function ``cost(true, predicted)``: the least expected cost. "paper": each
+        neighbour whose coefficient is not zero has one vote. All but "balanced" and "paper" ignore `balance`. See
+        `with_decision`.
     trend : {"logistic"}, classifier or None, default="logistic"
         A smooth model of the whole table, whose probabilities are a third opinion beside those of coefficients and
         vote: a logistic regression on the inputs and on radial functions of them; a classifier of scikit-learn with

@@ -13,6 +13,7 @@ from dsna.prediction.measures import MEASURES, find_measure
 ORACLES = {
     "balanced": balanced_accuracy_score,
     "f1": lambda truth, said: f1_score(truth, said, average="binary" if truth.max() == 1 else "macro", zero_division=0),
+    "f1_macro": lambda truth, said: f1_score(truth, said, average="macro", zero_division=0),
     "mcc": matthews_corrcoef,
     "gmean": g_mean_score,
 }
@@ -44,7 +45,7 @@ def test_measures_are_those_of_scikit_learn(name, n_classes):
     assert np.isfinite(MEASURES[name](counts(code, everything, n_classes), n_classes - 1))
 
 
-@pytest.mark.parametrize("name", ["f1", "mcc", "gmean", "recall>=.8", "precision>=.6"])
+@pytest.mark.parametrize("name", ["f1", "f1_macro", "mcc", "gmean", "recall>=.8", "precision>=.6"])
 def test_two_classes_are_decided_nearly_as_well_as_by_any_threshold(name):
     found, prior = answers(3000)
     measure = find_measure(name)
@@ -58,7 +59,7 @@ def test_two_classes_are_decided_nearly_as_well_as_by_any_threshold(name):
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("name", ["f1", "mcc", "gmean"])
+@pytest.mark.parametrize("name", ["f1", "f1_macro", "mcc", "gmean"])
 def test_fresh_rows_are_decided_better_than_by_balance_or_population(name, n_classes):
     (known, prior), (fresh, _) = answers(3000, n_classes), answers(20_000, n_classes, seed=1)
     learned = learn_decision(name, 1.0, known, np.arange(n_classes), prior, None)

@@ -17,7 +17,10 @@ from .tables.predict import predict
 from .tables.train import train
 from .warmup import warmup
 
-_HELP = "Imbalanced classification and regression: compare methods on your own tables; find edges in photos."
+_HELP = (
+    "Imbalanced classification and regression: from a table to a decision that rare cases count in, with the rows "
+    "behind it. Begin with **dsna demo**, or with **dsna train data.csv --target COLUMN**."
+)
 
 app = typer.Typer(
     help=_HELP,

@@ -21,10 +21,14 @@ def _recalls(counts: np.ndarray) -> np.ndarray:
     return np.asarray(np.diag(counts)[total > 0] / total[total > 0])
 
 
+def _f1_by_class(counts: np.ndarray) -> np.ndarray:
+    """F1 of each class."""
+    return np.asarray(2.0 * np.diag(counts) / np.maximum(counts.sum(axis=0) + counts.sum(axis=1), _TINY))
+
+
 def _f1(counts: np.ndarray, rare: int) -> float:
     """F1 of the rarest of two classes, mean over more."""
-    found = 2.0 * np.diag(counts) / np.maximum(counts.sum(axis=0) + counts.sum(axis=1), _TINY)
-    return float(found[rare] if len(counts) == 2 else found.mean())
+    return float(_f1_by_class(counts)[rare]) if len(counts) == 2 else float(_f1_by_class(counts).mean())
 
 
 def _mcc(counts: np.ndarray, rare: int) -> float:
@@ -38,6 +42,7 @@ def _mcc(counts: np.ndarray, rare: int) -> float:
 MEASURES: dict[str, Callable[[np.ndarray, int], float]] = {
     "balanced": lambda counts, rare: float(_recalls(counts).mean()),
     "f1": _f1,
+    "f1_macro": lambda counts, rare: float(_f1_by_class(counts).mean()),
     "mcc": _mcc,
     "gmean": lambda counts, rare: float(np.prod(_recalls(counts)) ** (1.0 / len(_recalls(counts)))),
 }

@@ -58,7 +58,7 @@ function decideBalance(body) {
 
   slider.addEventListener("input", update);
   body.append(
-    el("p", { class: "hint", text: "More balance gives rare targets more weight: their error falls, and that over all rows rises. All figures are out of bag, with the blend and the decision of this model. They can differ slightly from those above, because distances are measured in the metric of all trees." }),
+    el("p", { class: "hint", text: "More balance gives rare targets more weight: as a rule their error falls and that over all rows rises, but not on every table. All figures are out of bag, with the blend and the decision of this model. They can differ slightly from those above, because distances are measured in the metric of all trees." }),
     el("div", { class: "columns" }, el("div", {}, el("div", { class: "control" },
       el("div", { class: "head" }, el("label", { for: "balance", text: "Balance" }), shown), slider), verdict), figure), table,
     el("h3", { text: "Train with this balance" }), command.box);
