@@ -25,8 +25,8 @@ help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo "  Another interpreter: make PYTHON=python3.12 ..."
 
-demo: $(DEMO_READY)  ## fit on imbalanced tables that scikit-learn ships, beside other forests
-	$(PY) examples/demo.py
+demo: $(DEMO_READY)  ## the whole job once, on a table that scikit-learn ships: train, report page, predict, explain
+	$(PY) -m dsna demo --out dsna-demo --force
 
 test: lint  ## lint, types, tests and doctests, and the share of lines that they run
 	COVERAGE_CORE=$$($(PY) -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
@@ -63,7 +63,7 @@ clean:  ## remove caches and build products (.venv and its kin stay)
 	$@ -m pip install --quiet --upgrade pip
 
 $(DEMO_READY): pyproject.toml | $(PY)
-	$(PY) -m pip install --quiet -e '.[bench]'
+	$(PY) -m pip install --quiet -e '.[app]'
 	@touch $@
 
 $(TEST_READY): pyproject.toml | $(PY)

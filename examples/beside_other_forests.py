@@ -1,6 +1,6 @@
 """Rare digits and rare targets: our estimators beside the usual ones, in under a minute.
 
-    python examples/demo.py
+    python examples/beside_other_forests.py
 
 Both data sets come with scikit-learn. Every score is taken on a half of the rows that no method has seen.
 """
