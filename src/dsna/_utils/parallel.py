@@ -16,9 +16,23 @@ from .progress import tracked
 _CHUNK = 1024
 
 
+class _Lent:
+    """The memory of a read-only array, said to be writable."""
+
+    def __init__(self, array: np.ndarray):
+        self.array = array  # so that the memory stays
+        interface = array.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+
+
 def writable(array: np.ndarray) -> np.ndarray:
-    """The array, or a copy of one that a process backend handed over read-only (a type of its own to numba)."""
-    return np.require(array, requirements=["C", "W"])
+    """The array as kernels take it, which read their arguments only: C-contiguous, aligned, plain and called writable.
+
+    To numba, a read-only array has a type of its own. One that a process backend or a file has mapped is not copied:
+    the result is a view of the same memory, and writing to it is an error that ends the process.
+    """
+    plain = np.require(array, requirements=["C", "A", "E"])
+    return plain if plain.flags.writeable else np.asarray(_Lent(plain))
 
 
 def in_parallel(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .parallel import writable
+
 _ROUNDING = 1e-9
 
 
@@ -52,5 +54,5 @@ def rowwise_product(X: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     from .._kernels.products import rowwise_product as fill
 
     out = np.empty((len(X), matrix.shape[1]))
-    fill(np.require(X, np.float64, ["C", "W"]), np.require(matrix, np.float64, ["C", "W"]), out)
+    fill(writable(np.asarray(X, dtype=np.float64)), writable(np.asarray(matrix, dtype=np.float64)), out)
     return out

@@ -5,7 +5,7 @@ import numpy as np
 from ..jit import TIE, kernel
 from ..sorting import kth_smallest, order_of
 
-BUCKETS = 256
+BUCKETS = 256  # into which more values than that are dealt, to find one of them by its rank
 
 
 @kernel
@@ -126,7 +126,7 @@ def gather(leaves, fold, left_out, leaf_ptr, leaf_rows, row_fold, row_weight, ra
     M = rows.shape[1]
     N = row_weight.shape[0]
     even = _all_ones(row_weight)
-    # One sum for each training row, zero where a query has not met it.
+    # One sum for each training row, zero where a query has not met it; unsigned row numbers, as in ``route``.
     sums = np.zeros(N)
     met = np.empty(N + 1, np.int64)
     rank = np.empty(N)
@@ -152,11 +152,12 @@ def gather(leaves, fold, left_out, leaf_ptr, leaf_rows, row_fold, row_weight, ra
                 total += row_weight[leaf_rows[k]]
             for k in range(begin, end):
                 row = np.uint32(leaf_rows[k])
-                if row_weight[row] == 0.0 or (fold[i] >= 0 and row_fold[row] == fold[i]):
+                share = row_weight[row] / total
+                if not share > 0.0 or (fold[i] >= 0 and row_fold[row] == fold[i]):
                     continue
                 met[n_met] = row
                 n_met += np.int64(sums[row] == 0.0)
-                sums[row] += row_weight[row] / total
+                sums[row] += share
         for k in range(n_met):
             rank[k] = -sums[met[k]]
         if n_met > M:
