@@ -27,7 +27,7 @@ from dsna.tables.read import Table
 METHODS: dict[str, Callable[..., Any]] = {
     "RandomForest": RandomForestRegressor,
     "ExtraTrees": ExtraTreesRegressor,
-    "CS-RF, oblique": lambda **params: CostSensitiveForestRegressor(splits="oblique", **params),
+    "CS-RF, both": lambda **params: CostSensitiveForestRegressor(splits="both", **params),
     "CS-RF": CostSensitiveForestRegressor,
     "DSNA": DSNARegressor,
 }

@@ -142,7 +142,7 @@ def training(report: Report, quick: bool) -> None:
     for kind in KINDS:
         X, y = table(kind, n + 500)
         targets = _targets(kind, y[:n])
-        forest = CSRF[kind](n_trees, splits="oblique", random_state=0, n_jobs=1)
+        forest = CSRF[kind](n_trees, random_state=0, n_jobs=1)
         ours, forest = core_seconds(forest.fit, X[:n], y[:n], repeats=3)
         scaled = forest._scaling.transform(X)
         theirs, peer = core_seconds(_reference_trees, forest, scaled[:n], targets)

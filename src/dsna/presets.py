@@ -42,8 +42,6 @@ def paper(task: str) -> dict[str, Any]:
             max_depth=10,
             min_samples_leaf=5,
             max_features="sqrt",
-            n_draws=10,
-            splits="oblique",
             cost="paper",
             threshold="sign",
             bootstrap=True,

@@ -70,6 +70,9 @@ MODELS = {
     ),
     "diabetes": (build(dsna.DSNARegressor, **FEW), DIABETES, PROGRESS),
     "two outputs": (build(dsna.DSNARegressor, **FEW), DIABETES, np.c_[PROGRESS, DIABETES[:, 2]]),
+    "diabetes, both": (build(dsna.DSNARegressor, **FEW, splits="both"), DIABETES, PROGRESS),
+    "petal width, CS-RF, both": (dsna.CostSensitiveForestRegressor(**FEW, splits="both"), IRIS[:, :3], IRIS[:, 3]),
+    "iris, CS-RF, axis": (dsna.CostSensitiveForestClassifier(**FEW, splits="axis"), IRIS, SPECIES),
     "CS-RF": (dsna.CostSensitiveForestRegressor(**FEW), DIABETES, PROGRESS),
 }
 

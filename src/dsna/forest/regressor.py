@@ -46,9 +46,9 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
     max_features : {"auto", "sqrt"}, int, float or None, default="auto"
         Features that a node's linear split combines: a number, a share of all, None for all, "sqrt"; "auto" lets
         single features, pairs and sets of sqrt(n_features) compete for the largest gain.
-    n_draws : int, default=7
+    n_draws : int, default=10
         Random feature subsets that a node tries.
-    splits : {"both", "oblique", "axis"}, default="both"
+    splits : {"oblique", "both", "axis"}, default="oblique"
         "oblique" learns an SVR on every subset, also on single features; "axis" tries single features only, each at
         its best threshold; with "both", subsets of one feature are cut at their best threshold, larger ones by
         an SVR, and nodes of few rows (``max_features="auto"``: fewer than four for each feature) try single features.
@@ -119,8 +119,8 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
         max_depth: int | None = 20,
         min_samples_leaf: int | str = "auto",
         max_features: Any = "auto",
-        n_draws: int = 7,
-        splits: str = "both",
+        n_draws: int = 10,
+        splits: str = "oblique",
         C: float = 10.0,
         cost: Any = "inverse",
         threshold: str = "gain",

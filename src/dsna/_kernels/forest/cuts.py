@@ -9,6 +9,7 @@ from ..sorting import order_of
 
 CUTS = 15  # along a prediction
 THRESHOLDS = 64  # of a single feature with more values than that
+BETWEEN = 0.4817  # where between two values: the middle of values on a grid is often a value of another row
 
 
 class Sides(NamedTuple):
@@ -83,11 +84,6 @@ def _gain(sides, growth):
 
 
 @kernel
-def _differ(low, high):
-    return high - low > TIE * (abs(low) + abs(high))
-
-
-@kernel
 def best_cut(picked, unit, m, prediction, table, growth, sides, least, huge, tie):
     """(gain, cut) of a split: at 0, or also at ``CUTS`` quantiles of the predictions; gain -1 where none leaves enough.
 
@@ -117,7 +113,7 @@ def best_cut(picked, unit, m, prediction, table, growth, sides, least, huge, tie
             if k < least:
                 continue
             low, high = prediction[order[k - 1]], prediction[order[k]]
-            if not _differ(low, high):
+            if high - low <= TIE * (abs(low) + abs(high)):
                 continue
             value = _gain(sides, growth)
             if value > gain + tie:
@@ -134,10 +130,12 @@ def best_threshold(picked, unit, m, values, table, growth, sides, least, tie):
     rows are left on each side; the gain is -1 where no threshold does that.
     """
     order = order_of(values[:m])
+    # Relative to the largest value: those near zero may be rounding.
+    apart = TIE * max(abs(values[order[0]]), abs(values[order[m - 1]]))
     places = 0
     for k in range(least, m - least + 1):
-        places += _differ(values[order[k - 1]], values[order[k]])
-    step = max(1, places // THRESHOLDS) if places > THRESHOLDS else 1
+        places += values[order[k]] - values[order[k - 1]] > apart
+    step = max(1, places // THRESHOLDS)
     gain = -1.0
     threshold = 0.0
     due = least
@@ -145,11 +143,11 @@ def best_threshold(picked, unit, m, values, table, growth, sides, least, tie):
     for k in range(1, m - least + 1):
         _add(order[k - 1], picked, unit, table, growth, sides.left, sides.left_first)
         low, high = values[order[k - 1]], values[order[k]]
-        if k < due or not _differ(low, high):
+        if k < due or high - low <= apart:
             continue
         due = k + step
         value = _gain(sides, growth)
         if value > gain + tie:
             gain = value
-            threshold = 0.5 * (low + high)
+            threshold = low + BETWEEN * (high - low)
     return gain, threshold
