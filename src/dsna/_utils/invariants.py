@@ -15,6 +15,7 @@ import numpy as np
 FINITE = float(np.finfo(np.float64).max)
 POSITIVE = 5e-324
 LARGEST = 1e100  # of values whose squares are summed
+STEEPEST = 1e150  # of factors of such values
 
 
 class InvariantError(ValueError):

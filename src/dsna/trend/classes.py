@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import has_fit_parameter
 
 from .._utils.errors import DSNAError
-from .._utils.invariants import Array, Checked, Part, require
+from .._utils.invariants import STEEPEST, Array, Checked, Part, require
 from .._utils.sampling import stratified_sample
 from ..forest.scaling import Scaling
 from .features import Basis
@@ -51,8 +51,8 @@ class ClassTrend(Checked):
 
     FIELDS = {
         "basis": Part("Basis", "features"),
-        "slopes": Array("float64", "functions, classes"),
-        "intercept": Array("float64", "classes"),
+        "slopes": Array("float64", "functions, classes", -STEEPEST, STEEPEST),
+        "intercept": Array("float64", "classes", -STEEPEST, STEEPEST),
     }
     NOT_EMPTY = ("classes",)
     kind = "logistic"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._utils.invariants import LARGEST, Array, Checked, Choice, Part, require
+from .._utils.invariants import LARGEST, STEEPEST, Array, Checked, Choice, Part, require
 from ..forest.held_out import N_FOLDS
 from ..forest.scaling import column_spread
 from .features import Basis, n_landmarks
@@ -80,8 +80,8 @@ class Trend(Checked):
     FIELDS = {
         "kind": Choice(KINDS),
         "basis": Part("Basis", "features"),
-        "slopes": Array("float64", "functions, values"),
-        "intercept": Array("float64", "values"),
+        "slopes": Array("float64", "functions, values", -STEEPEST, STEEPEST),
+        "intercept": Array("float64", "values", -STEEPEST, STEEPEST),
         "thresholds": Part("Thresholds", "outputs", none=True),
         "bounds": Array("float64", "two, outputs", -LARGEST, LARGEST),
         "reach": Array("float64", "two, outputs", -LARGEST, LARGEST),

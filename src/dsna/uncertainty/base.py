@@ -100,8 +100,8 @@ class DSNAUncertainty(DSNARegression):
             Lower and upper bounds.
         """
         check_share(coverage, "coverage")
-        X, near, answers = self._asked(X, "Intervals")
-        prediction = self._decided(X, near, answers["alpha"])
+        X, Q, near = self._asked(X, "Intervals")
+        prediction = self._decided(X, near, self._coefficients(Q, near))
         opens = self._continuation is not None and self._continuation.used.any(axis=0)
         spread = self._spread(near) + np.where(opens, 0.0, self._past(X))
         bounds = np.stack(
@@ -140,22 +140,22 @@ class DSNAUncertainty(DSNARegression):
         True
         """
         levels = check_levels(quantiles, "quantiles")
-        X, near, answers = self._asked(X, "Quantiles")
+        X, Q, near = self._asked(X, "Quantiles")
         label = self._index.label[near.rows]
-        weights = self._population(Answered(answers["alpha"], near.kernel, self._rarity[near.rows], label))
+        weights = self._population(Answered(self._solve(Q, near)["alpha"], near.kernel, self._rarity[near.rows], label))
         carried, spread = self._carried(X, near, self._population_rule), self._spread(near)
         found = [
             ranks.quantiles(weights, carried[:, :, a], spread[:, a], levels) for a, ranks in enumerate(self._ranks)
         ]
         return found[0] if self.n_outputs_ == 1 else np.stack(found, axis=1)
 
-    def _asked(self, X: Any, what: str) -> tuple[np.ndarray, Neighborhoods, dict[str, np.ndarray]]:
-        """Checked queries, their neighbours and coefficients; an error where nothing was learned out of bag."""
+    def _asked(self, X: Any, what: str) -> tuple[np.ndarray, np.ndarray, Neighborhoods]:
+        """Checked queries, as they are and in the space of distances, and their neighbours; an error where nothing was learned out of bag."""
         check_is_fitted(self)
         if not self._regions:
             raise DSNAError(f"{what} need out-of-bag rows, and this model has none: fit on 10 rows or more.")
         X = check_rows(self, X, reset=False)
-        return X, *self._answer(X)
+        return X, *self._neighbors(X)
 
     def _spread(self, near: Neighborhoods) -> np.ndarray:
         """(n, n_outputs) how much the targets around each query differ."""

@@ -90,7 +90,7 @@ def test_fit_sees_training_rows_and_predict_test_rows(monkeypatch):
             seen["predict"] = X
             return np.zeros(len(X))
 
-    monkeypatch.setattr(jobs, "maker", lambda task, method: lambda seed: Spy())
+    monkeypatch.setattr(jobs, "maker", lambda task, method, relevance: lambda seed: Spy())
     assert "error" not in work()[0]
     np.testing.assert_array_equal(seen["fit"][0], work.table.X[work.train])
     np.testing.assert_array_equal(seen["fit"][1], work.table.y[work.train])
