@@ -150,7 +150,7 @@ class DSNAUncertainty(DSNARegression):
         return found[0] if self.n_outputs_ == 1 else np.stack(found, axis=1)
 
     def _asked(self, X: Any, what: str) -> tuple[np.ndarray, np.ndarray, Neighborhoods]:
-        """Checked queries, as they are and in the space of distances, and their neighbours; an error where nothing was learned out of bag."""
+        """Checked queries, also in the space of distances, and their neighbours; an error where nothing was learned."""
         check_is_fitted(self)
         if not self._regions:
             raise DSNAError(f"{what} need out-of-bag rows, and this model has none: fit on 10 rows or more.")
