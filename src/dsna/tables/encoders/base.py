@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
@@ -43,7 +44,7 @@ class Notes:
         self.warnings.append(text)
 
 
-class ColumnEncoder(Checked):
+class ColumnEncoder(Checked, ABC):
     """Base class: imputation and the indicator of missing values.
 
     Parameters
@@ -61,17 +62,17 @@ class ColumnEncoder(Checked):
     indicator: bool
 
     @classmethod
+    @abstractmethod
     def fit(cls, cells: Cells, kind: ColumnType, settings: Settings, notes: Notes) -> ColumnEncoder:
         """Learn from all cells of a training column."""
-        raise NotImplementedError
 
+    @abstractmethod
     def suffixes(self) -> list[str]:
         """What is added to the name of the column, for each column of numbers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def encode(self, cells: Cells, notes: Notes) -> np.ndarray:
         """(n, n_columns) float64; see ``filled``."""
-        raise NotImplementedError
 
     def _with_missing(self, columns: list[np.ndarray], missing: np.ndarray, name: str, notes: Notes) -> np.ndarray:
         """Columns beside the indicator of missing values, if there is one."""

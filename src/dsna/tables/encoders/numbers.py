@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 
 from ..._utils.invariants import Array, Choice
@@ -20,9 +22,9 @@ class _OneColumn(ColumnEncoder):
         """What messages call the values."""
         return f"{self.kind}s"
 
+    @abstractmethod
     def _values(self, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
         """Values with NaN where there is none, and which cells hold something else."""
-        raise NotImplementedError
 
     def suffixes(self) -> list[str]:
         """What is added to the name of the column, for each column of numbers."""
