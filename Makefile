@@ -13,6 +13,8 @@ OLDEST := .venv-oldest
 DEMO_READY := $(VENV)/.ready-demo
 TEST_READY := $(VENV)/.ready-test
 PYTEST_FLAGS ?= -n 2 --dist loadfile
+# The workers keep both cores busy: threads of OpenMP and BLAS would only wait for each other.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q
 
 export RAY_USAGE_STATS_ENABLED := 0
 # An older wheel rather than a newer source: no compiler is needed.
@@ -30,10 +32,10 @@ demo: $(DEMO_READY)  ## the whole job once, on a table that scikit-learn ships: 
 
 test: lint  ## lint, types, tests and doctests, and the share of lines that they run
 	COVERAGE_CORE=$$($(PY) -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
-	  $(PY) -m pytest -q --cov=dsna $(PYTEST_FLAGS)
+	  $(PYTEST) --cov=dsna $(PYTEST_FLAGS)
 
 oldest: $(OLDEST)/.ready  ## the tests on the lowest versions that pyproject.toml allows, with Python 3.11
-	$(OLDEST)/$(BIN) -m pytest -q $(PYTEST_FLAGS)
+	$(subst $(PY),$(OLDEST)/$(BIN),$(PYTEST)) $(PYTEST_FLAGS)
 
 lint: $(TEST_READY)  ## ruff, mypy and the schema of the workflow
 	$(PY) -m ruff check .
@@ -45,8 +47,8 @@ bench: $(TEST_READY)  ## speed and scale, beside peers in one run
 	$(PY) benchmarks/speed.py
 
 slow: $(TEST_READY)  ## statistical and scale tests, and property tests on new random examples
-	$(PY) -m pytest -q -m slow tests/slow
-	HYPOTHESIS_PROFILE=random $(PY) -m pytest -q -m property $(PYTEST_FLAGS)
+	$(PYTEST) -m slow tests/slow
+	HYPOTHESIS_PROFILE=random $(PYTEST) -m property $(PYTEST_FLAGS)
 
 portable: $(TEST_READY)  ## the numerical tests as other processors would run them
 	$(PY) -m tests.portable

@@ -101,7 +101,9 @@ def test_several_outputs_are_predicted_together(labels):
         assert prediction.shape == Y_test.shape
         usual = np.abs(Y_test - np.median(Y, axis=0)).mean(axis=0)
         assert np.all(np.abs(prediction - Y_test).mean(axis=0) < 0.7 * usual)
-    assert model.predict_interval(X_test).shape == (len(X_test), 2, 2)
+    bounds, beside = model.predict_interval(X_test, return_prediction=True)
+    assert bounds.shape == (len(X_test), 2, 2)
+    np.testing.assert_array_equal(beside, prediction)
 
 
 def test_importances_find_the_columns_that_matter():

@@ -5,9 +5,11 @@ import numba
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: F401  (loads OpenMP)
+from threadpoolctl import threadpool_info
 
 import dsna
-from dsna._utils.parallel import writable
+from dsna._utils.parallel import bounded_threads, writable
 
 
 def read_only(values):
@@ -50,3 +52,16 @@ def test_a_model_that_is_mapped_from_a_file(tmp_path):
     assert not held.flags.writeable
     assert np.shares_memory(writable(held), held)
     np.testing.assert_array_equal(mapped.predict_proba(X[200:]), model.predict_proba(X[200:]))
+
+
+def test_libraries_use_as_many_threads_as_jobs():
+    def threads():
+        return {library["user_api"]: library["num_threads"] for library in threadpool_info()}
+
+    before = threads()
+    with bounded_threads(2):
+        assert threads() == dict.fromkeys(before, 2)
+        with bounded_threads(None):
+            assert threads() == dict.fromkeys(before, 1)
+    assert {"openmp", "blas"} <= set(before)
+    assert threads() == before

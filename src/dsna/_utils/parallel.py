@@ -8,8 +8,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from .progress import tracked
 
@@ -71,6 +72,12 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     the first one to leave would reset the number for the others.
     """
     context: AbstractContextManager[Any] = _blas().limit(limits=1)
+    return context
+
+
+def bounded_threads(n_jobs: int | None) -> AbstractContextManager[Any]:
+    """A context in which libraries with threads of their own, such as gradient boosting, use as many as jobs."""
+    context: AbstractContextManager[Any] = threadpool_limits(effective_n_jobs(n_jobs))
     return context
 
 

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from .._utils.choices import best_class
 from .._utils.errors import DSNAError
+from .._utils.parallel import bounded_threads
 from .._utils.progress import tracked
 from ..inspection.figures import Cases
 from ..model_selection import StratifiedRareKFold, StratifiedTargetKFold
@@ -78,9 +79,10 @@ def cross_validate(table: FileTable, options: TrainOptions, folds: int = 5) -> E
         warnings.simplefilter("ignore", UserWarning)  # classes that a fold lacks: cases are counted
         dealt = list(splitter(folds, shuffle=True, random_state=options.seed).split(y, y, rows.groups))
     work = [(name, one, side) for side in range(folds) for name, one in [(OURS, ours), *others.items()]]
-    for name, one, side in tracked(work, len(work), "fits"):
-        train, test = dealt[side]
-        answers[name][test] = _answers(clone(one), clone(ours), rows, train, test)
+    with bounded_threads(options.jobs):
+        for name, one, side in tracked(work, len(work), "fits"):
+            train, test = dealt[side]
+            answers[name][test] = _answers(clone(one), clone(ours), rows, train, test)
     return Evaluation(
         scores=_scored(y, answers, Cases.of(len(y), rows.weight, rows.groups), classes),
         target=rows.target,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone, is_classifier
 
+from .._utils.parallel import bounded_threads
 from .._utils.progress import tracked
 from .._utils.sampling import stratified_sample
 from ..inspection.figures import Cases
@@ -15,7 +16,7 @@ from .scores import Scores, class_scores, target_scores
 from .target import rare_targets
 
 OURS = "dsna"
-_MOST_ROWS = 30_000  # that a peer learns from
+MOST_ROWS = 30_000  # that a peer learns from
 
 
 def peers(task: str, seed: int, jobs: int | None) -> dict[str, Any]:
@@ -73,8 +74,9 @@ def out_of_bag_scores(model: Any, training: Fitted, seed: int = 0) -> Scores:
     classes = is_classifier(model)
     answers: dict[str, np.ndarray] = {OURS: model.oob_prediction_}
     for name, one in peers("classification" if classes else "regression", seed, model.n_jobs).items():
-        held = _own_out_of_bag(one, model, training) if hasattr(one, "oob_score") else None
-        held = _outside_folds(name, one, model, training) if held is None else held
+        with bounded_threads(model.n_jobs):
+            held = _own_out_of_bag(one, model, training) if hasattr(one, "oob_score") else None
+            held = _outside_folds(name, one, model, training) if held is None else held
         answers[name] = _decided(model, held, y) if classes else held
     if classes:
         counts = model._class_weight
@@ -88,7 +90,7 @@ def _own_out_of_bag(forest: Any, model: Any, training: Fitted) -> np.ndarray | N
 
     None where groups are to be held out together, or where there are too many rows.
     """
-    if training.groups is not None or len(training.y) > _MOST_ROWS:
+    if training.groups is not None or len(training.y) > MOST_ROWS:
         return None
     fitted = clone(forest).set_params(oob_score=True).fit(training.X, training.y, sample_weight=training.weight)
     if not is_classifier(model):
@@ -122,7 +124,7 @@ def _outside_folds(name: str, method: Any, model: Any, training: Fitted) -> np.n
 def _bounded(y: np.ndarray, rows: np.ndarray, classes: bool) -> tuple[np.ndarray, np.ndarray]:
     """At most so many rows, rare classes first, and how many rows each stands for."""
     strata = y[rows] if classes else np.zeros(len(rows))
-    some, stands_for = stratified_sample(strata, min(_MOST_ROWS, len(rows)), np.random.RandomState(0))
+    some, stands_for = stratified_sample(strata, min(MOST_ROWS, len(rows)), np.random.RandomState(0))
     return rows[some], stands_for
 
 

@@ -180,10 +180,11 @@ class Answerer:
 
     def _targets(self, X: np.ndarray) -> dict[str, Any]:
         model = self.model
-        found: dict[str, Any] = {"prediction": model.predict(X)}
         if model._regions:
-            low, high = model.predict_interval(X, self.options.coverage).T
-            found |= {"low": low, "high": high}
+            bounds, predicted = model.predict_interval(X, self.options.coverage, return_prediction=True)
+            found: dict[str, Any] = {"prediction": predicted, "low": bounds[:, 0], "high": bounds[:, 1]}
+        else:
+            found = {"prediction": model.predict(X)}
         if model.trend_ is not None:
             found["extrapolated"] = model.is_extrapolated(X)
         return found

@@ -16,7 +16,7 @@ from .._utils.sampling import stratified_sample
 from ..classifier import DSNAClassifier
 from ..regressor import DSNARegressor
 from ..tables import FileTable, TableEncoder, find_leaks
-from .peers import Fitted, out_of_bag_scores
+from .peers import MOST_ROWS, Fitted, out_of_bag_scores
 from .scores import Scores
 from .target import Target, read_target
 
@@ -251,8 +251,10 @@ def train(table: FileTable, options: TrainOptions, *, compare: bool = True) -> T
     encoder, last = model.steps[0][1], model.steps[1][1]
     if encoder.rows_ is not None:
         encoder.rows_ = encoder.rows_.identified_by(rows.id).numbered(rows.target.rows + 1)
-    scores = None
+    scores, notes = None, [*rows.notes, *encoder.notes_]
     if compare and len(last.oob_rows_):
         fitted = Fitted(encoder.transform(rows.frame), y, rows.weight, rows.groups)
         scores = out_of_bag_scores(last, fitted, options.seed)
-    return Trained(model=model, rows=rows, scores=scores, notes=[*rows.notes, *encoder.notes_])
+        if len(y) > MOST_ROWS:
+            notes.append(f"the methods beside dsna learn from {MOST_ROWS:,} rows at most, rare classes first")
+    return Trained(model=model, rows=rows, scores=scores, notes=notes)

@@ -78,7 +78,7 @@ class DSNAUncertainty(DSNARegression):
         X = check_rows(self, X, reset=False)
         return np.asarray(np.any(self._past(X) > np.zeros((len(X), self.n_outputs_)), axis=1))
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+    def predict_interval(self, X: Any, coverage: float = 0.9, *, return_prediction: bool = False) -> Any:
         """Intervals that hold the target with the requested probability, for rare targets too.
 
         The probability is that of each region of the true target: 50 rows or more make a region, or 30 if they are the
@@ -93,11 +93,15 @@ class DSNAUncertainty(DSNARegression):
         ----------
         X : array of shape (n, n_features)
         coverage : float in (0, 1), default=0.9
+        return_prediction : bool, default=False
+            Whether to return what `predict` gives, too, for which neighbours then need not be searched again.
 
         Returns
         -------
-        array of shape (n, 2), or (n, n_outputs, 2) for several outputs
+        interval : array of shape (n, 2), or (n, n_outputs, 2) for several outputs
             Lower and upper bounds.
+        prediction : array of shape (n,) or (n, n_outputs)
+            Only if `return_prediction`.
         """
         check_share(coverage, "coverage")
         X, Q, near = self._asked(X, "Intervals")
@@ -109,7 +113,8 @@ class DSNAUncertainty(DSNARegression):
         )
         if self._continuation is not None:
             bounds = self._continuation.opened(self._index.scaling.transform(X), prediction, bounds)
-        return bounds[:, 0] if self.n_outputs_ == 1 else bounds
+        bounds = bounds[:, 0] if self.n_outputs_ == 1 else bounds
+        return (bounds, self._shaped(prediction)) if return_prediction else bounds
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> np.ndarray:
         """Quantiles of the target of each query: a share q of fresh targets lies below the q-quantile.

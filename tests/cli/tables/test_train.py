@@ -59,6 +59,13 @@ def test_the_scores_are_those_of_the_model_out_of_bag(tmp_path):
     assert found["accuracy"]["value"] == pytest.approx(last.oob_score_)
 
 
+def test_it_says_when_the_others_learn_from_fewer_rows(tmp_path, monkeypatch):
+    for place in ("dsna.app.peers.MOST_ROWS", "dsna.app.train.MOST_ROWS"):
+        monkeypatch.setattr(place, 60)
+    words = ("train", write(tmp_path), "--target", "rare", "--drop", "cost", "-o", tmp_path / "m.dsna")
+    assert "learn from 60 rows at most" in done(ask(*words)).stdout
+
+
 def test_options_reach_the_model(tmp_path):
     frame = table().with_columns(pl.Series("family", np.arange(120) // 4))
     data = write(tmp_path, frame=frame)
