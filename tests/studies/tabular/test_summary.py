@@ -10,7 +10,7 @@ from scipy.stats import bootstrap, rankdata, wilcoxon
 from dsna.studies.tabular.critical_difference import cliques, critical_difference, plot_critical_difference
 from dsna.studies.tabular.report import TaskSummary, report_page
 from dsna.studies.tabular.statistics import bootstrap_interval, holm, signed_rank
-from dsna.studies.tabular.summary import beside, compare, gains, losses, pairs, ranks, summary
+from dsna.studies.tabular.summary import Comparison, beside, compare, gains, losses, mean_ranks, pairs, ranks, summary
 
 METHODS = ["RF", "ExtraTrees", "LightGBM", "CS-RF+DSNA"]
 
@@ -48,6 +48,18 @@ def test_ranks_agree_with_scipy(direction):
     scores = pd.DataFrame(np.random.RandomState(0).randint(4, size=(20, 5)) / 4.0)
     expected = [rankdata(-direction * row) for row in scores.to_numpy()]
     np.testing.assert_array_equal(ranks(scores, direction), expected)
+
+
+@pytest.mark.parametrize("metric", ["g_mean", "auc"])
+def test_ranks_leave_out_our_other_methods_and_count_probabilities_once(metric):
+    """Six methods in order, the best first; ours are third and last, the first two and the fourth share a fit."""
+    names = ["RF", "RF/priors", "CS-RF", "RF/thresholds", "WRF", "CS-RF+DSNA"]
+    index = pd.MultiIndex.from_product([["a", "b"], names], names=["dataset", "method"])
+    score = [0.9, 0.8, 0.75, 0.7, 0.6, 0.5] if metric == "g_mean" else [0.9, 0.9, 0.7, 0.9, 0.8, 0.5]
+    compared = Comparison("classification", pd.DataFrame({metric: 2 * score}, index=index), (), ())
+    found = mean_ranks(compared, metric)
+    last = {"g_mean": [1, 2, 3, 3, 4, 5], "auc": [1, 1, 3, 1, 2, 3]}[metric]
+    assert found.to_dict() == dict(zip(names, last, strict=True))
 
 
 def test_wins_and_wilcoxon_agree_with_scipy(rows):

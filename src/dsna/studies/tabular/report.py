@@ -16,7 +16,7 @@ from .methods import DEFAULT, OURS
 from .peers import PEERS
 from .scores import COVERAGE, DIRECTIONS, MAIN
 from .statistics import LEVEL, ROPE, TIE
-from .summary import ENOUGH, ENOUGH_RARE, Comparison, beside, gains, losses, pairs, ranks, summary
+from .summary import ENOUGH, ENOUGH_RARE, Comparison, beside, gains, losses, mean_ranks, pairs, rivals, summary
 
 PAGE = "benchmark.md"
 NOTES = "notes.md"
@@ -164,10 +164,11 @@ def report_page(
 _READING = f"""\
 Written by `dsna benchmark DIR --report DIR`; [how to read it](../benchmark_howto.md). Every method sees the same folds
 and one thread, and is untuned, as its library ships it, unless a section says otherwise. Ranks are taken on each table
-(1 is best, ties share) and averaged over tables, among the methods that have the score. `macro f1 tuned` is macro-F1
-with the decision chosen for it on the training rows. A tie is a difference below {TIE}; p values are of the Wilcoxon
-signed-rank test over tables, corrected for the number of peers by Holm's rule. `seconds` are CPU seconds of fitting and
-predicting in all, with one seed."""
+(1 is best, ties share) and averaged over tables, among the methods that have the score: peers beside our default, and
+each of ours beside the peers alone; of peers that share a fit, AUC and Brier score count once. `macro f1 tuned` is
+macro-F1 with the decision chosen for it on the training rows. A tie is a difference below {TIE}; p values are of the
+Wilcoxon signed-rank test over tables, corrected for the number of peers by Holm's rule. `seconds` are CPU seconds of
+fitting and predicting in all, with one seed."""
 _UNITS = {
     "classification": ":",
     "regression": ", errors in standard deviations of the training targets (SERA: mean over rows, in variances), "
@@ -228,14 +229,15 @@ def _by_peer(frame: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
 
 
 def _picture(compared: Comparison) -> bytes:
-    """Critical-difference plots of all main scores, one below the other, as PNG."""
+    """Critical-difference plots of our default and its peers by all main scores, one below the other, as PNG."""
     from matplotlib.figure import Figure
 
-    tables = {metric: compared.table(metric) for metric in MAIN[compared.task] if metric in compared.means}
-    figure = Figure(figsize=(9, (1.6 + 0.17 * len(compared.methods)) * len(tables)), layout="constrained")
-    panels = figure.subplots(len(tables), 1, squeeze=False)[:, 0]
-    for ax, (metric, scores) in zip(panels, tables.items(), strict=True):
-        mean_ranks = ranks(scores, DIRECTIONS[compared.task][metric]).mean()
-        plot_critical_difference(mean_ranks, len(scores), ax, bold=[DEFAULT])
+    metrics = [metric for metric in MAIN[compared.task] if metric in compared.means]
+    figure = Figure(figsize=(9, (1.6 + 0.17 * len(compared.methods)) * len(metrics)), layout="constrained")
+    panels = figure.subplots(len(metrics), 1, squeeze=False)[:, 0]
+    for ax, metric in zip(panels, metrics, strict=True):
+        found = mean_ranks(compared, metric)
+        ranked = found[[name for name in found.index if name in {*rivals(compared, metric).values(), DEFAULT}]]
+        plot_critical_difference(ranked, len(compared.datasets), ax, bold=[DEFAULT])
         ax.set_title(f"mean rank by {metric.replace('_', ' ')}", fontsize=10)
     return png(figure)

@@ -9,11 +9,14 @@ import numpy as np
 import pandas as pd
 
 from .methods import DEFAULT
+from .peers import PEERS
 from .scores import DIRECTIONS, MAIN, METRICS, TIMES
 from .statistics import TIE, Posterior, bootstrap_interval, holm, signed_rank, wilcoxon_p
 
 ENOUGH_RARE = 30  # rare rows in all tables, below which differences are chance
 ENOUGH = 0.9  # share of the tables that a method must have finished to be compared
+_OF_PROBABILITIES = ("auc", "brier")  # scores that no decision changes
+_DECISIONS = ("/priors", "/thresholds")  # of one and the same fit
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,58 @@ def ranks(scores: pd.DataFrame, direction: int) -> pd.DataFrame:
     return scores.rank(axis=1, ascending=direction < 0, method="average")
 
 
+def rivals(compared: Comparison, metric: str) -> dict[str, str]:
+    """Peers by whose scores methods are ranked: each stands for itself, or for the first that has the same fit.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> names = ["RF", "RF/priors", "kNN", "CS-RF+DSNA"]
+    >>> index = pd.MultiIndex.from_product([["a"], names], names=["dataset", "method"])
+    >>> compared = Comparison("classification", pd.DataFrame({"auc": [0.8, 0.8, 0.7, 0.9]}, index=index), (), ())
+    >>> rivals(compared, "auc")
+    {'RF': 'RF', 'RF/priors': 'RF', 'kNN': 'kNN'}
+    """
+    peers = [name for name in compared.table(metric) if name in PEERS[compared.task]]
+    if metric not in _OF_PROBABILITIES:
+        return dict(zip(peers, peers, strict=True))
+    first: dict[str, str] = {}
+    return {name: first.setdefault(_fit_of(name), name) for name in peers}
+
+
+def _fit_of(name: str) -> str:
+    """What methods of the same fit have in common."""
+    return next((name.removesuffix(decision) for decision in _DECISIONS if name.endswith(decision)), name)
+
+
+def mean_ranks(compared: Comparison, metric: str) -> pd.Series:
+    """Mean rank of each method over data sets: of peers beside our default, of each of ours beside the peers alone.
+
+    Of peers that differ in their decision only, scores of probabilities count once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> names = ["RF", "kNN", "CS-RF", "CS-RF+DSNA"]
+    >>> index = pd.MultiIndex.from_product([["a"], names], names=["dataset", "method"])
+    >>> mean_ranks(Comparison("regression", pd.DataFrame({"mae": [3.0, 4, 1, 2]}, index=index), (), ()), "mae")
+    method
+    RF            2.0
+    kNN           3.0
+    CS-RF         1.0
+    CS-RF+DSNA    1.0
+    dtype: float64
+    """
+    scores, direction = compared.table(metric), DIRECTIONS[compared.task][metric]
+    stands_for = rivals(compared, metric)
+    counted = list(dict.fromkeys(stands_for.values()))
+    ours = [name for name in scores if name not in stands_for]
+    places = {name: ranks(scores[[*counted, name]], direction)[name].mean() for name in ours}
+    beside_ours = ranks(scores[[*counted, *(name for name in ours if name == DEFAULT)]], direction).mean()
+    found = pd.Series({name: places[name] if name in places else beside_ours[stands_for[name]] for name in scores})
+    return found.rename_axis("method")
+
+
 def summary(compared: Comparison) -> pd.DataFrame:
     """Mean of each score over data sets, mean rank by each main score, and seconds in all; one row for each method.
 
@@ -154,7 +209,7 @@ def summary(compared: Comparison) -> pd.DataFrame:
     lines = groups.mean().drop(columns="seconds").dropna(axis=1, how="all")
     for metric in MAIN[compared.task]:
         if metric in lines:
-            lines[f"rank {metric}"] = ranks(compared.table(metric), DIRECTIONS[compared.task][metric]).mean()
+            lines[f"rank {metric}"] = mean_ranks(compared, metric)
     return lines.assign(seconds=groups["seconds"].sum())
 
 
