@@ -184,7 +184,7 @@ class Answerer:
     def _own(self, X: np.ndarray) -> dict[str, Any]:
         """Columns that answer encoded rows."""
         why = self.model.explain(X) if self.options.explain else None
-        own = self._classes(X, why) if hasattr(self.model, "classes_") else self._targets(X)
+        own = self._classes(X, why) if hasattr(self.model, "classes_") else self.targets(X)
         return own if why is None else own | self._behind(why)
 
     def _repeated(self, frame: Any) -> tuple[str, ...]:
@@ -196,21 +196,26 @@ class Answerer:
             return self.options.columns
         return (self._id_name,) if self._id_name is not None and self._id_name in frame.columns else ()
 
-    def _classes(self, X: np.ndarray, why: Any) -> dict[str, Any]:
+    def decided(self, X: np.ndarray, why: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Classes, probabilities and sets of encoded rows; ``why`` is their explanation, if there is one."""
         model = self.model
         proba = model.predict_proba(X) if why is None else why.predict_proba()
-        names = [said(one) for one in model.classes_]
         if model._by_votes:
             predicted = model.predict(X) if why is None else why.predict()
         else:
             predicted = model.classes_[best_class(proba, model._gain)]
+        return predicted, proba, model.in_set(proba, self.options.coverage)
+
+    def _classes(self, X: np.ndarray, why: Any) -> dict[str, Any]:
+        predicted, proba, sets = self.decided(X, why)
+        names = [said(one) for one in self.model.classes_]
         found = {"prediction": [said(one) for one in predicted] if predicted.dtype.kind not in "biuf" else predicted}
         found |= {f"probability of {name}": _rounded(proba[:, c]) for c, name in enumerate(names)}
-        sets = model.in_set(proba, self.options.coverage)
         texts = {tuple(one): BETWEEN.join(np.array(names, dtype=object)[one]) for one in np.unique(sets, axis=0)}
         return {**found, "set": [texts[tuple(one)] for one in sets]}
 
-    def _targets(self, X: np.ndarray) -> dict[str, Any]:
+    def targets(self, X: np.ndarray) -> dict[str, Any]:
+        """Targets of encoded rows, with their intervals and whether they are extrapolated, where these are known."""
         model = self.model
         found: dict[str, Any] = {"prediction": model.predict(X)}
         if model._regions:

@@ -248,9 +248,10 @@ class Explanation:
         """
         if self.voices is None or self.logits is None:
             raise AttributeError("An explanation of a regression has no opinions.")
-        return opinion_frame(self.voices, self._log_odds())
+        return opinion_frame(self.voices, self.opinion_odds())
 
-    def _log_odds(self) -> np.ndarray:
+    def opinion_odds(self) -> np.ndarray:
+        """(n, n_voices) what each opinion adds to the log odds; see ``opinions``."""
         assert self.logits is not None
         return log_odds(self.logits, self.predict_proba(), self._chosen())
 
@@ -301,7 +302,7 @@ class Explanation:
         lines += [f"{min(largest, used)} of {used} training rows, with {one.part_of_weight(largest):.0%} of the weight"]
         lines += [self.comparison(query, largest).text(tolerance, features)]
         if one.voices is not None:
-            parts = zip(one.voices, one._log_odds()[0], strict=True)
+            parts = zip(one.voices, one.opinion_odds()[0], strict=True)
             lines += ["log odds against the next class: " + ", ".join(f"{name} {odds:+.2f}" for name, odds in parts)]
         if self.train is None or not self.train.columns.names:
             lines += ["explain(X, train=frame) shows the values of these rows beside the query's."]

@@ -108,7 +108,7 @@ def page_style() -> str:
     return (files(__package__) / "templates" / "page.css").read_text("utf-8")
 
 
-_DRAWN = ("range_mark", "spark", "bar", "histogram", "reliability")
+_DRAWN = ("range_mark", "spark", "bar", "weight_bar", "histogram", "reliability")
 
 
 def _drawn(jinja2: Any, draw: Any) -> Any:
