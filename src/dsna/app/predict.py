@@ -144,9 +144,7 @@ class Answerer:
     ['row', 'prediction', 'probability of common', 'probability of rare', 'set']
     """
 
-    def __init__(
-        self, model: Pipeline, options: PredictOptions, *, pause: Callable[[], None] | None = None
-    ) -> None:
+    def __init__(self, model: Pipeline, options: PredictOptions, *, pause: Callable[[], None] | None = None) -> None:
         self.encoder, self.model = model.steps[0][1], model.steps[1][1]
         self.options, self._pause = options, pause
         self.notes: dict[str, int] = {}

@@ -75,11 +75,13 @@ class Access:
     def __post_init__(self) -> None:
         if self.token is None and not is_loopback(self.host):
             raise DSNAError(
-                f"--host {self.host}: other machines reach this address, so a token is needed. Remedy: --token auto makes "
-                "one, or put one into the environment variable DSNA_TOKEN."
+                f"--host {self.host}: other machines reach this address, so a token is needed. Remedy: --token auto "
+                "makes one, or put one into the environment variable DSNA_TOKEN."
             )
         if self.token is not None and (len(self.token) < _SHORTEST or not self.token.isascii()):
-            raise DSNAError(f"the token is to have {_SHORTEST} or more ASCII characters. Remedy: --token auto makes one.")
+            raise DSNAError(
+                f"the token is to have {_SHORTEST} or more ASCII characters. Remedy: --token auto makes one."
+            )
 
     def knows(self, header: str) -> bool:
         """Whether a Host header names this server: another name may be a trick to reach it from other pages."""
@@ -100,7 +102,9 @@ class Access:
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return True
         origin = headers.get("origin")
-        return origin is not None and origin.lower() not in {f"{s}://{headers.get('host', '').lower()}" for s in _SCHEMES}
+        return origin is not None and origin.lower() not in {
+            f"{s}://{headers.get('host', '').lower()}" for s in _SCHEMES
+        }
 
     def admits(self, headers: Mapping[str, str]) -> bool:
         """Whether a request carries the token, or the cookie of somebody who gave it."""

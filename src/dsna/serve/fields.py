@@ -9,6 +9,8 @@ import numpy as np
 
 from ..inspection.comparison import said
 from ..tables import ColumnType, TableEncoder
+from ..tables.encoders.dates import DateEncoder
+from ..tables.encoders.words import CategoryEncoder
 
 ANOTHER = "(another)"  # a category that training had not
 _MOST_CHOICES = 30  # of a menu; beyond, names are typed, with suggestions
@@ -75,10 +77,10 @@ def fields_of(encoder: TableEncoder) -> tuple[Field, ...]:
             levels = kind.levels
             about = {"kind": "menu", "choices": tuple((one, one) for one in levels), "hint": "in this order"}
             about["typical"] = levels[min(int(middle), len(levels) - 1)]
-        elif kind.kind == "date":
+        elif isinstance(column, DateEncoder):
             about = {"kind": "time" if "hour" in column.parts else "date", "hint": f"up to {_date(column.newest)}"}
             about["typical"] = _date(column.fill, "hour" in column.parts)
-        elif kind.kind == "category":
+        elif isinstance(column, CategoryEncoder):
             about = _category([str(one) for one in column.known])
         else:
             about = {"kind": kind.kind}

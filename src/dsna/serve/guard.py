@@ -1,4 +1,4 @@
-"""What stands before every request: its host, its site, its token, its size and its time; and headers on every answer."""
+"""What stands before every request: its host, its site, its token, its size, its time; and headers of every answer."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ class Guard:
             async with asyncio.timeout(self.limits.seconds):
                 body = await self._body(headers, receive)
         except TimeoutError:
-            slow = Refused(f"the request did not arrive within {self.limits.seconds:g} seconds. Remedy: try again.", 408)
+            slow = Refused(
+                f"the request did not arrive within {self.limits.seconds:g} seconds. Remedy: try again.", 408
+            )
             await self.refuse(scope, slow)(scope, receive, answer)
             return
         except Refused as why:

@@ -64,8 +64,8 @@ class Limits:
     def too_large(self) -> Refused:
         """What is said of a body of too many bytes."""
         return Refused(
-            f"the request holds over {self.megabytes:g} MB, the most that is taken. Remedy: send fewer rows or columns, "
-            "or use `dsna predict`.",
+            f"the request holds over {self.megabytes:g} MB, the most that is taken. Remedy: send fewer rows, or "
+            "use `dsna predict`.",
             413,
         )
 

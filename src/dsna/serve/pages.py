@@ -66,7 +66,6 @@ class Pages:
             classification=service.is_classification,
             decisions=_DECISIONS[service.is_classification],
             signs_in=signs_in,
-            reachable=True,
         )
         self.style = page_style() + (files(__package__) / "templates" / "serve.css").read_text("utf-8")
         self.icon = (files(__package__) / "templates" / "icon.svg").read_text("utf-8")
@@ -79,9 +78,10 @@ class Pages:
     def table(self, asked: AskedTable) -> str:
         """The upload, with the first answers where a table was sent."""
         if not asked.frames:
-            return self._page("table.html", asked=asked, shown=(), total=0, columns=(), link="")
+            return self._page("table.html", asked=asked, shown=(), total=0, columns=(), link="", probabilities=())
         fields = self.service.fields
-        shown, most = [], min(_SHOWN, max(_MOST_CELLS // len(fields), 1))
+        shown: list[tuple[Any, Any]] = []
+        most = min(_SHOWN, max(_MOST_CELLS // len(fields), 1))
         for part, answers in zip(asked.parts, asked.frames, strict=True):
             few = most - len(shown)
             sent = part.frame.select([field.name for field in fields]).head(few).rows()
@@ -90,8 +90,16 @@ class Pages:
         content = as_csv(asked.frames)
         link = f"data:text/csv;base64,{b64encode(content).decode()}" if len(content) <= _MOST_LINK else ""
         total = sum(frame.height for frame in asked.frames)
+        columns = asked.frames[0].columns
+        probabilities = [f"probability of {name}" for name in self.service.about.get("classes", ())]
         return self._page(
-            "table.html", asked=asked, shown=shown, total=total, columns=asked.frames[0].columns, link=link
+            "table.html",
+            asked=asked,
+            shown=shown,
+            total=total,
+            columns=columns,
+            link=link,
+            probabilities=probabilities,
         )
 
     def api(self, schema: dict[str, Any], address: str) -> str:
@@ -142,7 +150,10 @@ def _json(value: Any) -> str:
 
 def _example(typical: str, kind: str) -> Any:
     """A value for the example of a request."""
-    return float(typical) if kind == "number" and typical else typical or None
+    if kind != "number" or not typical:
+        return typical or None
+    value = float(typical)
+    return int(value) if value == int(value) else value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,6 +219,7 @@ def _type(schema: dict[str, Any], parts: dict[str, Any]) -> str:
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(_type(one, parts) for one in schema["anyOf"]))
     if schema.get("type") == "array":
-        return f"list of {_type(schema.get('items', {}), parts)}"
-    kind = _resolved(schema, parts).get("type", "any value")
-    return {"object": "object", "integer": "whole number", "boolean": "true or false", "string": "text"}.get(kind, kind)
+        first, *rest = _type(schema.get("items", {}), parts).split(" ", 1)
+        return " ".join([f"list of {first}s", *rest])
+    kind = str(_resolved(schema, parts).get("type", "value"))
+    return {"integer": "whole number", "boolean": "true or false", "string": "text"}.get(kind, kind)

@@ -91,7 +91,8 @@ def rows_of_file(fields: Sequence[Field], content: bytes, limits: Limits, *, tab
         raise Refused("the file is packed, or Parquet or Arrow. Remedy: send plain CSV, or use `dsna predict`.", 415)
     types = {field.name: field.type.spec for field in fields}
     options = ReadOptions(types=types, most_columns=len(fields) + _MORE_COLUMNS)
-    found, seen = [], 0
+    found: list[Rows] = []
+    seen = 0
     for chunk in read_chunks(Source(name, io.BytesIO(content)), options):
         seen += chunk.frame.height
         if seen > limits.rows:
@@ -139,9 +140,13 @@ def _text(cell: Any, name: str, row: int) -> str:
             value = math.inf
         if math.isfinite(value):
             return str(int(value)) if value == int(value) and abs(value) < _EXACT else repr(value)
-        raise Refused(f"row {row}, column {short(name)}: the number is not finite. Remedy: send null where it is missing.")
-    what = {dict: "an object", list: "a list"}.get(type(cell), "no value")
-    raise Refused(f"row {row}, column {short(name)}: {what} is no cell. Remedy: send a number, a text, true or false, or null.")
+        raise Refused(
+            f"row {row}, column {short(name)}: the number is not finite. Remedy: send null where it is missing."
+        )
+    what = "a list" if isinstance(cell, list) else "an object"
+    raise Refused(
+        f"row {row}, column {short(name)}: {what} is no cell. Remedy: send a number, a text, true or false, or null."
+    )
 
 
 def _typed(fields: Sequence[Field], columns: Mapping[str, list[str]], place: str) -> Rows:

@@ -20,7 +20,9 @@ class _Strict(BaseModel):
 class PredictRequest(_Strict):
     """Rows to answer, and how to decide."""
 
-    rows: list[dict[str, Cell]] = Field(description="An object for each row: the value of each column, null if missing.")
+    rows: list[dict[str, Cell]] = Field(
+        description="An object for each row: the value of each column, null if missing."
+    )
     decision: str | None = Field(None, max_length=_MOST, description="As `dsna predict --decision` takes it.")
     costs: str | list[list[float]] | None = Field(
         None, description="What mistakes cost: MISS:ALARM, such as 20:1, or a matrix of true by predicted class."
@@ -133,7 +135,7 @@ class ModelAnswer(BaseModel):
     training_rows: int
     columns: dict[str, str] = Field(description="Type of each column that a row is to have.")
     holds_training_rows: bool = Field(description="Whether explanations show training rows in their own values.")
-    limits: dict[str, float]
+    limits: dict[str, int | float]
 
 
 class ErrorAnswer(BaseModel):

@@ -91,11 +91,13 @@ class Service:
         encoder, last = (step for _, step in model.steps)
         if not hasattr(encoder, "feature_names_in_"):
             raise ModelFileError(
-                "the model was trained on an array, without names of columns. Remedy: train it with `dsna train`, or on "
-                "a data frame."
+                "the model was trained on an array, without names of columns. Remedy: train it with `dsna train`, or "
+                "on a data frame."
             )
         if getattr(last, "n_outputs_", 1) > 1:
-            raise ModelFileError(f"the model predicts {last.n_outputs_} targets at once. Remedy: serve a model of each.")
+            raise ModelFileError(
+                f"the model predicts {last.n_outputs_} targets at once. Remedy: serve a model of each."
+            )
         self.model, self.limits = model, limits or Limits()
         self.encoder = encoder
         self.fields = fields_of(encoder)
@@ -166,9 +168,7 @@ class Service:
     def cases(self, rows: Rows, question: Question, largest: int, pause: Pause) -> list[Case]:
         """The answer to each row beside the training rows behind it."""
         if len(rows.frame) > self.limits.explained:
-            raise Refused(
-                f"explanations are given for {self.limits.explained} rows at once. Remedy: send fewer.", 413
-            )
+            raise Refused(f"explanations are given for {self.limits.explained} rows at once. Remedy: send fewer.", 413)
         answers = self.answers(rows, question, pause)
         pause()
         last = self.decided(question).steps[-1][1]
@@ -177,7 +177,9 @@ class Service:
         why = last.explain(X).beside(rows.frame, self.encoder.rows_, None, names)
         return cases_of(why, answers, largest)
 
-    def case_of_form(self, values: dict[str, str], question: Question, largest: int, pause: Pause) -> tuple[Case, list[str]]:
+    def case_of_form(
+        self, values: dict[str, str], question: Question, largest: int, pause: Pause
+    ) -> tuple[Case, list[str]]:
         """The answer to the one row of a form, and what was noted of it."""
         rows = rows_of_form(self.fields, values)
         case = self.cases(rows, question, largest, pause)[0]
@@ -200,13 +202,13 @@ class Service:
 
 
 def as_csv(frames: Sequence[Any]) -> bytes:
-    """Answers as a CSV file that is safe to open in a spreadsheet, as ``dsna predict`` writes it.
+    r"""Answers as a CSV file that is safe to open in a spreadsheet, as ``dsna predict`` writes it.
 
     Examples
     --------
     >>> import polars
     >>> as_csv([polars.DataFrame({"prediction": ["=1+1"]})])
-    b"prediction\\n'=1+1\\n"
+    b"prediction\n'=1+1\n"
     """
     stream = io.BytesIO()
     writer = CsvWriter(stream)

@@ -7,6 +7,7 @@ import sys
 import threading
 import warnings
 import webbrowser
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -26,14 +27,17 @@ _GRACE = 5  # seconds for requests that are under way when the server is stopped
 
 def serve(
     model: ModelFile,
-    host: Annotated[str, typer.Option(help="Address to listen on. Any but this machine's own needs a token.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. Any but this machine's own needs a token.")
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8000,
     token: Annotated[
         str | None,
         typer.Option(envvar="DSNA_TOKEN", help="What clients have to know, 16 characters or more; auto makes one."),
     ] = None,
     name: Annotated[
-        list[str] | None, typer.Option(help="Further names of this server, as in the address: a.example or a.example:80.")
+        list[str] | None,
+        typer.Option(help="Further names of this server, as in the address: a.example or a.example:80."),
     ] = None,
     max_mb: Annotated[float, typer.Option(min=0.001, max=1000, help="Most megabytes of a request.")] = 5.0,
     max_rows: Annotated[int, typer.Option(min=1, help="Most rows of a request.")] = 10_000,
@@ -107,10 +111,8 @@ def _run(
         sys.stdout.flush()
         if open_browser:
             threading.Timer(0.5, webbrowser.open, (address,)).start()
-        try:
+        with suppress(KeyboardInterrupt):  # which uvicorn sends once more when it has ended
             server.run(sockets=[listening])
-        except KeyboardInterrupt:  # which uvicorn sends once more when it has ended
-            pass
     say("The server has ended.")
 
 
@@ -118,10 +120,14 @@ def _listen(host: str, port: int) -> socket.socket:
     """A socket that listens; an address that is taken, or none of this machine's, is refused in a sentence."""
     bare = host.strip("[]")
     try:
-        family, kind, proto, _, place = socket.getaddrinfo(bare or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        family, kind, proto, _, place = socket.getaddrinfo(
+            bare or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
         found = socket.socket(family, kind, proto)
     except OSError as error:
-        raise DSNAError(f"--host {host}: there is no such address ({error.strerror}). Remedy: name one of this machine's.") from None
+        raise DSNAError(
+            f"--host {host}: there is no such address ({error.strerror}). Remedy: name one of this machine's."
+        ) from None
     try:
         if sys.platform != "win32":
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -130,7 +136,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         found.close()
         raise DSNAError(
-            f"{host}:{port} cannot be listened on ({error.strerror}). Remedy: name another --port (0 takes a free one), or "
-            "--host."
+            f"{host}:{port} cannot be listened on ({error.strerror}). Remedy: name another --port (0: any free one), "
+            "or --host."
         ) from None
     return found
