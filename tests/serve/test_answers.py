@@ -11,10 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import dsna
+from dsna import CostSensitiveForestClassifier, DSNAClassifier
 from dsna.app.predict import Answerer, PredictOptions, decide_anew
 from dsna.inspection import explain
+from dsna.serve.rows import rows_of_form, rows_of_objects
+from dsna.serve.service import Question, Service
+from dsna.tables import TableEncoder
 from tests.cli.tables.small_files import ask, done
 
 from .served import (
@@ -270,3 +275,25 @@ def test_a_model_without_its_rows_names_them_by_number():
     about = asks.get("/api/model").json()
     assert about["holds_training_rows"] is False
     assert client().get("/api/model").json()["holds_training_rows"] is True
+
+
+def test_a_case_differs_in_no_way_from_its_own_training_row():
+    """Values of a form and of JSON mean what they meant in the table: words of truth, dates, orders, text."""
+    frame = table().with_columns(
+        smokes=pl.when(pl.col("smokes")).then(pl.lit("Yes")).otherwise(pl.lit("No")),
+        since=pl.col("since").cast(pl.Datetime("us")) + pl.duration(hours=pl.col("visits"), seconds=7),
+    )
+    encoder = TableEncoder({"story": "text", "person": "identifier"}, target="rare", drop=["cost"], keep_rows=True)
+    last = DSNAClassifier(CostSensitiveForestClassifier(5), random_state=0)
+    made = Service(make_pipeline(encoder, last).fit(frame, frame["rare"].to_numpy()))
+    row = frame.row(3, named=True)
+    sent_back = [rows_of_form(made.fields, form_of(made, row))]
+    plain = {**row, "smokes": row["smokes"] == "Yes", "since": row["since"].isoformat()}
+    sent_back.append(rows_of_objects(made.fields, [plain], made.limits))
+    for rows in sent_back:
+        case = made.cases(rows, Question(), 50, lambda: None)[0]
+        itself = next(k for k, one in enumerate(case.neighbors) if one.row == 3)
+        assert [line.name for line in case.lines if line.differs[itself]] == []
+        assert [line.name for line in case.lines if line.values[itself] is not None] != []
+        encoded = encoder.transform_with_notes(rows.frame)[0]
+        np.testing.assert_array_equal(encoded, encoder.transform(frame[3:4]))

@@ -267,3 +267,18 @@ def test_forms_are_taken_as_files_and_as_text():
     as_parts = client().post("/", files={key: (None, value) for key, value in values.items()}).text
     assert as_text == as_parts
     refused(client().post("/", json=values), 415, "form")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"rows": [1] * 500_000},
+        {"rows": [ROW], "costs": [["a"] * 300_000]},
+        {"rows": [ROW], **{f"x{i}": 1 for i in range(100_000)}},
+        {"rows": {}, "balance": []},
+    ],
+)
+def test_many_mistakes_get_one_short_answer(body):
+    answer = client().post("/api/predict", json=body)
+    assert answer.status_code in (413, 422)
+    assert len(answer.text) < 500

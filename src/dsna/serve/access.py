@@ -15,6 +15,7 @@ from .._utils.errors import DSNAError
 COOKIE = "dsna_session"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _EVERYWHERE = ("0.0.0.0", "::", "")
+_USUAL_PORT = 80  # which addresses leave out
 _SHORTEST = 16  # letters of a token
 
 
@@ -86,13 +87,14 @@ class Access:
     def knows(self, header: str) -> bool:
         """Whether a Host header names this server: another name may be a trick to reach it from other pages."""
         host = header.lower()
-        names = {*LOOPBACK, _bracketed(self.host), *(name.lower() for name in self.names)}
+        given = {name.lower() for name in self.names}
+        own = {*LOOPBACK, _bracketed(self.host or LOOPBACK[0])}
         if self.host in _EVERYWHERE:
-            names.add(socket.gethostname().lower())
-        if host in {*(f"{name}:{self.port}" for name in names), *(name for name in names if ":" in name.strip("[]"))}:
+            own.add(socket.gethostname().lower())
+        if host in given or host in {f"{name}:{self.port}" for name in own | given}:
             return True
-        if host in names:
-            return self.port == 80 or host in {name.lower() for name in self.names}
+        if self.port == _USUAL_PORT and host in own:
+            return True
         # An address has no name that others could make point elsewhere.
         bare, _, port = host.rpartition(":")
         return self.host in _EVERYWHERE and port == str(self.port) and _is_address(bare.strip("[]"))

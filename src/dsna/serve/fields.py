@@ -11,10 +11,12 @@ from ..inspection.comparison import said
 from ..tables import ColumnType, TableEncoder
 from ..tables.encoders.dates import DateEncoder
 from ..tables.encoders.words import CategoryEncoder
+from ..tables.words import booleans
 
 ANOTHER = "(another)"  # a category that training had not
 _MOST_CHOICES = 30  # of a menu; beyond, names are typed, with suggestions
 _MOST_SUGGESTIONS = 500
+_DAY = 86_400_000_000  # microseconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,15 +73,20 @@ def fields_of(encoder: TableEncoder) -> tuple[Field, ...]:
         if kind.kind == "number":
             about = {"kind": "number", "hint": f"{said(low)} to {said(high)}", "typical": said(middle)}
         elif kind.kind == "boolean":
-            about = {"kind": "menu", "choices": (("true", "yes"), ("false", "no"))}
-            about["typical"] = "true" if middle > 0.5 else "false"
+            true, false = _words_of_truth(encoder, name)
+            about = {
+                "kind": "menu",
+                "choices": ((true, "yes"), (false, "no")),
+                "typical": true if middle > 0.5 else false,
+            }
         elif kind.kind == "ordered":
             levels = kind.levels
             about = {"kind": "menu", "choices": tuple((one, one) for one in levels), "hint": "in this order"}
             about["typical"] = levels[min(int(middle), len(levels) - 1)]
         elif isinstance(column, DateEncoder):
-            about = {"kind": "time" if "hour" in column.parts else "date", "hint": f"up to {_date(column.newest)}"}
-            about["typical"] = _date(column.fill, "hour" in column.parts)
+            timed = "hour" in column.parts or column.newest % _DAY != 0
+            about = {"kind": "time" if timed else "date", "hint": f"up to {_date(column.newest)}"}
+            about["typical"] = _date(column.fill, timed)
         elif isinstance(column, CategoryEncoder):
             about = _category([str(one) for one in column.known])
         else:
@@ -95,6 +102,30 @@ def _category(known: list[str]) -> dict[str, Any]:
         return about | {"kind": "suggestions", "choices": tuple((one, one) for one in known[:_MOST_SUGGESTIONS])}
     another = () if ANOTHER in known else ((ANOTHER, "another, which training had not"),)
     return about | {"kind": "menu", "choices": (*((one, one) for one in sorted(known)), *another)}
+
+
+def truth(cell: str) -> bool | None:
+    """Whether a text says true or false; None where it says neither.
+
+    Examples
+    --------
+    >>> truth("Yes"), truth("0"), truth("perhaps")
+    (True, False, None)
+    """
+    found = booleans([cell])
+    if found is None:
+        return {"0": False, "1": True}.get(cell)
+    return bool(found[0])
+
+
+def _words_of_truth(encoder: TableEncoder, name: str) -> tuple[str, str]:
+    """What the kept rows say for true and for false; "true" and "false" where they do not tell."""
+    known = {True: "true", False: "false"}
+    kept = encoder.rows_
+    if kept is not None and name in kept.names:
+        words = kept.parts[int(np.flatnonzero(kept.names == name)[0])].words
+        known |= {said: word for word in reversed(words.tolist()) if (said := truth(word)) is not None}
+    return known[True], known[False]
 
 
 def _date(microseconds: float, with_time: bool = False) -> str:
@@ -115,8 +146,9 @@ def as_value(field: Field, cell: Any) -> str:
     """
     if cell is None:
         return ""
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
+    if field.type.kind == "boolean" and field.choices:
+        known = truth(str(cell).lower())
+        return str(cell) if known is None else field.choices[0 if known else 1][0]
     if field.kind in ("date", "time") and hasattr(cell, "isoformat"):
-        return str(cell.isoformat())[: 10 if field.kind == "date" else 16]
+        return str(cell.isoformat())[: 10 if field.kind == "date" else 23]
     return repr(cell) if isinstance(cell, float) else str(cell)

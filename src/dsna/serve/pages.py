@@ -16,6 +16,7 @@ from .rows import Rows
 from .service import Question, Service, as_csv
 
 _SHOWN = 50  # rows of a table of answers
+_MOST_CLASSES = 20
 _MOST_CELLS = 20_000  # of the forms that ask why
 _MOST_LINK = 3_000_000  # bytes of a file that a page holds
 _DECISIONS = {
@@ -72,8 +73,17 @@ class Pages:
 
     def case(self, asked: AskedCase) -> str:
         """The form for one case, with its answer where it was sent."""
-        most = max((abs(one.weight) for one in asked.case.neighbors), default=0.0) if asked.case else 0.0
-        return self._page("case.html", asked=asked, fields=self.service.fields, most=max(most, 1e-300))
+        if asked.case is None:
+            return self._page("case.html", asked=asked, fields=self.service.fields)
+        most = max((abs(one.weight) for one in asked.case.neighbors), default=0.0)
+        probable = sorted(asked.case.answer.get("probabilities", {}).items(), key=lambda pair: -pair[1])
+        return self._page(
+            "case.html",
+            asked=asked,
+            fields=self.service.fields,
+            most=max(most, 1e-300),
+            shown_classes=probable[:_MOST_CLASSES],
+        )
 
     def table(self, asked: AskedTable) -> str:
         """The upload, with the first answers where a table was sent."""

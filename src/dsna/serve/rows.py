@@ -13,8 +13,8 @@ from ..tables import ColumnType, ReadOptions, read_chunks
 from ..tables.files.delimited import short
 from ..tables.files.source import Source, is_plain_text
 from ..tables.files.typed import Typing, typed_frame
-from ..tables.words import MISSING, booleans
-from .fields import Field
+from ..tables.words import MISSING
+from .fields import Field, truth
 from .limits import Limits, Refused
 
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
@@ -40,10 +40,12 @@ def rows_of_form(fields: Sequence[Field], values: Mapping[str, str]) -> Rows:
     >>> rows_of_form([field], {"c0": "1,5"}).frame["size"].to_list()
     [1.5]
     """
-    return _typed(fields, {field.name: [values.get(field.key, "")] for field in fields}, place="")
+    # Browsers end the lines of a text with two characters, files with one.
+    cells = {field.name: [values.get(field.key, "").replace("\r\n", "\n")] for field in fields}
+    return _typed(fields, cells, place="")
 
 
-def rows_of_objects(fields: Sequence[Field], objects: Sequence[Mapping[str, Any]], limits: Limits) -> Rows:
+def rows_of_objects(fields: Sequence[Field], objects: Sequence[Any], limits: Limits) -> Rows:
     """Rows from objects of JSON, by the names of their columns; null is missing.
 
     Examples
@@ -60,6 +62,8 @@ def rows_of_objects(fields: Sequence[Field], objects: Sequence[Mapping[str, Any]
     optional = {field.name for field in fields if not field.used}
     others: dict[str, None] = {}
     for number, one in enumerate(objects, 1):
+        if not isinstance(one, dict):
+            raise Refused(f"row {number} is no object. Remedy: send the values of a row by the names of their columns.")
         lacking = [name for name in columns if name not in one and name not in optional]
         if lacking:
             raise Refused(
@@ -152,6 +156,7 @@ def _text(cell: Any, name: str, row: int) -> str:
 def _typed(fields: Sequence[Field], columns: Mapping[str, list[str]], place: str) -> Rows:
     """Text as typed columns; cells that are not of their column's type are refused."""
     pl = import_extra("polars", "serve")
+    columns = {field.name: _in_own_words(field, columns[field.name]) for field in fields}
     types = {field.name: _type(field, columns[field.name]) for field in fields}
     frame = pl.DataFrame([pl.Series(name, cells, dtype=pl.String) for name, cells in columns.items()])
     typed, _, remarks = typed_frame(frame, Typing(types))
@@ -167,6 +172,15 @@ def _typed(fields: Sequence[Field], columns: Mapping[str, list[str]], place: str
     return Rows(typed, [note for note in remarks.lines() if "holds no value" not in note])
 
 
+def _in_own_words(field: Field, cells: list[str]) -> list[str]:
+    """Cells that are true or false, in the words that training had for it; others as they are."""
+    if field.type.kind != "boolean":
+        return cells
+    true, false = (own for own, _ in field.choices)
+    found = [(cell, truth(cell.strip())) for cell in cells]
+    return [cell if known is None else true if known else false for cell, known in found]
+
+
 def _type(field: Field, cells: Sequence[str]) -> ColumnType:
     """The type of training; dates may also be written as forms and JSON do, year first."""
     kind = field.type
@@ -180,7 +194,7 @@ def _fits(kind: ColumnType, cell: str, value: Any) -> bool:
     if kind.kind == "ordered":
         return cell in kind.levels
     if kind.kind == "boolean":
-        return cell in ("0", "1") or booleans([cell]) is not None
+        return truth(cell) is not None
     return kind.kind not in ("number", "date") or value is not None
 
 

@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
+from ..tables.files.delimited import short
 from .service import Question
 
 _CELL = {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "boolean"}, {"type": "null"}]}
 Cell = Annotated[Any, WithJsonSchema(_CELL)]
-_MOST = 2_000  # letters of a decision or of costs
+#: Lists are looked into where they are used, up to the first mistake: a list of all mistakes may be long.
+_ROWS = {"type": "array", "items": {"type": "object", "additionalProperties": _CELL}}
+_MATRIX = {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}
+_COSTS = {"anyOf": [{"type": "string"}, _MATRIX, {"type": "null"}]}
+_MOST = 2_000  # letters of a decision
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class PredictRequest(_Strict):
+class PredictRequest(BaseModel):
     """Rows to answer, and how to decide."""
 
-    rows: list[dict[str, Cell]] = Field(
+    rows: Annotated[list[Any], WithJsonSchema(_ROWS)] = Field(
         description="An object for each row: the value of each column, null if missing."
     )
     decision: str | None = Field(None, max_length=_MOST, description="As `dsna predict --decision` takes it.")
-    costs: str | list[list[float]] | None = Field(
+    costs: Annotated[Any, WithJsonSchema(_COSTS)] = Field(
         None, description="What mistakes cost: MISS:ALARM, such as 20:1, or a matrix of true by predicted class."
     )
     balance: float | None = Field(None, ge=0, le=1, description="How much the rare counts.")
     coverage: float = Field(0.9, ge=0.01, le=0.99, description="Share of the cases whose truth sets or intervals hold.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, given: Any) -> Any:
+        """Refuse fields that there are none of; the first is named."""
+        strange = (
+            next((name for name in given if name not in cls.model_fields), None) if isinstance(given, dict) else None
+        )
+        if strange is not None:
+            raise ValueError(f"there is no field {short(strange)}")
+        return given
+
     def question(self) -> Question:
         """How to decide."""
-        costs = self.costs if self.costs is None or isinstance(self.costs, str) else _matrix(self.costs)
+        costs = self.costs if self.costs is None or isinstance(self.costs, str) else json.dumps(self.costs)
         return Question(decision=self.decision, costs=costs, balance=self.balance, coverage=self.coverage)
-
-
-def _matrix(costs: list[list[float]]) -> str:
-    return f"[{', '.join(str(line) for line in costs)}]"
 
 
 class ExplainRequest(PredictRequest):

@@ -26,6 +26,7 @@ from .rows import Rows, rows_of_file, rows_of_form
 
 _PART = 200  # rows between two looks at the clock
 _LONGEST_TITLE = 120
+_LONGEST_COSTS = 200_000  # letters: a matrix of over a hundred classes
 Pause = Callable[[], None]
 
 
@@ -124,7 +125,7 @@ class Service:
         if question.costs is not None:
             if decision is not None:
                 raise Refused("decision and costs are two ways to decide. Remedy: give one of them.")
-            decision = read_costs(question.costs)
+            decision = read_costs(question.costs) if len(question.costs) <= _LONGEST_COSTS else None
             if decision is None:
                 raise Refused("costs are MISS:ALARM, such as 20:1, or a matrix such as [[0, 1], [20, 0]].")
         last = self.model.steps[-1][1]
