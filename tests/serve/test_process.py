@@ -18,7 +18,7 @@ import pytest
 
 import dsna
 from tests.cli.commands import run_without
-from tests.cli.tables.small_files import ask
+from tests.cli.tables.small_files import ask, done
 from tests.cli.tables.small_files import refused as exits
 from tests.report.browser import browser, complaints_of, requests_of
 
@@ -162,3 +162,27 @@ def test_without_its_packages_the_command_names_them(tmp_path):
     assert run.returncode == 2
     assert "fastapi" in run.stderr
     assert "pip install 'dsna[serve]'" in run.stderr
+
+
+def test_the_command_says_where_it_is_and_who_may_ask(tmp_path, monkeypatch):
+    """A token that it makes is printed, one that it was given is not."""
+    uvicorn = pytest.importorskip("uvicorn")
+    service()
+    dsna.save(model(keep_rows=False), tmp_path / "m.dsna")
+    opened, served = threading.Event(), []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.set())
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: served.append(self.config.app))
+    monkeypatch.delenv("DSNA_TOKEN", raising=False)
+    run = done(ask("serve", tmp_path / "m.dsna", "--port", "0", "--host", "0.0.0.0", "--token", "auto", "--open"))
+    token = re.search("Token: (.+)", run.output)[1]
+    assert served[0].access.is_token(token)
+    assert "Other machines" in run.output
+    assert "not encrypted" in run.output
+    assert "holds training rows" not in run.output
+    assert opened.wait(20)
+    given = "0123456789abcdefghij"
+    run = done(ask("serve", tmp_path / "m.dsna", "--port", "0", "--max-rows", "7", env={"DSNA_TOKEN": given}))
+    assert given not in run.output
+    assert served[1].access.token == given
+    assert served[1].limits.rows == 7
+    assert re.search(r"http://127\.0\.0\.1:\d+/", run.output)

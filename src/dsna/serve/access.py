@@ -84,12 +84,17 @@ class Access:
                 f"the token is to have {_SHORTEST} or more ASCII characters. Remedy: --token auto makes one."
             )
 
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether all addresses of the machine are served."""
+        return self.host in _EVERYWHERE
+
     def knows(self, header: str) -> bool:
         """Whether a Host header names this server: another name may be a trick to reach it from other pages."""
         host = header.lower()
         given = {name.lower() for name in self.names}
         own = {*LOOPBACK, _bracketed(self.host or LOOPBACK[0])}
-        if self.host in _EVERYWHERE:
+        if self.is_everywhere:
             own.add(socket.gethostname().lower())
         if host in given or host in {f"{name}:{self.port}" for name in own | given}:
             return True
@@ -97,7 +102,7 @@ class Access:
             return True
         # An address has no name that others could make point elsewhere.
         bare, _, port = host.rpartition(":")
-        return self.host in _EVERYWHERE and port == str(self.port) and _is_address(bare.strip("[]"))
+        return self.is_everywhere and port == str(self.port) and _is_address(bare.strip("[]"))
 
     def is_foreign(self, headers: Mapping[str, str]) -> bool:
         """Whether a request comes from a page of another site, as far as the browser says."""
@@ -131,7 +136,7 @@ class Access:
 
     def address(self) -> str:
         """Where the server is, for people."""
-        host = "127.0.0.1" if self.host in _EVERYWHERE else _bracketed(self.host)
+        host = LOOPBACK[0] if self.is_everywhere else _bracketed(self.host)
         return f"http://{host}:{self.port}/"
 
 

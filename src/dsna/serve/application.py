@@ -157,7 +157,7 @@ class _Server:
     async def _post_login(self, request: Request) -> Response:
         form = await self._form(request)
         if not self.access.is_token(form.values.get("token", "").strip()):
-            return HTMLResponse(self.pages.login("That is not the token. It is printed where `dsna serve` runs."), 401)
+            return HTMLResponse(self.pages.login("That is not the token. Ask whoever started the server."), 401)
         answer = RedirectResponse("/", 303)
         answer.set_cookie(COOKIE, self.access.session(), httponly=True, samesite="strict", path="/")
         return answer

@@ -81,7 +81,11 @@ def fields_of(encoder: TableEncoder) -> tuple[Field, ...]:
             }
         elif kind.kind == "ordered":
             levels = kind.levels
-            about = {"kind": "menu", "choices": tuple((one, one) for one in levels), "hint": "in this order"}
+            about = {
+                "kind": "menu",
+                "choices": tuple((one, one) for one in levels),
+                "hint": f"{levels[0]} to {levels[-1]}",
+            }
             about["typical"] = levels[min(int(middle), len(levels) - 1)]
         elif isinstance(column, DateEncoder):
             timed = "hour" in column.parts or column.newest % _DAY != 0

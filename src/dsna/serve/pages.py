@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from dataclasses import dataclass
+from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
@@ -59,7 +60,7 @@ class Pages:
     def __init__(self, service: Service, signs_in: bool = False) -> None:
         self.service = service
         self._made = environment(str(__package__))
-        self._made.filters.update(clean=clean, cell=_cell, json=_json)
+        self._made.filters.update(clean=clean, cell=_cell, json=_json, coverage=_coverage)
         self._made.globals.update(
             service=service,
             about=service.about,
@@ -151,7 +152,14 @@ def _cell(value: Any) -> str:
     """A cell of an answer or of a training row, for a reader."""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return value.isoformat(" ").removesuffix(" 00:00:00")
     return "–" if value is None else clean(value)
+
+
+def _coverage(text: str) -> str:
+    """A coverage that a form holds, for a sentence."""
+    return f"{100.0 * float(text.replace(',', '.') or Question().coverage):g} %"
 
 
 def _json(value: Any) -> str:

@@ -85,8 +85,8 @@ def _run(
     found = load_model(model)
     found.steps[-1][1].set_params(n_jobs=1)
     service = Service(found, limits)
-    warnings.simplefilter("ignore", UserWarning)  # what concerns rows is noted in their answers
-    with one_blas_thread():
+    with one_blas_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # what concerns rows is noted in their answers
         service.warm_up()
         settings = uvicorn.Config(
             create_app(service, access),
@@ -101,6 +101,8 @@ def _run(
         server = uvicorn.Server(settings)
         address = access.address()
         say(f"{service.title}: {address}")
+        if access.is_everywhere:
+            say(f"Other machines reach it as http://{socket.gethostname()}:{access.port}/ or by its number.")
         if service.about["holds_training_rows"]:
             say("The model file holds training rows, and whoever reaches this address can see some of them.")
         if show_token:
