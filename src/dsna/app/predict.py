@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +14,15 @@ from sklearn.pipeline import Pipeline
 from .._utils.choices import best_class
 from .._utils.errors import DSNAError
 from .._utils.optional import import_extra
+from .._utils.parallel import chunks
 from ..inspection.comparison import said
 from ..io import ModelFileError, load
 from .train import costs_of, user_settings
 
 EXPLAINED = 5  # training rows that an answer names
+BETWEEN = " | "  # classes of a set
 _DIGITS = 6  # of probabilities and weights
-_BETWEEN = " | "  # classes of a set
+_PART = 256  # rows between two pauses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +99,22 @@ def decide_anew(model: Pipeline, decision: Any = None, balance: float | None = N
     return Pipeline([*model.steps[:-1], (model.steps[-1][0], view)])
 
 
+def read_costs(text: str) -> tuple[float, float] | list[Any] | None:
+    """Costs as users write them, MISS:ALARM or a matrix; None where a text is neither.
+
+    Examples
+    --------
+    >>> read_costs("20:1"), read_costs("[[0, 1], [20, 0]]"), read_costs("20")
+    ((20.0, 1.0), [[0, 1], [20, 0]], None)
+    """
+    miss, sign, alarm = text.partition(":")
+    try:
+        found = (float(miss), float(alarm)) if sign else json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, tuple | list) else None
+
+
 class Answerer:
     """Answers questions about rows, a part of a table at a time.
 
@@ -103,6 +122,7 @@ class Answerer:
     ----------
     model : fitted pipeline of a TableEncoder and a DSNA estimator.
     options : what is asked.
+    pause : called before every few rows; what it raises ends the work.
 
     Attributes
     ----------
@@ -124,9 +144,9 @@ class Answerer:
     ['row', 'prediction', 'probability of common', 'probability of rare', 'set']
     """
 
-    def __init__(self, model: Pipeline, options: PredictOptions) -> None:
+    def __init__(self, model: Pipeline, options: PredictOptions, *, pause: Callable[[], None] | None = None) -> None:
         self.encoder, self.model = model.steps[0][1], model.steps[1][1]
-        self.options = options
+        self.options, self._pause = options, pause
         self.notes: dict[str, int] = {}
         rows = getattr(self.encoder, "rows_", None)
         self._ids = None if rows is None else rows.identifiers()
@@ -147,13 +167,23 @@ class Answerer:
         for name in self._repeated(frame):
             columns[name if name not in columns else f"{name} (of the table)"] = frame[name]
         self.done += frame.height
-        why = self.model.explain(X) if self.options.explain else None
-        own = self._classes(X, why) if hasattr(self.model, "classes_") else self._targets(X)
-        if why is not None:
-            own |= self._behind(why)
-        taken = set(own)
+        if self._pause is None:
+            own = pl.DataFrame(self._own(X))
+        else:
+            parts = []
+            for part in chunks(len(X), _PART):
+                self._pause()
+                parts.append(pl.DataFrame(self._own(X[part])))
+            own = pl.concat(parts, how="diagonal_relaxed")
+        taken = set(own.columns)
         columns = {f"{name} (of the table)" if name in taken else name: one for name, one in columns.items()}
-        return pl.DataFrame({**columns, **own})
+        return pl.DataFrame({**columns, **own.to_dict(as_series=True)})
+
+    def _own(self, X: np.ndarray) -> dict[str, Any]:
+        """Columns that answer encoded rows."""
+        why = self.model.explain(X) if self.options.explain else None
+        own = self._classes(X, why) if hasattr(self.model, "classes_") else self.targets(X)
+        return own if why is None else own | self._behind(why)
 
     def _repeated(self, frame: Any) -> tuple[str, ...]:
         """Columns of the table that stand beside the answers."""
@@ -164,21 +194,26 @@ class Answerer:
             return self.options.columns
         return (self._id_name,) if self._id_name is not None and self._id_name in frame.columns else ()
 
-    def _classes(self, X: np.ndarray, why: Any) -> dict[str, Any]:
+    def decided(self, X: np.ndarray, why: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Classes, probabilities and sets of encoded rows; ``why`` is their explanation, if there is one."""
         model = self.model
         proba = model.predict_proba(X) if why is None else why.predict_proba()
-        names = [said(one) for one in model.classes_]
         if model._by_votes:
             predicted = model.predict(X) if why is None else why.predict()
         else:
             predicted = model.classes_[best_class(proba, model._gain)]
+        return predicted, proba, model.in_set(proba, self.options.coverage)
+
+    def _classes(self, X: np.ndarray, why: Any) -> dict[str, Any]:
+        predicted, proba, sets = self.decided(X, why)
+        names = [said(one) for one in self.model.classes_]
         found = {"prediction": [said(one) for one in predicted] if predicted.dtype.kind not in "biuf" else predicted}
         found |= {f"probability of {name}": _rounded(proba[:, c]) for c, name in enumerate(names)}
-        sets = model.in_set(proba, self.options.coverage)
-        texts = {tuple(one): _BETWEEN.join(np.array(names, dtype=object)[one]) for one in np.unique(sets, axis=0)}
+        texts = {tuple(one): BETWEEN.join(np.array(names, dtype=object)[one]) for one in np.unique(sets, axis=0)}
         return {**found, "set": [texts[tuple(one)] for one in sets]}
 
-    def _targets(self, X: np.ndarray) -> dict[str, Any]:
+    def targets(self, X: np.ndarray) -> dict[str, Any]:
+        """Targets of encoded rows, with their intervals and whether they are extrapolated, where these are known."""
         model = self.model
         if model._regions:
             bounds, predicted = model.predict_interval(X, self.options.coverage, return_prediction=True)

@@ -14,6 +14,7 @@ from .tables.evaluate import evaluate
 from .tables.explain import explain
 from .tables.models import add, info
 from .tables.predict import predict
+from .tables.serve import serve
 from .tables.train import train
 from .warmup import warmup
 
@@ -33,6 +34,7 @@ app.command()(train)
 app.command()(predict)
 app.command()(explain)
 app.command()(evaluate)
+app.command()(serve)
 app.command()(info)
 app.command()(add)
 app.command()(demo)

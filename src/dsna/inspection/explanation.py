@@ -248,9 +248,10 @@ class Explanation:
         """
         if self.voices is None or self.logits is None:
             raise AttributeError("An explanation of a regression has no opinions.")
-        return opinion_frame(self.voices, self._log_odds())
+        return opinion_frame(self.voices, self.opinion_odds())
 
-    def _log_odds(self) -> np.ndarray:
+    def opinion_odds(self) -> np.ndarray:
+        """(n, n_voices) what each opinion adds to the log odds; see ``opinions``."""
         assert self.logits is not None
         return log_odds(self.logits, self.predict_proba(), self._chosen())
 
@@ -281,7 +282,7 @@ class Explanation:
         """
         if self.train is None or not self.train.columns.names:
             raise DSNAError("The rows' own values are unknown: call explain(X, train=frame) with the training rows.")
-        return self._comparison(query, largest).frame(tolerance)
+        return self.comparison(query, largest).frame(tolerance)
 
     def report(self, query: int = 0, largest: int = 5, tolerance: float = TOLERANCE, features: int = 20) -> str:
         """The same comparison as text for a terminal, with an asterisk at every value that differs.
@@ -299,9 +300,9 @@ class Explanation:
         used = int(one.ordered()[1][0])
         lines = [f"Query {range(len(self))[query]}: predicted {one.verdict()}"]
         lines += [f"{min(largest, used)} of {used} training rows, with {one.part_of_weight(largest):.0%} of the weight"]
-        lines += [self._comparison(query, largest).text(tolerance, features)]
+        lines += [self.comparison(query, largest).text(tolerance, features)]
         if one.voices is not None:
-            parts = zip(one.voices, one._log_odds()[0], strict=True)
+            parts = zip(one.voices, one.opinion_odds()[0], strict=True)
             lines += ["log odds against the next class: " + ", ".join(f"{name} {odds:+.2f}" for name, odds in parts)]
         if self.train is None or not self.train.columns.names:
             lines += ["explain(X, train=frame) shows the values of these rows beside the query's."]
@@ -365,7 +366,7 @@ class Explanation:
     def _ids(self, rows: np.ndarray) -> np.ndarray | None:
         return None if self.train is None else self.train.at(rows).id
 
-    def _comparison(self, query: int, largest: int) -> Comparison:
+    def comparison(self, query: int, largest: int) -> Comparison:
         """A query and its neighbours of largest weight, with their values where these are known."""
         one = self[query]
         order, number = one.ordered()

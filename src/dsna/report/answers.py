@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.errors import DSNAError
+from ..inspection.averaging import forest_weights
 from ..inspection.columns import Columns
 from ..inspection.explanation import Explanation
 from ..inspection.figures import Cases, rare_targets
@@ -80,7 +81,7 @@ def answered(model: Any, X: Any, y: Any, groups: Any, id: Any) -> Answered:
         why=why,
         predicted=np.searchsorted(last.classes_, said) if classification else said,
         proba=why.predict_proba() if classification else np.empty((len(rows), 0)),
-        kernel=why.proximity / np.maximum(why.proximity.sum(axis=1, keepdims=True), 1e-300),
+        kernel=forest_weights(why),
     )
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..inspection.averaging import plain_average
 from .answers import Answered
 from .data import ShownCases, WhySection
 from .ranges import neighbor_spread
@@ -43,25 +44,22 @@ class Judged(NamedTuple):
 def judged(at: Answered) -> Judged:
     """How the answers turned out."""
     n = np.arange(len(at.rows))
+    plain, share = plain_average(at.why)
     if not at.is_classification:
         error = np.abs(at.predicted - at.truth)
         spread = neighbor_spread(at)
         usual = spread + np.average(spread, weights=at.cases.weight)
         off = error / np.where(usual > 0, usual, 1.0)
-        plain = np.sum(at.kernel * at.why.label[:, :, 0], axis=1)
         found = error <= np.average(error, weights=at.cases.weight)
-        return Judged(off, np.empty(0), error, found, plain, np.empty(0), off / (1.0 + off))
+        return Judged(off, np.empty(0), error, found, plain, share, off / (1.0 + off))
     proba = at.proba
     likelihood, confidence = proba[n, at.truth], proba[n, at.predicted]
-    own = at.why.label[:, :, None] == at.model.classes_
-    shares = np.einsum("nm,nmc->nc", at.kernel, own)
     balanced = proba / np.maximum(at.model.class_prior_, 1e-300)
     # A rare row is unlikely as things are, and a common one near rare ones is, were all classes equally common.
     doubt = 1.0 - np.maximum((balanced / balanced.sum(axis=1, keepdims=True))[n, at.truth], likelihood)
     found = at.predicted == at.truth
-    plain = shares.argmax(axis=1)
     loss = np.where(found, -1.0, confidence - likelihood)
-    return Judged(likelihood, confidence, loss, found, plain, shares.max(axis=1), doubt)
+    return Judged(likelihood, confidence, loss, found, plain, share, doubt)
 
 
 def picked_cases(at: Answered, how: Judged, most: int) -> np.ndarray:

@@ -59,21 +59,13 @@ def render_report(data: ReportData) -> str:
     str
     """
     jinja2 = import_extra("jinja2", "report")
+    made = environment(str(__package__))
+    made.filters.update(share_range=_share_range, number_range=_number_range, as_estimate=_score_estimate)
+    made.globals["errors_scale"] = _scale
     folder = files(__package__) / "templates"
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(share=as_share, number=as_number, share_range=_share_range, number_range=_number_range)
-    environment.filters["as_estimate"] = _score_estimate
-    environment.globals.update({name: _drawn(jinja2, getattr(svg, name)) for name in _DRAWN})
-    environment.globals["errors_scale"] = _scale
-    style = (folder / "page.css").read_text("utf-8")
+    style = page_style()
     script = '"use strict";\n(() => {\n' + "".join((folder / name).read_text("utf-8") for name in _SCRIPTS) + "})();\n"
-    page: str = environment.get_template("page.html").render(
+    page: str = made.get_template("page.html").render(
         data=data,
         embedded=jinja2.utils.markupsafe.Markup(embedded_json(_for_script(data))),
         style=jinja2.utils.markupsafe.Markup(style),
@@ -83,7 +75,40 @@ def render_report(data: ReportData) -> str:
     return page
 
 
-_DRAWN = ("range_mark", "spark", "bar", "histogram", "reliability")
+def environment(package: str) -> Any:
+    """Where templates of a package are found and filled in: every value is escaped, every name must be there.
+
+    Examples
+    --------
+    >>> environment("dsna.report").from_string("{{ name }} {{ 0.5|share }}").render(name="<b>")
+    '&lt;b&gt; 50.0 %'
+    """
+    jinja2 = import_extra("jinja2", "report")
+    folder = files(package) / "templates"
+    made = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(share=as_share, number=as_number)
+    made.globals.update({name: _drawn(jinja2, getattr(svg, name)) for name in _DRAWN})
+    return made
+
+
+def page_style() -> str:
+    """The style sheet that all pages share.
+
+    Examples
+    --------
+    >>> "prefers-color-scheme: dark" in page_style()
+    True
+    """
+    return (files(__package__) / "templates" / "page.css").read_text("utf-8")
+
+
+_DRAWN = ("range_mark", "spark", "bar", "weight_bar", "histogram", "reliability")
 
 
 def _drawn(jinja2: Any, draw: Any) -> Any:

@@ -83,6 +83,19 @@ def bar(rows: float, most: float, rare: float) -> str:
     return _svg(width, height, inner, None, "bar")
 
 
+def weight_bar(share: float, negative: bool) -> str:
+    """How large a weight is beside the largest one; negative ones have another colour.
+
+    Examples
+    --------
+    >>> 'class="rare" width="36.0"' in weight_bar(0.5, True)
+    True
+    """
+    inner = '<rect class="track" width="72" height="6" rx="2"/>'
+    inner += f'<rect class="{"rare" if negative else "fill"}" width="{72 * share:.1f}" height="6" rx="2"/>'
+    return _svg(72, 6, inner, None, "bar")
+
+
 def histogram(bars: Sequence[Bar], label: str) -> str:
     """A histogram of the target, the rare part of each bar on top in another colour.
 

@@ -104,12 +104,10 @@ def chosen_decision(decision: str | None, costs: str | None) -> Any:
         return decision
     if decision is not None:
         raise DSNAError("--decision and --costs are two ways to decide. Remedy: give one of them.")
-    miss, sign, alarm = costs.partition(":")
-    try:
-        found = (float(miss), float(alarm)) if sign else json.loads(costs)
-    except ValueError:
-        found = None
-    if not isinstance(found, tuple | list):
+    from ...app.predict import read_costs
+
+    found = read_costs(costs)
+    if found is None:
         raise DSNAError(f"--costs {costs}: write MISS:ALARM, such as 20:1, or a matrix such as [[0, 1], [20, 0]].")
     return found
 

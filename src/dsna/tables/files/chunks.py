@@ -26,7 +26,7 @@ _SLICE = 10  # chunks that are decoded at once, of formats that are not read lin
 
 
 def read_chunks(
-    path: str | os.PathLike[str], options: ReadOptions | None = None, *, rows: int = 20_000
+    path: str | os.PathLike[str] | Source, options: ReadOptions | None = None, *, rows: int = 20_000
 ) -> Iterator[FileTable]:
     r"""Read a file as tables of so many rows at most, one after another.
 
@@ -37,7 +37,7 @@ def read_chunks(
     Parameters
     ----------
     path : path
-        ``-`` is standard input.
+        ``-`` is standard input; a Source that holds a stream will do, too.
     options : ReadOptions, optional
         ``types`` are best those of training (``TableEncoder.types_``); types of columns that are not there are ignored.
     rows : int, default=20000
@@ -75,7 +75,7 @@ def _text_chunks(source: Source, stream: io.BufferedReader, options: ReadOptions
     """Chunks of a text file."""
     head = stream.read(_HEAD)
     dialect = find_dialect(head, source.name, options.encoding, options.separator)
-    reader = DelimitedReader(source.name, dialect, options.header)
+    reader = DelimitedReader(source.name, dialect, options.header, options.most_columns)
     typing, notes = None, dialect.notes
     for block in reader.blocks(io.BufferedReader(_Rejoined(head, stream), 1 << 16), rows):
         reader.refuse_early()

@@ -48,6 +48,8 @@ class DelimitedReader:
     dialect : Dialect
     has_header : bool
         Whether the first line holds names; else columns are named by their place.
+    most_columns : int or None
+        More columns are refused at once.
     names, header_line : names of the columns, and the line that they stand in.
     unnamed, repeated : places of columns without a name, and names that stand over several.
     """
@@ -55,6 +57,7 @@ class DelimitedReader:
     name: str
     dialect: Dialect
     has_header: bool = True
+    most_columns: int | None = None
     names: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -118,6 +121,10 @@ class DelimitedReader:
     def _begin(self, row: list[str], line: int) -> None:
         """Take the first row for the header, or name the columns."""
         self.header_line = line
+        if self.most_columns is not None and len(row) > self.most_columns:
+            raise all_problems(
+                self.name, [f"line {line} has {len(row)} columns, over {self.most_columns}: leave out some"]
+            )
         if not self.has_header:
             self.names = [f"column {place}" for place in range(1, len(row) + 1)]
             self.notes.append(f"there is no header: columns are called {self.names[0]!r} to {self.names[-1]!r}")

@@ -197,8 +197,21 @@ def is_packed(stream: io.BufferedReader) -> bool:
     return isinstance(stream.raw, _Unpacked)
 
 
-def source_of(path: str | os.PathLike[str]) -> Source:
+def is_plain_text(content: bytes) -> bool:
+    """Whether content is neither packed nor of a format that packs what it holds.
+
+    Examples
+    --------
+    >>> is_plain_text(b"a,b"), is_plain_text(b"PAR1"), is_plain_text(bytes([31, 139, 8]))
+    (True, False, False)
+    """
+    return not content.startswith((*_PACKED, *_MAGIC))
+
+
+def source_of(path: str | os.PathLike[str] | Source) -> Source:
     """A file by its path; ``-`` is standard input. Refused without polars, which all of its readers take."""
     import_extra("polars", EXTRA)
+    if isinstance(path, Source):
+        return path
     name = os.fspath(path)
     return Source("standard input", sys.stdin.buffer) if name == STANDARD_INPUT else Source(name)

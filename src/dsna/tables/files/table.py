@@ -44,6 +44,8 @@ class ReadOptions:
         the levels of ordered text, the lowest first.
     missing : tuple of str, optional
         Spellings of missing values, in place of the usual ones.
+    most_columns : int, optional
+        Text with more columns is refused before any of its rows is read.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class ReadOptions:
     header: bool = True
     types: Mapping[str, TypeSpec] = field(default_factory=dict)
     missing: tuple[str, ...] | None = None
+    most_columns: int | None = None
 
     def __post_init__(self) -> None:
         if self.decimal not in _DECIMALS:
@@ -172,7 +175,7 @@ def read_text(source: Source, options: ReadOptions) -> TextFile:
     with source.opened() as stream:
         head, encoding, note = check_content(stream, source.name, options.encoding)
     dialect = find_dialect(head, source.name, encoding, options.separator)
-    reader = DelimitedReader(source.name, dialect, options.header)
+    reader = DelimitedReader(source.name, dialect, options.header, options.most_columns)
     with source.opened() as stream:
         blocks = list(reader.blocks(stream, _ROWS))
     return TextFile(reader, blocks, [note] * bool(note) + dialect.notes + reader.notes)

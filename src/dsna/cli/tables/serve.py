@@ -1,0 +1,144 @@
+"""``dsna serve``: a form, an upload and a JSON API for a trained model."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+import warnings
+import webbrowser
+from contextlib import suppress
+from typing import Annotated, Any
+
+import typer
+
+from ..._utils.atomic import check_readable
+from ..._utils.errors import DSNAError
+from ..._utils.optional import install_command
+from ..errors import exit_on_user_error, say
+from ..options import flag, names
+from .options import ModelFile
+
+_REMEDY = install_command("serve")
+_AUTO = "auto"
+_CONNECTIONS = 256
+_GRACE = 5  # seconds for requests that are under way when the server is stopped
+
+
+def serve(
+    model: ModelFile,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. Any but this machine's own needs a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option(envvar="DSNA_TOKEN", help="What clients have to know, 16 characters or more; auto makes one."),
+    ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="Further names of this server, as in the address: a.example or a.example:80."),
+    ] = None,
+    max_mb: Annotated[float, typer.Option(min=0.001, max=1000, help="Most megabytes of a request.")] = 5.0,
+    max_rows: Annotated[int, typer.Option(min=1, help="Most rows of a request.")] = 10_000,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Most seconds that a request takes.")] = 60.0,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Requests that are answered at the same time.")] = 4,
+    open_browser: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
+) -> None:
+    """Serve a model to a browser and to programs: a form for one case, an upload for many, a JSON API.
+
+    Answers come with the training rows behind them. Only this machine reaches the address, unless --host names another,
+    which needs a token. Nothing that clients send is kept. Ctrl-C ends it.
+
+    For example:
+
+    - `dsna serve fraud.dsna --open`
+
+    - `dsna serve fraud.dsna --port 8080 --max-rows 50000 --max-mb 20`
+
+    - `DSNA_TOKEN=... dsna serve fraud.dsna --host 0.0.0.0 --name models.example:8000`
+    """
+    with exit_on_user_error("serve", _REMEDY, "The server has ended."):
+        check_readable(model)
+        from ...serve.access import Access, new_token
+        from ...serve.limits import Limits
+
+        made = new_token() if token == _AUTO else token or None
+        listening = _listen(host, port)
+        with listening:
+            access = Access(host=host, port=listening.getsockname()[1], names=names(name), token=made)
+            limits = Limits(megabytes=max_mb, rows=max_rows, seconds=timeout, threads=jobs)
+            _run(str(model), access, limits, listening, open_browser, show_token=token == _AUTO)
+
+
+def _run(
+    model: str, access: Any, limits: Any, listening: socket.socket, open_browser: bool, *, show_token: bool
+) -> None:
+    """Load the model and serve it until Ctrl-C."""
+    import uvicorn
+
+    from ..._utils.parallel import one_blas_thread
+    from ...app.predict import load_model
+    from ...serve.application import create_app
+    from ...serve.service import Service
+
+    found = load_model(model)
+    found.steps[-1][1].set_params(n_jobs=1)
+    service = Service(found, limits)
+    with one_blas_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # what concerns rows is noted in their answers
+        service.warm_up()
+        settings = uvicorn.Config(
+            create_app(service, access),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            limit_concurrency=_CONNECTIONS,
+            timeout_graceful_shutdown=_GRACE,
+        )
+        server = uvicorn.Server(settings)
+        address = access.address()
+        say(f"{service.title}: {address}")
+        if access.is_everywhere:
+            say(f"Other machines reach it as http://{socket.gethostname()}:{access.port}/ or by its number.")
+        if service.about["holds_training_rows"]:
+            say("The model file holds training rows, and whoever reaches this address can see some of them.")
+        if show_token:
+            say(f"Token: {access.token}")
+        if access.token is not None:
+            say("Requests are not encrypted: put a server with TLS before it where others share the network.")
+        say("Ctrl-C ends it.")
+        sys.stdout.flush()
+        if open_browser:
+            threading.Timer(0.5, webbrowser.open, (address,)).start()
+        with suppress(KeyboardInterrupt):  # which uvicorn sends once more when it has ended
+            server.run(sockets=[listening])
+    say("The server has ended.")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket that listens; an address that is taken, or none of this machine's, is refused in a sentence."""
+    bare = host.strip("[]")
+    try:
+        family, kind, proto, _, place = socket.getaddrinfo(
+            bare or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        found = socket.socket(family, kind, proto)
+    except OSError as error:
+        raise DSNAError(
+            f"--host {host}: there is no such address ({error.strerror}). Remedy: name one of this machine's."
+        ) from None
+    try:
+        if sys.platform != "win32":
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(place)
+        found.listen(128)
+    except OSError as error:
+        found.close()
+        raise DSNAError(
+            f"{host}:{port} cannot be listened on ({error.strerror}). Remedy: name another --port (0: any free one), "
+            "or --host."
+        ) from None
+    return found

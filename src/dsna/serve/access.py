@@ -1,0 +1,148 @@
+"""Who is let in: names of the host, requests of other sites, tokens."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+
+from .._utils.errors import DSNAError
+
+COOKIE = "dsna_session"
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_EVERYWHERE = ("0.0.0.0", "::", "")
+_USUAL_PORT = 80  # which addresses leave out
+_SHORTEST = 16  # letters of a token
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is reached from this machine only.
+
+    Examples
+    --------
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, True, False)
+    """
+    bare = host.strip("[]")
+    return bare == "localhost" or (_is_address(bare) and ipaddress.ip_address(bare).is_loopback)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def new_token() -> str:
+    """A token that nobody guesses.
+
+    Examples
+    --------
+    >>> len(new_token()) >= 32
+    True
+    """
+    return secrets.token_urlsafe(24)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """Who is let in.
+
+    Parameters
+    ----------
+    host, port : the address that is served.
+    names : further names under which it is reached, with or without a port.
+    token : what clients have to know; None where the address is of this machine only.
+
+    Examples
+    --------
+    >>> access = Access(host="127.0.0.1", port=8000)
+    >>> access.knows("localhost:8000"), access.knows("evil.example:8000")
+    (True, False)
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    names: tuple[str, ...] = ()
+    token: str | None = None
+    _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+
+    def __post_init__(self) -> None:
+        if self.token is None and not is_loopback(self.host):
+            raise DSNAError(
+                f"--host {self.host}: other machines reach this address, so a token is needed. Remedy: --token auto "
+                "makes one, or put one into the environment variable DSNA_TOKEN."
+            )
+        if self.token is not None and (len(self.token) < _SHORTEST or not self.token.isascii()):
+            raise DSNAError(
+                f"the token is to have {_SHORTEST} or more ASCII characters. Remedy: --token auto makes one."
+            )
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether all addresses of the machine are served."""
+        return self.host in _EVERYWHERE
+
+    def knows(self, header: str) -> bool:
+        """Whether a Host header names this server: another name may be a trick to reach it from other pages."""
+        host = header.lower()
+        given = {name.lower() for name in self.names}
+        own = {*LOOPBACK, _bracketed(self.host or LOOPBACK[0])}
+        if self.is_everywhere:
+            own.add(socket.gethostname().lower())
+        if host in given or host in {f"{name}:{self.port}" for name in own | given}:
+            return True
+        if self.port == _USUAL_PORT and host in own:
+            return True
+        # An address has no name that others could make point elsewhere.
+        bare, _, port = host.rpartition(":")
+        return self.is_everywhere and port == str(self.port) and _is_address(bare.strip("[]"))
+
+    def is_foreign(self, headers: Mapping[str, str]) -> bool:
+        """Whether a request comes from a page of another site, as far as the browser says."""
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            return True
+        origin = headers.get("origin")
+        return origin is not None and origin.lower() not in {
+            f"{s}://{headers.get('host', '').lower()}" for s in _SCHEMES
+        }
+
+    def admits(self, headers: Mapping[str, str]) -> bool:
+        """Whether a request carries the token, or the cookie of somebody who gave it."""
+        if self.token is None:
+            return True
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer" and self.is_token(given.strip()):
+            return True
+        try:
+            cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        except CookieError:
+            return False
+        return cookie is not None and hmac.compare_digest(cookie.value.encode(), self.session().encode())
+
+    def is_token(self, given: str) -> bool:
+        """Whether this is the token; takes the same time wherever the two differ."""
+        return self.token is not None and hmac.compare_digest(given.encode(), self.token.encode())
+
+    def session(self) -> str:
+        """What the cookie of somebody who gave the token holds: good as long as this server runs, and not the token."""
+        return hmac.new(self._secret, (self.token or "").encode(), "sha256").hexdigest()
+
+    def address(self) -> str:
+        """Where the server is, for people."""
+        host = LOOPBACK[0] if self.is_everywhere else _bracketed(self.host)
+        return f"http://{host}:{self.port}/"
+
+
+_SCHEMES = ("http", "https")
+
+
+def _bracketed(host: str) -> str:
+    """A host as addresses write it."""
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host.lower()

@@ -1,0 +1,145 @@
+"""The guard by itself, before an application that is slow, and models that no server takes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.pipeline import make_pipeline
+
+from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNAError, DSNARegressor
+from dsna.serve.access import Access
+from dsna.serve.fields import fields_of
+from dsna.serve.guard import HEADERS, Guard
+from dsna.serve.limits import Limits
+from dsna.serve.rows import rows_of_objects
+from dsna.serve.service import Question, Service
+from dsna.tables import TableEncoder
+
+HOST = (b"host", b"127.0.0.1:8000")
+
+
+def refuse(scope, why):
+    async def answer(scope, receive, send):
+        await send({"type": "http.response.start", "status": why.status, "headers": []})
+        await send({"type": "http.response.body", "body": json.dumps({"error": str(why)}).encode()})
+
+    return answer
+
+
+async def forever(*_):
+    await asyncio.Event().wait()
+
+
+def through(application, receive, headers=(HOST,), kind="http", seconds=0.05):
+    """Messages that a guard sends for one request."""
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": kind, "method": "POST", "path": "/", "headers": list(headers)}
+    guard = Guard(application, Access(), Limits(seconds=seconds), refuse)
+    asyncio.run(guard(scope, receive, send))
+    assert guard._under_way == 0
+    return sent
+
+
+def arrived(body=b"", kind="http.request"):
+    async def receive():
+        return {"type": kind, "body": body, "more_body": False}
+
+    return receive
+
+
+def test_a_body_that_never_arrives_is_given_up():
+    sent = through(forever, forever)
+    assert sent[0]["status"] == 408
+    assert b"did not arrive" in sent[1]["body"]
+    assert HEADERS.keys() <= {name.decode() for name, _ in sent[0]["headers"]}
+
+
+def test_an_answer_that_never_comes_is_given_up():
+    sent = through(forever, arrived())
+    assert sent[0]["status"] == 503
+    assert b"given up" in sent[1]["body"]
+
+
+def test_an_answer_that_has_begun_is_not_begun_again():
+    async def begun(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await forever()
+
+    with pytest.raises(TimeoutError):
+        through(begun, arrived())
+
+
+def test_a_client_that_has_left_costs_nothing():
+    called = []
+
+    async def application(*_):
+        called.append(1)
+
+    assert through(application, arrived(kind="http.disconnect")) == []
+    assert called == []
+
+
+def test_sockets_are_closed():
+    assert through(forever, arrived(), kind="websocket")[0]["type"] == "websocket.close"
+
+
+def test_headers_that_come_twice_are_refused():
+    assert through(forever, arrived(), headers=(HOST, HOST))[0]["status"] == 400
+
+
+def test_the_body_reaches_the_application_whole():
+    pieces = [{"type": "http.request", "body": part, "more_body": part != b"c"} for part in (b"a", b"b", b"c")]
+    found = []
+
+    async def receive():
+        return pieces.pop(0)
+
+    async def application(scope, receive, send):
+        found.append(await receive())
+        scope["dsna.pause"]()
+
+    through(application, receive, seconds=60.0)
+    assert found == [{"type": "http.request", "body": b"abc", "more_body": False}]
+
+
+def test_models_without_names_or_with_several_targets_are_refused():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    nameless = make_pipeline(TableEncoder(), DSNAClassifier(CostSensitiveForestClassifier(3), random_state=0))
+    with pytest.raises(DSNAError, match="without names of columns"):
+        Service(nameless.fit(X, X[:, 0] > 0))
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    double = make_pipeline(TableEncoder(), DSNARegressor(CostSensitiveForestRegressor(3), random_state=0))
+    with pytest.raises(DSNAError, match="2 targets"):
+        Service(double.fit(frame, X))
+
+
+def test_targets_that_a_trend_carries_over_are_shown_so():
+    x = np.linspace(0.0, 10.0, 120)
+    frame = pl.DataFrame({"x": x, "town": [f"town {i % 40}" for i in range(120)]})
+    last = DSNARegressor(CostSensitiveForestRegressor(5), trend="linear", random_state=0)
+    made = Service(make_pipeline(TableEncoder(keep_rows=True), last).fit(frame, 3.0 * x))
+    assert [field.kind for field in made.fields] == ["number", "suggestions"]
+    rows = rows_of_objects(made.fields, [{"x": 14.0, "town": "town 1"}], made.limits)
+    found = made.cases(rows, Question(), 3, lambda: None)[0].as_json()
+    why = last.explain(made.encoder.transform(rows.frame))
+    assert [one["carried"] for one in found["training_rows"]] == why.frame(largest=3)["carried"].tolist()
+    assert found["extrapolated"] is True
+    assert found["prediction"] == pytest.approx(why.predict()[0])
+
+
+def test_fields_tell_what_training_had():
+    when = np.datetime64("2024-01-01T12:00") + np.arange(40) * np.timedelta64(1, "D")
+    frame = pl.DataFrame({"when": when.astype("datetime64[us]"), "one": ["same"] * 40, "(": ["(another)", "b"] * 20})
+    time, constant, category = fields_of(TableEncoder().fit(frame))
+    assert (time.kind, time.typical) == ("time", "2024-01-21T12:00")
+    assert not constant.used
+    assert category.choices == (("(another)", "(another)"), ("b", "b"))
