@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dsna.prediction.carry import Asked, _faded, _far_ahead, _held, along_trend, carry_over
-from dsna.prediction.rule import Along, Answered, Choices, Judge, Rule, predictions
+from dsna.prediction.rule import Along, Answered, Choices, Judge, Rule
 from dsna.trend.trend import TrendRows, fit_trend
 
 CHOICES = Choices.of("auto", ("mean", "median"), sum_to_one=True)
@@ -46,7 +46,7 @@ def test_a_trend_that_helps_is_used_as_far_as_it_does(trend):
     assert carry.trend.kind == "linear"
     assert carry.offset == 1.0
     plain = CHOICES.best(folds, judge, 0.0)[1]
-    found = predictions(Rule(0.0, "mean", 0.0, True, carry.offset, carry.pull), carried, judge.grid)
+    found = CHOICES._replace(blends=(0.0,), decisions=("mean",)).best(carried, judge, 0.0, carry.offset, carry.pull)[1]
     assert judge.error(found, 0.0) < 0.2 * judge.error(plain, 0.0)
 
 

@@ -56,12 +56,10 @@ def test_a_model_that_is_mapped_from_a_file(tmp_path):
 
 def test_libraries_use_as_many_threads_as_jobs():
     def threads():
-        return {library["user_api"]: library["num_threads"] for library in threadpool_info()}
+        return {library["filepath"]: library["num_threads"] for library in threadpool_info()}
 
     before = threads()
-    with bounded_threads(2):
-        assert threads() == dict.fromkeys(before, 2)
-        with bounded_threads(None):
-            assert threads() == dict.fromkeys(before, 1)
-    assert {"openmp", "blas"} <= set(before)
+    assert {library["user_api"] for library in threadpool_info()} >= {"openmp", "blas"}
+    with bounded_threads(None):
+        assert set(threads().values()) == {1}
     assert threads() == before

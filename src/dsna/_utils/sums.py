@@ -22,7 +22,12 @@ def ordered_sum(values: np.ndarray) -> np.ndarray:
     >>> ordered_sum(np.array([[0.1, 0.2, 0.3], [1.0, 2.0, 0.0]]))
     array([0.6, 3. ])
     """
-    return np.cumsum(values, axis=1)[:, -1]
+    from .._kernels.sums import add_up
+
+    n, m, *outputs = values.shape
+    out = np.empty((n, *outputs))
+    add_up(_as_floats(values).reshape(n, m, -1), out.reshape(n, -1))
+    return out
 
 
 def weighted_sum(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -36,10 +41,12 @@ def weighted_sum(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     >>> weighted_sum(np.array([[0.7, 0.2, 0.1]]), np.full((1, 3, 1), 0.3)).item()
     0.3
     """
-    anchor = values[:, 0]
-    total = ordered_sum(weights)[:, None]
+    from .._kernels.sums import add_up_weighted
+
+    total, away = np.empty(len(values)), np.empty((len(values), values.shape[2]))
+    add_up_weighted(_as_floats(weights), _as_floats(values), total, away)
     total = np.where(np.abs(total - 1.0) <= _ROUNDING, 1.0, total)
-    return np.asarray(total * anchor + ordered_sum(weights[:, :, None] * (values - anchor[:, None])))
+    return np.asarray(total[:, None] * values[:, 0] + away)
 
 
 def rowwise_product(X: np.ndarray, matrix: np.ndarray) -> np.ndarray:
@@ -54,5 +61,10 @@ def rowwise_product(X: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     from .._kernels.products import rowwise_product as fill
 
     out = np.empty((len(X), matrix.shape[1]))
-    fill(writable(np.asarray(X, dtype=np.float64)), writable(np.asarray(matrix, dtype=np.float64)), out)
+    fill(_as_floats(X), _as_floats(matrix), out)
     return out
+
+
+def _as_floats(values: np.ndarray) -> np.ndarray:
+    """As kernels take them."""
+    return writable(np.asarray(values, dtype=np.float64))

@@ -17,6 +17,7 @@ from .target import rare_targets
 
 OURS = "dsna"
 MOST_ROWS = 30_000  # that a peer learns from
+_FEW_ROWS = 5_000  # up to which threads of gradient boosting wait for each other longer than they work
 
 
 def peers(task: str, seed: int, jobs: int | None) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def out_of_bag_scores(model: Any, training: Fitted, seed: int = 0) -> Scores:
     classes = is_classifier(model)
     answers: dict[str, np.ndarray] = {OURS: model.oob_prediction_}
     for name, one in peers("classification" if classes else "regression", seed, model.n_jobs).items():
-        with bounded_threads(model.n_jobs):
+        with bounded_threads(model.n_jobs if len(y) > _FEW_ROWS else 1):
             held = _own_out_of_bag(one, model, training) if hasattr(one, "oob_score") else None
             held = _outside_folds(name, one, model, training) if held is None else held
         answers[name] = _decided(model, held, y) if classes else held

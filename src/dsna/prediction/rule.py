@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -126,13 +126,6 @@ class Judge(NamedTuple):
         return np.array([self._replace(squared=squared).error(prediction, 0.0) for squared in (False, True)])
 
 
-def predictions(rule: Rule, folds: Sequence[Answered], grid: np.ndarray) -> np.ndarray:
-    """Out-of-bag predictions of a rule, fold by fold."""
-    return np.concatenate(
-        [rule.predict(rule.weights(f.alpha, f.kernel, f.rarity), rule.carried(f.targets, f.along), grid) for f in folds]
-    )
-
-
 class Choices(NamedTuple):
     """What a rule may be chosen from."""
 
@@ -149,15 +142,17 @@ class Choices(NamedTuple):
         self, folds: Sequence[Answered], judge: Judge, balance: float, offset: float = 0.0, pull: float = 0.0
     ) -> tuple[Rule, np.ndarray]:
         """The rule of smallest error at a balance, and its predictions; of equals, the first."""
-        rules = [
-            Rule(blend, decision, balance, self.sum_to_one, offset, pull)
-            for blend in self.blends
-            for decision in self.decisions
-        ]
-        found = [predictions(rule, folds, judge.grid) for rule in rules]
-        losses = [judge.error(prediction, balance) for prediction in found]
-        first = next(i for i, loss in enumerate(losses) if loss <= min(losses) + _TIE)
-        return rules[first], found[first]
+        plain = Rule(self.blends[0], self.decisions[0], balance, self.sum_to_one, offset, pull)
+        carried = [plain.carried(f.targets, f.along) for f in folds]  # whatever the blend and the decision
+        found = []
+        for blend in self.blends:
+            weights = [replace(plain, blend=blend).weights(f.alpha, f.kernel, f.rarity) for f in folds]
+            for decision in self.decisions:
+                rule = replace(plain, blend=blend, decision=decision)
+                parts = [rule.predict(*one, judge.grid) for one in zip(weights, carried, strict=True)]
+                found.append((rule, np.concatenate(parts)))
+        losses = [judge.error(prediction, balance) for _, prediction in found]
+        return next(one for one, loss in zip(found, losses, strict=True) if loss <= min(losses) + _TIE)
 
 
 def choose_rule(
