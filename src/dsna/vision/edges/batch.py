@@ -55,6 +55,8 @@ class Detection:
         Whether edges are thinned.
     n_jobs : int
         Threads.
+    first_level : bool
+        Whether a detector of two levels answers with its first alone, which knows scales, methods and soft maps.
 
     Examples
     --------
@@ -68,10 +70,11 @@ class Detection:
     method: str = "dsna"
     suppress: bool = True
     n_jobs: int = 1
+    first_level: bool = False
 
     def prepared(self, n_photos: int) -> Callable[[np.ndarray], np.ndarray]:
         """A function from photos to maps; threads share the photos if there are several, else the photo."""
-        from . import load_detector, pretrained
+        from . import TwoLevelDetector, load_detector, pretrained
 
         problem = None if self.model == SHIPPED else reading_problem(self.model)
         if problem:
@@ -79,7 +82,10 @@ class Detection:
         with _explained():
             detector = pretrained() if self.model == SHIPPED else load_detector(Path(self.model))
         detector.n_jobs = 1 if n_photos > 1 else self.n_jobs
-        return lambda photo: detector.detect(photo, scales=self.scales, method=self.method, suppress=self.suppress)
+        if isinstance(detector, TwoLevelDetector) and not self.first_level:
+            return detector.detect
+        first = detector.first_level_ if isinstance(detector, TwoLevelDetector) else detector
+        return lambda photo: first.detect(photo, scales=self.scales, method=self.method, suppress=self.suppress)
 
 
 def detect_photos(
@@ -140,7 +146,12 @@ def detect_photos(
 
 
 def train_detector(
-    data: Path, truth: Path | None, out: Path, parameters: Mapping[str, Any], say: Callable[[str], None] = print
+    data: Path,
+    truth: Path | None,
+    out: Path,
+    parameters: Mapping[str, Any],
+    levels: int = 1,
+    say: Callable[[str], None] = print,
 ) -> int:
     """Train a detector and save it.
 
@@ -154,6 +165,8 @@ def train_detector(
         File for the model.
     parameters : mapping
         Parameters of :class:`dsna.vision.edges.EdgeDetector`.
+    levels : {1, 2}, default=1
+        2: it becomes the first level of a :class:`dsna.vision.edges.TwoLevelDetector`.
     say : callable, default=print
 
     Returns
@@ -169,13 +182,18 @@ def train_detector(
     Traceback (most recent call last):
     dsna._utils.atomic.FileError: nowhere/model.dsna: there is no folder ...nowhere. Remedy: make it first, ...
     """
-    from . import EdgeDetector
+    from . import EdgeDetector, TwoLevelDetector
 
     check_outputs(files=[out])
     photos = _annotated(data, truth, "train")
     start = time.monotonic()
     with _explained():
-        EdgeDetector(**parameters).fit(photos).save(out)
+        detector = EdgeDetector(**parameters)
+        if levels == 1:
+            detector.fit(photos).save(out)
+        else:
+            shared = {name: parameters[name] for name in ("random_state", "n_jobs", "verbose") if name in parameters}
+            TwoLevelDetector(detector, **shared).fit(photos).save(out)
     say(
         f"Model: {out} ({out.stat().st_size / 1e6:.1f} MB), trained on {len(photos)} photos in "
         f"{time.monotonic() - start:.0f} s"

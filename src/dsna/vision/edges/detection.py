@@ -57,40 +57,55 @@ def soft_map(
     -------
     array of shape (H, W), float32
     """
+    return _soft_maps(photo, forest, pool, voting, n_jobs, tile)[-1]
+
+
+def _soft_maps(
+    photo: np.ndarray,
+    forest: StructuredForest,
+    pool: PatchPool | None,
+    voting: Voting,
+    n_jobs: int | None,
+    tile: int = TILE,
+) -> list[np.ndarray]:
+    """Map by the leaves and, unless that is all that is asked for, the one with the neighbours' votes."""
     tiles: Sequence[Tile] = Tiles(photo, tile)
-    if voting.method == "se" or pool is None:
-        return _finished(_voted(tiles, photo.shape[:2], LeafVotes(forest), voting.sharpening, n_jobs))
-    if len(tiles) <= _KEPT:
+    alone = voting.method == "se" or pool is None
+    if not alone and len(tiles) <= _KEPT:
         tiles = list(tiles)
     edges = _voted(tiles, photo.shape[:2], LeafVotes(forest), voting.sharpening, n_jobs)
+    if alone or pool is None:
+        return [_finished(edges)]
     votes = NeighborVotes(forest, pool, voting, Context(smooth(edges, 1)))
     found = _voted(tiles, photo.shape[:2], votes, voting.sharpening, n_jobs)
-    return _finished((1 - voting.blend) * edges + voting.blend * found)
+    return [_finished(edges), _finished((1 - voting.blend) * edges + voting.blend * found)]
 
 
-def sized_map(
+def first_maps(
     photo: np.ndarray,
     size: float,
     forest: StructuredForest,
     pool: PatchPool | None,
     voting: Voting,
     n_jobs: int | None = None,
-) -> np.ndarray:
-    """The same of a photo looked at in another size, in shares of its own; the map is as large as the photo.
+) -> list[np.ndarray]:
+    """Edge maps of a photo looked at in another size; they are as large as the photo.
 
     Parameters
     ----------
     photo, forest, pool, voting, n_jobs
         As :func:`soft_map` takes them.
     size : float
+        In shares of the photo's own.
 
     Returns
     -------
-    array of shape (H, W), float32
+    list of arrays of shape (H, W), float32
+        By the leaves alone; after it, unless ``voting`` asks for no more, the one with the neighbours' votes.
     """
     height, width = photo.shape[:2]
     small = _resized(photo, (max(1, round(height * size)), max(1, round(width * size))))
-    return _resized(soft_map(small, forest, pool, voting, n_jobs), (height, width))
+    return [_resized(one, (height, width)) for one in _soft_maps(small, forest, pool, voting, n_jobs)]
 
 
 def as_share(edges: np.ndarray) -> np.ndarray:

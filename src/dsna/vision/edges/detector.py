@@ -20,7 +20,7 @@ from ..._utils.parallel import in_parallel, one_blas_thread
 from ..._utils.parameters import JOBS, NON_NEGATIVE, POSITIVE, SHARE, at_least, check_nested, is_number
 from ...approximation import Approximation
 from ..photos import as_photo
-from .detection import METHODS, as_share, leaf_map, sized_map
+from .detection import METHODS, as_share, first_maps, leaf_map
 from .forest import StructuredForest, grow_forest, photos_known
 from .pool import Voting, default_approximation, fill_pool
 from .sampling import AnnotatedPhotos
@@ -251,7 +251,7 @@ class EdgeDetector(BaseEstimator):
         voting = self.voting(method)
         edges = np.zeros(colours.shape[:2], dtype=np.float32)
         for size in sizes:
-            edges += sized_map(colours, float(size), self.forest_, self.pool_, voting, self.n_jobs) / len(sizes)
+            edges += first_maps(colours, float(size), self.forest_, self.pool_, voting, self.n_jobs)[-1] / len(sizes)
         edges = as_share(edges)
         return thinned(edges) if suppress else edges
 
@@ -310,24 +310,6 @@ class EdgeDetector(BaseEstimator):
             print(f"dsna edges: {text}", file=sys.stderr, flush=True)
 
 
-def load_detector(path: str | os.PathLike[str]) -> EdgeDetector:
-    """Read a detector that :meth:`EdgeDetector.save` wrote.
-
-    Raises
-    ------
-    ModelFileError
-        The file is foreign, damaged, from another version, or holds another kind of model.
-    """
-    from ...io.model_file import ModelFileError, load
-
-    detector = load(path)
-    if not isinstance(detector, EdgeDetector):
-        raise ModelFileError(
-            f"{os.fspath(path)} holds a {type(detector).__name__}, not an EdgeDetector: use dsna.load."
-        )
-    return detector
-
-
 def pretrained() -> EdgeDetector:
     """The detector that ships with the package, trained on the training photos of BSDS500.
 
@@ -341,4 +323,7 @@ def pretrained() -> EdgeDetector:
     >>> int(edges[32].argmax()) in (31, 32)
     True
     """
-    return load_detector(_SHIPPED)
+    from ...io.model_file import load
+
+    shipped: EdgeDetector = load(_SHIPPED)
+    return shipped

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter, label, map_coordinates
 
-from dsna.vision.edges.second_level.candidates import find_candidates
+from dsna.vision.edges.second_level.candidates import Candidates, find_candidates
 from dsna.vision.edges.second_level.contours import LEVELS, contour_sizes
 from dsna.vision.edges.second_level.description import RINGS, describe, n_columns
 from dsna.vision.edges.second_level.planes import View, normal_axes, planes_of
@@ -89,7 +89,7 @@ def test_agrees_with_the_definition(lines):
     some = np.arange(0, len(found), max(1, len(found) // 12))
     slow = slow_rings(view, candidates[some])
     assert len(some) > 8
-    assert found.shape == (len(candidates.places), n_columns(2, lines))
+    assert found.shape == (len(candidates), n_columns(2, lines))
     np.testing.assert_allclose(found[some, -slow.shape[1] :], slow, atol=2e-4)
 
 
@@ -115,7 +115,7 @@ def test_sizes_of_contours():
     lines[1, 1:4] = 0.45
     lines[2, 4] = 0.15  # touches at a corner, at the lowest levels only
     lines[7, 7] = 0.6
-    candidates = find_candidates(np.zeros((9, 9), np.float32))._replace(places=np.array([[1, 2], [7, 7], [4, 4]]))
+    candidates = Candidates(np.array([[1, 2], [7, 7], [4, 4]]), np.ones(3))
     pixels = np.rint(np.expm1(contour_sizes(lines, candidates)))
     np.testing.assert_array_equal(pixels, [[4, 4, 3, 3, 3, 0], [1, 1, 1, 1, 1, 1], [0] * 6])
 

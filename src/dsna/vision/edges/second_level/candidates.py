@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,13 +12,25 @@ from ..suppression import suppress
 _LEAST = 0.03  # of the thinned map; what is fainter stays without an edge
 
 
-class Candidates(NamedTuple):
-    """Pixels where an edge may be."""
+@dataclass(frozen=True)
+class Candidates:
+    """Pixels where an edge may be.
 
-    places: np.ndarray  # (n, 2) int64, row and column, row by row
-    strength: np.ndarray  # (n,) float32, in the thinned map
+    Parameters
+    ----------
+    places : array of shape (n, 2), int64
+        Row and column, row by row.
+    strength : array of shape (n,), float32
+        In the thinned map.
+    """
 
-    def __getitem__(self, rows: np.ndarray) -> Candidates:  # type: ignore[override]
+    places: np.ndarray
+    strength: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, rows: np.ndarray) -> Candidates:
         """Some of them."""
         return Candidates(self.places[rows], self.strength[rows])
 

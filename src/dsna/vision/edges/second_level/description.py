@@ -59,7 +59,7 @@ def describe(
 
     Returns
     -------
-    array of shape (len(candidates.places), ...)
+    array of shape (len(candidates), ...)
 
     Examples
     --------
