@@ -24,7 +24,7 @@ edges = typer.Typer(
 
     For example:
 
-    - `dsna edges detect photo.jpg -o edges.png` : with the detector that comes with dsna
+    - `dsna edges detect photo.jpg` : writes photo.edges.png, with the detector that comes with dsna
 
     - `dsna edges detect holiday --out holiday-edges --scales two --jobs 2` : all photos of a folder, at two scales
 
@@ -89,7 +89,8 @@ def _detection(
 def detect(
     photos: Annotated[list[Path], typer.Argument(metavar="PHOTO", help="Photos, or folders of photos.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File for the map of one photo: .png or .npy.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="File for the map of one photo: .png, .npy or .svg."),
     ] = None,
     out: Annotated[Path | None, folder("Folder for the maps of several photos, or of a folder.")] = None,
     model: Annotated[str, typer.Option(metavar="FILE", help="Detector made by `dsna edges train`.")] = "shipped",
@@ -97,19 +98,35 @@ def detect(
     method: _Method = None,
     no_nms: Annotated[bool, flag("--no-nms", "Soft map: edges are not thinned.")] = False,
     invert: Annotated[bool, flag("--invert", "Dark edges on white.")] = False,
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Draw edges from here on, from 0 to 1, all alike.")
+    ] = None,
+    overlay: Annotated[bool, flag("--overlay", "Edges in colour over the photo.")] = False,
+    svg: Annotated[bool, flag("--svg", "Lines as vectors, for drawing programs.")] = False,
+    min_length: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Leave out contours of fewer pixels. By default 10 for lines, and none of a grey map."
+        ),
+    ] = None,
+    fast: Annotated[bool, flag("--fast", "Quickest: --method se --scales single.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Threads.")] = 1,
 ) -> None:
     """Edge maps of photos, as grey PNG files: the brighter a pixel, the stronger the edge.
 
     Photos may be of any size and kind: colour, grey, 16 bits, CMYK, transparent (laid on white), turned by their EXIF
-    data; of an animation the first frame is used. The map of one photo goes to the file -o; those of several, or of a
-    folder, into the folder --out, named as the photos.
+    data; of an animation the first frame is used. The map of photo.jpg is photo.edges.png beside it. -o names another
+    file; --out a folder for the maps of several photos or of a folder, named as the photos.
 
     A photo that cannot be used is named and the others go on (exit code 1; 2 if none could be used).
 
     For example:
 
-    - `dsna edges detect photo.jpg -o edges.png`
+    - `dsna edges detect photo.jpg`
+
+    - `dsna edges detect photo.jpg --overlay --threshold 0.3` : clear edges, in colour over the photo
+
+    - `dsna edges detect photo.jpg --svg` : lines as vectors, in photo.edges.svg
 
     - `dsna edges detect photo.jpg -o sketch.png --invert --scales two` : like a drawing
 
@@ -117,11 +134,23 @@ def detect(
 
     - `dsna edges detect photo.jpg -o soft.npy --no-nms` : numbers from 0 to 1, for numpy
     """
-    with exit_on_user_error("edges detect", _REMEDY, f"The maps that are finished are in {out or output}."):
+    svg = svg or (output is not None and output.suffix.lower() == ".svg")
+    if svg and overlay:
+        raise typer.BadParameter("give either --svg or --overlay.")
+    if invert and (svg or overlay):
+        raise typer.BadParameter("--invert is for grey maps, not for --svg or --overlay.")
+    if fast and (scales is not None or method is not None):
+        raise typer.BadParameter("--fast stands for --method se --scales single; leave these out.")
+    if fast:
+        method = Method.se
+    place = out or output or "the folders of the photos"
+    with exit_on_user_error("edges detect", _REMEDY, f"The maps that are finished are in {place}."):
         from ..vision.edges.batch import detect_photos
+        from ..vision.edges.drawing.products import Product
 
         how = _detection(model, scales, method, suppress=not no_nms, jobs=jobs)
-        code = detect_photos(photos, how, file=output, out=out, invert=invert, say=say)
+        product = Product("svg" if svg else "overlay" if overlay else "map", threshold, min_length, invert)
+        code = detect_photos(photos, how, file=output, out=out, product=product, say=say)
     raise typer.Exit(code)
 
 

@@ -30,7 +30,8 @@ from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..._utils.parallel import one_blas_thread
 from ..datasets.boundaries import BoundarySet
-from ..photos import PhotoError, read_photo, write_map
+from ..photos import PhotoError, read_photo
+from .drawing.products import Product
 from .planning import EdgesError, Job, plan
 from .scoring.evaluation import read_map
 
@@ -94,7 +95,7 @@ def detect_photos(
     *,
     file: Path | None = None,
     out: Path | None = None,
-    invert: bool = False,
+    product: Product | None = None,
     say: Callable[[str], None] = print,
 ) -> int:
     """Write the edge maps of photos; those that fail are named on stderr, and the others go on.
@@ -105,8 +106,8 @@ def detect_photos(
     how : Detection
     file, out
         As :func:`plan` takes them.
-    invert : bool, default=False
-        Dark edges on white.
+    product : Product or None, default=None
+        What is written of each map; None: a grey map.
     say : callable, default=print
         Called with what was written.
 
@@ -123,13 +124,14 @@ def detect_photos(
     Traceback (most recent call last):
     dsna.vision.edges.planning.EdgesError: edges.jpg: maps are not written as .jpg. Remedy: use .png or .npy.
     """
-    jobs, problems = plan(photos, file=file, out=out)
+    product = product or Product()
+    jobs, problems = plan(photos, file=file, out=out, endings=product.endings)
     for problem in problems:
         _tell(f"failed: {problem}")
     written = 0
     if jobs:
         detect = how.prepared(len(jobs))
-        work = (joblib.delayed(_detect)(job, detect, invert) for job in jobs)
+        work = (joblib.delayed(_detect)(job, detect, product) for job in jobs)
         with _notes(), one_blas_thread():
             done = joblib.Parallel(min(how.n_jobs, len(jobs)), prefer="threads", return_as="generator")(work)
             for failure in _bar(len(jobs), done):
@@ -141,7 +143,7 @@ def detect_photos(
     if written == 1 and len(jobs) == 1:
         say(f"Map: {jobs[0].map}")
     elif written:
-        say(f"{written} of {len(jobs)} maps in {out}")
+        say(f"{written} of {len(jobs)} maps {f'in {out}' if out else 'beside the photos'}")
     return (1 if written else 2) if problems else 0
 
 
@@ -308,12 +310,13 @@ def _map_source(maps: Path | Detection, photos: BoundarySet) -> Callable[[int], 
     return lambda row: read_map(maps / f"{photos.names[row]}.png")
 
 
-def _detect(job: Job, detect: Callable[[Any], Any], invert: bool) -> str | None:
+def _detect(job: Job, detect: Callable[[Any], Any], product: Product) -> str | None:
     """Write the map of one photo; what is wrong if that fails."""
     try:
-        found = detect(read_photo(job.photo))
+        photo = read_photo(job.photo)
+        found = detect(photo)
         make_folder(job.map.parent)
-        write_map(1 - found if invert else found, job.map)
+        product.write(found, photo, job.map)
     except (PhotoError, FileError) as error:
         return str(error)
     except ImportError:
