@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...._utils.parallel import chunks, in_parallel, writable
-from ..detection import TILE
 from .candidates import Candidates
 from .contours import LEVELS, contour_sizes
 from .planes import N_COLOURS, N_SCALARS, Planes, View, normal_axes, planes_of
 
+TILE = 512  # pixels of a side that are worked on at once
 BATCH = 4096  # candidates that are described at once
 N_ANGLES = 4  # of the samples on a ring, with the points opposite
 _LEAST_MEAN = 1e-3
@@ -52,7 +52,7 @@ def describe(
     answer : callable
         From descriptions (n, n_columns), float32, to n values or rows.
     n_jobs : int or None
-    tile : int, default=1024
+    tile : int, default=512
         Pixels of a side that are worked on at once, even: what bounds memory.
     batch : int, default=4096
         Candidates described at once.
@@ -98,21 +98,27 @@ def n_columns(n_maps: int, with_lines: bool) -> int:
     (350, 445)
     """
     n_scalars = n_maps + N_SCALARS + with_lines
-    n_own = 4 + (2 + 2 * len(LEVELS)) * with_lines
-    return n_own + n_scalars + len(RINGS) * N_ANGLES * (2 * n_scalars + 2 * (1 + with_lines) + N_COLOURS)
+    return _n_own(with_lines) + n_scalars + len(RINGS) * N_ANGLES * (2 * n_scalars + 2 * (1 + with_lines) + N_COLOURS)
 
 
 def _own_columns(view: View, candidates: Candidates) -> np.ndarray:
     """Numbers for which the whole photo is looked at: how strong edges are in it, and how long contours."""
     y, x = candidates.places.T
-    here = view.edges[y, x]
-    mean, deviation = _strength(view.edges)
-    columns = [candidates.strength, np.full_like(here, mean), np.full_like(here, deviation), here / (here + mean)]
+    own = np.empty((len(candidates), _n_own(view.lines is not None)), dtype=np.float32)
+    here, mean = view.edges[y, x], _strength(view.edges)[0]
+    own[:, 0] = candidates.strength
+    own[:, 1:3] = _strength(view.edges)
+    own[:, 3] = here / (here + mean)
     if view.lines is not None:
-        columns += [np.full_like(here, one) for one in _strength(view.lines)]
+        own[:, 4:6] = _strength(view.lines)
         thin = candidates.on_map(candidates.strength, view.edges.shape)
-        columns += [*contour_sizes(thin, candidates).T, *contour_sizes(view.lines, candidates).T]
-    return np.stack(columns, axis=1)
+        for first, lines in ((6, thin), (6 + len(LEVELS), view.lines)):
+            own[:, first : first + len(LEVELS)] = contour_sizes(lines, candidates)
+    return own
+
+
+def _n_own(with_lines: bool) -> int:
+    return 4 + (2 + 2 * len(LEVELS)) * with_lines
 
 
 def _strength(edges: np.ndarray) -> tuple[np.float32, np.float32]:
