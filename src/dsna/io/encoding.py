@@ -32,6 +32,7 @@ CONTAINERS = {
     "ClassTrend": "trend.classes",
     "Continuation": "uncertainty.continuation",
     "DateEncoder": "tables.encoders.dates",
+    "ForestScore": "vision.edges.second_level.forest_score",
     "Filling": "tables.encoders.filling",
     "KeptColumn": "tables.kept_rows",
     "KeptRows": "tables.kept_rows",

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from dsna import CostSensitiveForestRegressor
 from dsna._utils.invariants import InvariantError
+from dsna.vision.edges.second_level import forest_score
 from dsna.vision.edges.second_level.rescorers import (
     BoostedTrees,
     LinearScore,
@@ -71,6 +73,22 @@ def test_the_line_minimises_cross_entropy():
     gradient = scaled.T @ (found - share) / len(rows) + 1e-3 * line.weight
     assert np.abs(gradient).max() < 1e-3
     assert abs(np.mean(found - share)) < 1e-3
+
+
+def test_a_forest_answers_as_the_library_does(monkeypatch):
+    monkeypatch.setattr(forest_score, "_MOST_ROWS", 400)
+    rows, share = table(600)
+    found = forest_score.fit_forest(rows, share, 5, seed=0)
+    some = np.sort(np.random.default_rng(0).permutation(600)[:400])
+    model = CostSensitiveForestRegressor(5, random_state=0).fit(rows[some].astype(float), share[some])
+    np.testing.assert_allclose(found(rows), np.clip(model.predict(rows), 0, 1), atol=1e-9)
+    assert found.n_columns == 12
+    assert len(found.trees.leaf_rows) == 0
+    assert len(found(rows[:0])) == 0
+    again = forest_score.ForestScore.restored(found.state)
+    np.testing.assert_array_equal(again(rows), found(rows))
+    with pytest.raises(InvariantError, match="value"):
+        forest_score.ForestScore.restored({**found.state, "value": found.value + 1})
 
 
 def test_same_seed_same_trees(trees):

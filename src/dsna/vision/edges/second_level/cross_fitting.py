@@ -36,7 +36,7 @@ class Lessons:
 
     Parameters
     ----------
-    rescorer : {"boosted", "linear"}
+    rescorer : {"boosted", "forest", "linear"}
     n_rounds, n_blocks : int
     n_candidates : int
         Candidates of each photo that a rescorer learns from, at most.

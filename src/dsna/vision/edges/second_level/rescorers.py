@@ -1,6 +1,7 @@
 """Rescorers: from the description of a candidate to the share of people who would draw an edge there.
 
-They are trained by scikit-learn on soft labels, by cross-entropy, and kept as plain arrays.
+Boosted trees and logistic regression are trained by scikit-learn on soft labels, by cross-entropy; a forest of our own
+learns shares as targets.  All are kept as plain arrays.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from ...._utils.invariants import POSITIVE, Array, Checked, Number, check_links, require, tree_of_nodes
 from ...._utils.parallel import writable
+from .forest_score import ForestScore, fit_forest
 
 _MOST_COLUMNS = 2**15 - 1
 _LARGEST = 1e6  # of a value of a leaf, a weight or a scaled column
@@ -139,7 +141,7 @@ class LinearScore(Checked):
         return share
 
 
-Rescorer = BoostedTrees | LinearScore
+Rescorer = BoostedTrees | ForestScore | LinearScore
 
 
 def fit_boosted(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> BoostedTrees:
@@ -243,5 +245,6 @@ def _scaled(rows: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> np.ndarr
 #: How rescorers are trained, by name: from rows, shares, number of trees and seed.
 RESCORERS: dict[str, Callable[[np.ndarray, np.ndarray, int, int], Rescorer]] = {
     "boosted": fit_boosted,
+    "forest": fit_forest,
     "linear": fit_linear,
 }
