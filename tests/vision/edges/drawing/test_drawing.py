@@ -92,7 +92,9 @@ def test_files(tmp_path):
     over = read_photo(tmp_path / "o.png")
     np.testing.assert_array_equal(over[~ring()], 100)
     assert (over[ring()] == over[ring()][0]).all()
-    assert over[ring()][0][0] > 200
+    np.testing.assert_array_equal(over[ring()][0], [0, 255, 255])
+    sea = overlaid(np.full((31, 31, 3), (0, 150, 200), np.uint8), edges > 0)
+    np.testing.assert_array_equal(sea[ring()][0], [255, 30, 0])
     np.testing.assert_array_equal(overlaid(photo, 0 * edges), photo)
     Product("svg").write(edges, photo, tmp_path / "o.svg")
     drawing = ElementTree.fromstring((tmp_path / "o.svg").read_text("utf-8"))

@@ -15,7 +15,7 @@ from .lines import long_lines
 from .svg import as_svg
 
 ENDINGS = {"map": (".png", ".npy"), "overlay": (".png",), "svg": (".svg",)}
-_COLOUR = (255, 30, 0)
+_COLOURS = np.array([[255, 30, 0], [0, 255, 255]])  # one of them shows on any photo
 _FAINT = 0.1  # below, an edge is no line unless a threshold says so
 _SHORT = 10  # pixels; contours of fewer are speckle
 
@@ -82,7 +82,7 @@ class Product:
 
 
 def overlaid(photo: np.ndarray, lines: np.ndarray) -> np.ndarray:
-    """Lines in colour over a photo.
+    """Lines over a photo, red or cyan: the one that differs more from what they cover.
 
     Parameters
     ----------
@@ -98,8 +98,10 @@ def overlaid(photo: np.ndarray, lines: np.ndarray) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> overlaid(np.full((1, 2, 3), 100, dtype=np.uint8), np.array([[0.0, 1.0]])).tolist()
-    [[[100, 100, 100], [255, 30, 0]]]
+    [[[100, 100, 100], [0, 255, 255]]]
     """
     share = np.clip(lines, 0, 1)[:, :, None]
-    mixed: np.ndarray = np.rint(photo * (1 - share) + np.array(_COLOUR) * share)
+    covered = (photo * share).sum(axis=(0, 1)) / max(share.sum(), 1e-9)
+    colour = _COLOURS[np.square(_COLOURS - covered).sum(axis=1).argmax()]
+    mixed: np.ndarray = np.rint(photo * (1 - share) + colour * share)
     return mixed.astype(np.uint8)
