@@ -51,11 +51,11 @@ grown.predict(plain)
 dsna.DSNAClassifier(RandomForestClassifier(5, random_state=0)).fit(plain, classes).predict(plain)
 
 from dsna.vision.datasets import load_bsds500
-from dsna.vision.edges import EdgeDetector, load_detector
+from dsna.vision.edges import EdgeDetector, TwoLevelDetector, load_detector
 from tests.vision.boundary_folders import scene, write_bsds
 
 with tempfile.TemporaryDirectory() as folder:
-    write_bsds(Path(folder), "train", 2)
+    write_bsds(Path(folder), "train", 4)
     photos = load_bsds500(folder, "train")
     plain = EdgeDetector(n_estimators=1, n_patches=100, n_pool=0, splits="gini", cost=0, random_state=0)
     plain.fit(photos).detect(scene()[0], method="se")
@@ -70,6 +70,13 @@ with tempfile.TemporaryDirectory() as folder:
     for one, given in asked:
         for method in ("se", "kernel", "hull", "dsna"):
             one.detect(given, method=method, scales=(0.5, 1.0))
+    few = EdgeDetector(n_estimators=2, n_patches=150, n_pool=0)
+    two = TwoLevelDetector(few, n_estimators=2, random_state=0).fit(photos)
+    two.save(Path(folder) / "two.dsna")
+    joblib.dump(two, Path(folder) / "two.joblib")
+    for one in (two, load_detector(Path(folder) / "two.dsna"), joblib.load(Path(folder) / "two.joblib", mmap_mode="r")):
+        for given in (photo, np.asfortranarray(photo), fixed, photo[:, :, 0], photo[:31, :45]):
+            one.detect(given)
 
 found = {}
 for module in pkgutil.walk_packages(dsna._kernels.__path__, "dsna._kernels."):
@@ -90,5 +97,5 @@ def test_each_kernel_has_one_signature():
     used = {name: signatures for name, signatures in found.items() if signatures}
     assert {"grow_tree", "route", "gather", "approximate"} <= set(used)
     assert {"cut_masks", "look_up", "look_up_bins", "outlines", "grow_structured"} <= set(used)
-    assert {"route_patches", "cast_votes"} <= set(used)
+    assert {"route_patches", "cast_votes", "bend_axes", "describe_ring", "add_trees"} <= set(used)
     assert {name: s for name, s in used.items() if len(s) > 1} == {}

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .._utils.optional import install_command
 from .errors import exit_on_user_error, say
 from .options import LARGEST_SEED, RESUMED, Scales, flag, folder
+
+if TYPE_CHECKING:
+    from ..vision.edges.batch import Detection
 
 _REMEDY = install_command("cli", "report", "vision")
 
@@ -21,7 +24,7 @@ edges = typer.Typer(
 
     For example:
 
-    - `dsna edges detect photo.jpg -o edges.png` : with the detector that comes with dsna
+    - `dsna edges detect photo.jpg` : writes photo.edges.png, with the detector that comes with dsna
 
     - `dsna edges detect holiday --out holiday-edges --scales two --jobs 2` : all photos of a folder, at two scales
 
@@ -53,39 +56,77 @@ class Split(StrEnum):
     test = "test"
 
 
-_Data = Annotated[Path, folder("BSDS500: images/SPLIT/*.jpg and groundTruth/SPLIT/*.mat. Or your photos.")]
+_Data = Annotated[Path, folder("BSDS500, with the folders images and groundTruth. Or your photos.")]
 _Truth = Annotated[Path | None, folder("Ground truth of your photos: PNG or BSDS500's MAT files of the same names.")]
 _Scales = Annotated[
-    Scales, typer.Option(help="two: half and full size, better for 40 % more time; multi: also double size, slow.")
+    Scales | None,
+    typer.Option(
+        help="single (default); two: half and full size, better for 40 % more time; multi: also double size, slow. "
+        "A detector of two levels then answers with its first alone."
+    ),
 ]
-_Method = Annotated[Method, typer.Option(help="se: one stored patch a leaf instead of sparse approximation; faster.")]
+_Method = Annotated[
+    Method | None,
+    typer.Option(
+        help="dsna (default); se: one stored patch a leaf instead of sparse approximation; faster. A detector of two "
+        "levels then answers with its first alone."
+    ),
+]
+
+
+def _detection(
+    model: str, scales: Scales | None, method: Method | None, *, suppress: bool = True, jobs: int = 1
+) -> Detection:
+    """How maps are made; what is asked of a first level is asked of it alone."""
+    from ..vision.edges.batch import SCALES, Detection
+
+    sizes = SCALES[(scales or Scales.single).value]
+    first = scales is not None or method is not None or not suppress
+    return Detection(model, sizes, (method or Method.dsna).value, suppress, jobs, first)
 
 
 @edges.command()
 def detect(
     photos: Annotated[list[Path], typer.Argument(metavar="PHOTO", help="Photos, or folders of photos.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File for the map of one photo: .png or .npy.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="File for the map of one photo: .png, .npy or .svg."),
     ] = None,
     out: Annotated[Path | None, folder("Folder for the maps of several photos, or of a folder.")] = None,
     model: Annotated[str, typer.Option(metavar="FILE", help="Detector made by `dsna edges train`.")] = "shipped",
-    scales: _Scales = Scales.single,
-    method: _Method = Method.dsna,
+    scales: _Scales = None,
+    method: _Method = None,
     no_nms: Annotated[bool, flag("--no-nms", "Soft map: edges are not thinned.")] = False,
     invert: Annotated[bool, flag("--invert", "Dark edges on white.")] = False,
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Draw edges from here on, from 0 to 1, all alike.")
+    ] = None,
+    overlay: Annotated[bool, flag("--overlay", "Edges in colour over the photo.")] = False,
+    svg: Annotated[bool, flag("--svg", "Lines as vectors, for drawing programs.")] = False,
+    min_length: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Leave out contours of fewer pixels. By default 10 for lines, and none of a grey map."
+        ),
+    ] = None,
+    fast: Annotated[bool, flag("--fast", "Quickest: --method se --scales single.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Threads.")] = 1,
 ) -> None:
     """Edge maps of photos, as grey PNG files: the brighter a pixel, the stronger the edge.
 
     Photos may be of any size and kind: colour, grey, 16 bits, CMYK, transparent (laid on white), turned by their EXIF
-    data; of an animation the first frame is used. The map of one photo goes to the file -o; those of several, or of a
-    folder, into the folder --out, named as the photos.
+    data; of an animation the first frame is used. The map of photo.jpg is photo.edges.png beside it. -o names another
+    file; --out a folder for the maps of several photos or of a folder, named as the photos.
 
     A photo that cannot be used is named and the others go on (exit code 1; 2 if none could be used).
 
     For example:
 
-    - `dsna edges detect photo.jpg -o edges.png`
+    - `dsna edges detect photo.jpg`
+
+    - `dsna edges detect photo.jpg --overlay --threshold 0.3` : clear edges, in colour over the photo
+
+    - `dsna edges detect photo.jpg --svg` : lines as vectors, in photo.edges.svg
 
     - `dsna edges detect photo.jpg -o sketch.png --invert --scales two` : like a drawing
 
@@ -93,11 +134,23 @@ def detect(
 
     - `dsna edges detect photo.jpg -o soft.npy --no-nms` : numbers from 0 to 1, for numpy
     """
-    with exit_on_user_error("edges detect", _REMEDY, f"The maps that are finished are in {out or output}."):
-        from ..vision.edges.batch import SCALES, Detection, detect_photos
+    svg = svg or (output is not None and output.suffix.lower() == ".svg")
+    if svg and overlay:
+        raise typer.BadParameter("give either --svg or --overlay.")
+    if invert and (svg or overlay):
+        raise typer.BadParameter("--invert is for grey maps, not for --svg or --overlay.")
+    if fast and (scales is not None or method is not None):
+        raise typer.BadParameter("--fast stands for --method se --scales single; leave these out.")
+    if fast:
+        method = Method.se
+    place = out or output or "the folders of the photos"
+    with exit_on_user_error("edges detect", _REMEDY, f"The maps that are finished are in {place}."):
+        from ..vision.edges.batch import detect_photos
+        from ..vision.edges.drawing.products import Product
 
-        how = Detection(model, SCALES[scales.value], method.value, not no_nms, jobs)
-        code = detect_photos(photos, how, file=output, out=out, invert=invert, say=say)
+        how = _detection(model, scales, method, suppress=not no_nms, jobs=jobs)
+        product = Product("svg" if svg else "overlay" if overlay else "map", threshold, min_length, invert)
+        code = detect_photos(photos, how, file=output, out=out, product=product, say=say)
     raise typer.Exit(code)
 
 
@@ -115,6 +168,9 @@ def train(
     pool: Annotated[
         int, typer.Option(min=0, help="Patches remembered in the leaves; 0: structured edges only.")
     ] = 50_000,
+    levels: Annotated[
+        int, typer.Option(min=1, max=2, help="2: what the first level finds is scored anew, in the frame of each edge.")
+    ] = 1,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed gives the same detector.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Trees grown at a time.")] = 1,
 ) -> None:
@@ -127,6 +183,8 @@ def train(
     - `dsna edges train --data BSDS500 -o quick.dsna --trees 4 --patches 10000` : a first look
 
     - `dsna edges train --data BSDS500 -o mine.dsna --jobs 2` : the defaults
+
+    - `dsna edges train --data BSDS500 -o two.dsna --levels 2 --jobs 2` : takes several times as long
 
     - `dsna edges train --data photos --truth drawings -o mine.dsna` : your own
     """
@@ -143,7 +201,7 @@ def train(
             "n_jobs": jobs,
             "verbose": True,
         }
-        code = train_detector(data, truth, output, parameters, say=say)
+        code = train_detector(data, truth, output, parameters, levels, say=say)
     raise typer.Exit(code)
 
 
@@ -158,8 +216,8 @@ def evaluate(
     ] = None,
     truth: _Truth = None,
     split: Annotated[Split, typer.Option(help="Part of BSDS500.")] = Split.val,
-    scales: _Scales = Scales.single,
-    method: _Method = Method.dsna,
+    scales: _Scales = None,
+    method: _Method = None,
     out: Annotated[
         Path | None, folder("Folder for scores.csv, photos.csv and pr.png; a later run resumes from it.")
     ] = None,
@@ -182,8 +240,8 @@ def evaluate(
         raise typer.BadParameter("give either a folder of maps or --model FILE (--model shipped: the one of dsna).")
     stopped = "Nothing was written." if out is None else RESUMED.format(out)
     with exit_on_user_error("edges evaluate", _REMEDY, stopped):
-        from ..vision.edges.batch import SCALES, Detection, score
+        from ..vision.edges.batch import score
 
-        source = maps if maps is not None else Detection(str(model), SCALES[scales.value], method.value)
+        source = maps if maps is not None else _detection(str(model), scales, method)
         code = score(source, data, truth, split.value, out=out, n_jobs=jobs, say=say)
     raise typer.Exit(code)

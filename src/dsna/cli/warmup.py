@@ -79,7 +79,7 @@ def _find_edges() -> None:
     from PIL import Image
 
     from ..vision.datasets import load_boundaries
-    from ..vision.edges import EdgeDetector
+    from ..vision.edges import EdgeDetector, TwoLevelDetector
 
     photo = np.full((48, 64, 3), 40, dtype=np.uint8)
     photo[12:36, 20:] = (220, 180, 60)
@@ -87,7 +87,7 @@ def _find_edges() -> None:
     drawn[[12, 36], 20:] = 255
     drawn[12:36, 20] = 255
     with tempfile.TemporaryDirectory() as folder:
-        for k in range(2):
+        for k in range(4):
             for name, picture in (("photos", np.roll(photo, k, axis=0)), ("drawn", np.roll(drawn, k, axis=0))):
                 path = Path(folder) / name / f"{k}.png"
                 path.parent.mkdir(exist_ok=True)
@@ -96,3 +96,5 @@ def _find_edges() -> None:
         detector = EdgeDetector(n_estimators=2, n_patches=150, n_pool=150, random_state=0).fit(photos)
         for method in ("se", "dsna"):
             detector.detect(photo, scales=(0.5, 1.0), method=method)
+        first = EdgeDetector(n_estimators=2, n_patches=150, n_pool=0)
+        TwoLevelDetector(first, n_estimators=2, random_state=0).fit(photos).detect(photo)

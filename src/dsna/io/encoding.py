@@ -7,7 +7,8 @@ In the tree numbers, strings, booleans, null and lists stand for themselves; an 
   another in UTF-8, ``j`` where each of them ends;
 - ``{"tuple": [...]}``, ``{"dict": [[key, value], ...]}``, ``{"float": "nan"}``, ``{"random": {...}}``;
 - ``{"object": name, "state": {...}}``: a container of this package, one of ``CONTAINERS``;
-- ``{"template": name, "params": {...}}``: an unfitted forest, nearest neighbours or an approximation.
+- ``{"template": name, "params": {...}}``: an unfitted forest, nearest neighbours, an approximation
+  or an edge detector.
 """
 
 from __future__ import annotations
@@ -25,15 +26,18 @@ from .archive import ARRAY_KINDS, Archive, ModelFileError
 CONTAINERS = {
     "Basis": "trend.features",
     "BooleanEncoder": "tables.encoders.numbers",
+    "BoostedTrees": "vision.edges.second_level.rescorers",
     "Calibration": "prediction.calibration",
     "CategoryEncoder": "tables.encoders.words",
     "ClassTrend": "trend.classes",
     "Continuation": "uncertainty.continuation",
     "DateEncoder": "tables.encoders.dates",
+    "ForestScore": "vision.edges.second_level.forest_score",
     "Filling": "tables.encoders.filling",
     "KeptColumn": "tables.kept_rows",
     "KeptRows": "tables.kept_rows",
     "LeftOut": "tables.encoders.base",
+    "LinearScore": "vision.edges.second_level.rescorers",
     "NeighborIndex": "neighbors.index",
     "NumberEncoder": "tables.encoders.numbers",
     "OrderedEncoder": "tables.encoders.numbers",
@@ -43,6 +47,7 @@ CONTAINERS = {
     "PatchPool": "vision.edges.pool",
     "Ranks": "uncertainty.quantiles",
     "Regions": "uncertainty.intervals",
+    "Rounds": "vision.edges.second_level.rounds",
     "Rule": "prediction.rule",
     "Scaling": "forest.scaling",
     "StructuredForest": "vision.edges.forest",
@@ -55,6 +60,7 @@ _TAGS = {
     "array": 1, "strings": 3, "scalar": 1, "float": 1, "tuple": 1, "dict": 1, "random": 1, "object": 2, "template": 2,
 }  # fmt: skip
 _PACKAGE = __name__.split(".")[0]
+_FIRST_LEVEL = "EdgeDetector"  # imported only where it is met
 _CANNOT = "which a dsna model file cannot hold; joblib.dump and pickle can"
 
 
@@ -93,7 +99,7 @@ class Encoder:
             return {"random": self.tree(value.get_state(legacy=False), where)}
         if isinstance(value, Checked):
             return {"object": kind.__name__, "state": self.attributes(value.state, where + ".")}
-        if kind is _templates().get(kind.__name__):
+        if kind is _template(kind.__name__):
             params = self.attributes(value.get_params(deep=False), where + "__")
             return {"template": kind.__name__, "params": params}
         raise TypeError(_refusal(value, where))
@@ -174,8 +180,8 @@ class Decoder:
             return _generator(self.value(content))
         if tag == "object" and content in CONTAINERS:
             return class_of(content, CONTAINERS).restored(self.attributes(tree["state"]))
-        if tag == "template" and content in _templates():
-            template = self.built(_templates()[content], tree["params"])
+        if tag == "template" and _template(content):
+            template = self.built(_template(content), tree["params"])
             template._validate_params()
             return template
         raise self.unknown(f"the {tag} {content!r}")
@@ -218,12 +224,14 @@ def class_of(name: str, modules: dict[str, str]) -> Any:
     return getattr(import_module(f"{_PACKAGE}.{modules[name]}"), name)
 
 
-def _templates() -> dict[str, Any]:
-    """The unfitted parts that an estimator may be given, by name."""
+def _template(name: Any) -> Any:
+    """Class of the unfitted part of this name that an estimator may be given, or None."""
     from ..approximation import Approximation
     from ..forest.adapters import FORESTS, NEIGHBORS, OURS
 
-    return {cls.__name__: cls for cls in (*OURS, *FORESTS, *NEIGHBORS, Approximation)}
+    if name == _FIRST_LEVEL:
+        return class_of(_FIRST_LEVEL, {_FIRST_LEVEL: "vision.edges.detector"})
+    return next((cls for cls in (*OURS, *FORESTS, *NEIGHBORS, Approximation) if cls.__name__ == name), None)
 
 
 def _as_utf8(array: np.ndarray, where: str) -> tuple[np.ndarray, np.ndarray]:

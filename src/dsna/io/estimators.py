@@ -20,10 +20,11 @@ ESTIMATORS = {
     "DSNARegressor": "regressor",
     "EdgeDetector": "vision.edges.detector",
     "TableEncoder": "tables.encoder",
+    "TwoLevelDetector": "vision.edges.second_level.detector",
 }
 _PIPELINE = "Pipeline"
 _ENCODER = "TableEncoder"
-_PREDICTORS = tuple(name for name in ESTIMATORS if name not in (_ENCODER, "EdgeDetector"))
+_PREDICTORS = tuple(name for name in ESTIMATORS if name not in (_ENCODER, "EdgeDetector", "TwoLevelDetector"))
 _ROUTED = ("fit", "score")
 
 

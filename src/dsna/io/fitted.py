@@ -143,6 +143,11 @@ def _detector(model: Any) -> None:
     """The lengths are all there is to check."""
 
 
+def _two_level_detector(model: Any) -> None:
+    matching = model.rounds_.with_pool == (model.pool_ is not None)
+    require(matching, "rounds_ has learned from a first level with other maps than this one")
+
+
 _ONE = 1.0 + 1e-9
 _SHARE, _SCORE = Number(0.0, 1.0), Number(nan=True)
 _NAMED: Mapping[str, Field] = {"feature_names_in_": Array("object", "features")}
@@ -158,6 +163,10 @@ _DSNA: Mapping[str, Field] = {
     "n_features_in_": Count("features"),
     "oob_rows_": Array("int64", "answered", below="rows"),
     "_oob_weight": Array("float64", "answered", 0.0),
+}
+_DETECTOR: Mapping[str, Field] = {
+    "forest_": Part("StructuredForest", "leaves"),
+    "pool_": Part("PatchPool", "leaves", none=True),
 }
 ATTRIBUTES = {
     "CostSensitiveForestClassifier": Attributes(
@@ -247,9 +256,6 @@ ATTRIBUTES = {
         {"feature_names_in_": Array("object", "columns")},
         _encoder,
     ),
-    "EdgeDetector": Attributes(
-        {"forest_": Part("StructuredForest", "leaves"), "pool_": Part("PatchPool", "leaves", none=True)},
-        {},
-        _detector,
-    ),
+    "EdgeDetector": Attributes(_DETECTOR, {}, _detector),
+    "TwoLevelDetector": Attributes({**_DETECTOR, "rounds_": Part("Rounds")}, {}, _two_level_detector),
 }

@@ -45,7 +45,7 @@ def save(model: Any, path: str | os.PathLike[str], *, rows: bool = True) -> None
     Parameters
     ----------
     model : CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor, EdgeDetector, \
-TableEncoder, or a Pipeline of TableEncoder and one of the first four
+TableEncoder, TwoLevelDetector, or a Pipeline of TableEncoder and one of the first four
         A ``forest`` of scikit-learn is stored as its parameters, which is all that the model uses of it.
     path : str or path-like
         Any extension; ``.dsna`` is usual.

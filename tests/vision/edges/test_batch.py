@@ -49,6 +49,58 @@ def test_one_photo(shipped, photo, tmp_path):
     assert shipped.asked == [((1.0,), "dsna", True, 1)]
 
 
+def test_beside_the_photo(shipped, photo, tmp_path):
+    run = ask("detect", photo)
+    assert expect_exit(run, 0) == ""
+    assert "photo.edges.png" in run.stdout
+    assert files(tmp_path) == ["photo.edges.png", "photo.png"]
+    np.testing.assert_allclose(
+        read_photo(tmp_path / "photo.edges.png")[..., 0] / 255, Quick().detect(scene()), atol=0.003
+    )
+    for name in ("photo.jpg", "other.png"):
+        (tmp_path / name).write_bytes(photo.read_bytes())
+    run = ask("detect", photo, tmp_path / "photo.jpg", tmp_path / "other.png", photo, "--svg")
+    expect_exit(run, 0)
+    assert "3 of 3 maps beside the photos" in run.stdout
+    drawn = {"other.edges.svg", "photo.jpg.edges.svg", "photo.png.edges.svg"}
+    assert set(files(tmp_path)) == {*drawn, "photo.edges.png", "photo.png", "photo.jpg", "other.png"}
+    assert "gone.jpg" in expect_exit(ask("detect", tmp_path / "nowhere" / "gone.jpg"), 2)
+    expect_exit(ask("detect", tmp_path, "--out", tmp_path / "maps"), 0)  # finds no maps of its own
+    assert files(tmp_path / "maps") == ["other.png", "photo.jpg.png", "photo.png.png"]
+
+
+def test_kinds_of_drawings(shipped, photo, tmp_path):
+    expected = Quick().detect(scene())
+    expect_exit(ask("detect", photo, "-o", tmp_path / "t.npy", "--threshold", 0.1, "--min-length", 0), 0)
+    np.testing.assert_array_equal(np.load(tmp_path / "t.npy"), expected >= 0.1)
+    expect_exit(ask("detect", photo, "-o", tmp_path / "o.png", "--overlay", "--threshold", 0.1), 0)
+    assert read_photo(tmp_path / "o.png").shape == scene().shape
+    expect_exit(ask("detect", photo, "-o", tmp_path / "lines.svg"), 0)
+    assert (tmp_path / "lines.svg").read_text("utf-8").startswith("<svg")
+    expect_exit(ask("detect", photo, "--out", tmp_path / "maps", "--svg"), 0)
+    assert files(tmp_path / "maps") == ["photo.svg"]
+    shipped.asked.clear()
+    expect_exit(ask("detect", photo, "--fast"), 0)
+    assert shipped.asked == [((1.0,), "se", True, 1)]
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (("--svg", "--overlay"), "either --svg or --overlay"),
+        (("--svg", "--invert"), "for grey maps"),
+        (("--fast", "--scales", "two"), "leave these out"),
+        (("--svg", "-o", "e.png"), "use .svg"),
+        (("--overlay", "-o", "e.npy"), "use .png"),
+        (("--threshold", "2"), "threshold"),
+    ],
+)
+def test_drawings_that_cannot_be(shipped, photo, options, said):
+    run = ask("detect", photo, *options)
+    assert said in " ".join(expect_exit(run, 2).replace("│", " ").split())
+    assert shipped.asked == []
+
+
 @pytest.mark.parametrize(("name", "scales"), [("two", (0.5, 1.0)), ("multi", (0.5, 1.0, 2.0))])
 def test_options_reach_the_detector(shipped, photo, tmp_path, name, scales):
     options = ("--scales", name, "--method", "se", "--no-nms", "--invert", "--jobs", 2)
@@ -140,8 +192,9 @@ def test_places_that_several_maps_cannot_go(shipped, photo, tmp_path):
     assert "a file stands where a folder is needed" in expect_exit(ask("detect", tmp_path, "--out", photo), 2)
     assert "name the file for one map with -o" in expect_exit(ask("detect", photo, "--out", tmp_path / "e.png"), 2)
     assert "another folder" in expect_exit(ask("detect", tmp_path, "--out", tmp_path), 2)
-    for both in ((), ("-o", tmp_path / "e.png", "--out", tmp_path / "maps")):
-        assert "either a file for one map" in expect_exit(ask("detect", photo, *both), 2)
+    both = ("-o", tmp_path / "e.png", "--out", tmp_path / "maps")
+    assert "either a file for one map" in expect_exit(ask("detect", photo, *both), 2)
+    assert "name it, as in --out" in expect_exit(ask("detect", tmp_path), 2)
     expect_exit(ask("detect", photo, "--out", tmp_path), 2)  # the map would have the photo's name
     assert files(tmp_path) == ["photo.png"]
     assert shipped.asked == []

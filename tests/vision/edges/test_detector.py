@@ -226,7 +226,9 @@ def test_files_that_hold_no_detector(small, tmp_path):
     with pytest.raises(ModelFileError, match="not a dsna model file"):
         load_detector(path)
     dsna.save(dsna.DSNAClassifier(), path)
-    with pytest.raises(ModelFileError, match=r"holds a DSNAClassifier, not an EdgeDetector: use dsna.load"):
+    with pytest.raises(
+        ModelFileError, match=r"a DSNAClassifier, not an EdgeDetector or TwoLevelDetector: use dsna.load"
+    ):
         load_detector(path)
     with pytest.raises(FileNotFoundError):
         load_detector(tmp_path / "gone.dsna")

@@ -30,7 +30,8 @@ from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..._utils.parallel import one_blas_thread
 from ..datasets.boundaries import BoundarySet
-from ..photos import PhotoError, read_photo, write_map
+from ..photos import PhotoError, read_photo
+from .drawing.products import Product
 from .planning import EdgesError, Job, plan
 from .scoring.evaluation import read_map
 
@@ -55,6 +56,8 @@ class Detection:
         Whether edges are thinned.
     n_jobs : int
         Threads.
+    first_level : bool
+        Whether a detector of two levels answers with its first alone, which knows scales, methods and soft maps.
 
     Examples
     --------
@@ -68,10 +71,11 @@ class Detection:
     method: str = "dsna"
     suppress: bool = True
     n_jobs: int = 1
+    first_level: bool = False
 
     def prepared(self, n_photos: int) -> Callable[[np.ndarray], np.ndarray]:
         """A function from photos to maps; threads share the photos if there are several, else the photo."""
-        from . import load_detector, pretrained
+        from . import TwoLevelDetector, load_detector, pretrained
 
         problem = None if self.model == SHIPPED else reading_problem(self.model)
         if problem:
@@ -79,7 +83,10 @@ class Detection:
         with _explained():
             detector = pretrained() if self.model == SHIPPED else load_detector(Path(self.model))
         detector.n_jobs = 1 if n_photos > 1 else self.n_jobs
-        return lambda photo: detector.detect(photo, scales=self.scales, method=self.method, suppress=self.suppress)
+        if isinstance(detector, TwoLevelDetector) and not self.first_level:
+            return detector.detect
+        first = detector.first_level_ if isinstance(detector, TwoLevelDetector) else detector
+        return lambda photo: first.detect(photo, scales=self.scales, method=self.method, suppress=self.suppress)
 
 
 def detect_photos(
@@ -88,7 +95,7 @@ def detect_photos(
     *,
     file: Path | None = None,
     out: Path | None = None,
-    invert: bool = False,
+    product: Product | None = None,
     say: Callable[[str], None] = print,
 ) -> int:
     """Write the edge maps of photos; those that fail are named on stderr, and the others go on.
@@ -99,8 +106,8 @@ def detect_photos(
     how : Detection
     file, out
         As :func:`plan` takes them.
-    invert : bool, default=False
-        Dark edges on white.
+    product : Product or None, default=None
+        What is written of each map; None: a grey map.
     say : callable, default=print
         Called with what was written.
 
@@ -117,13 +124,14 @@ def detect_photos(
     Traceback (most recent call last):
     dsna.vision.edges.planning.EdgesError: edges.jpg: maps are not written as .jpg. Remedy: use .png or .npy.
     """
-    jobs, problems = plan(photos, file=file, out=out)
+    product = product or Product()
+    jobs, problems = plan(photos, file=file, out=out, endings=product.endings)
     for problem in problems:
         _tell(f"failed: {problem}")
     written = 0
     if jobs:
         detect = how.prepared(len(jobs))
-        work = (joblib.delayed(_detect)(job, detect, invert) for job in jobs)
+        work = (joblib.delayed(_detect)(job, detect, product) for job in jobs)
         with _notes(), one_blas_thread():
             done = joblib.Parallel(min(how.n_jobs, len(jobs)), prefer="threads", return_as="generator")(work)
             for failure in _bar(len(jobs), done):
@@ -135,12 +143,17 @@ def detect_photos(
     if written == 1 and len(jobs) == 1:
         say(f"Map: {jobs[0].map}")
     elif written:
-        say(f"{written} of {len(jobs)} maps in {out}")
+        say(f"{written} of {len(jobs)} maps {f'in {out}' if out else 'beside the photos'}")
     return (1 if written else 2) if problems else 0
 
 
 def train_detector(
-    data: Path, truth: Path | None, out: Path, parameters: Mapping[str, Any], say: Callable[[str], None] = print
+    data: Path,
+    truth: Path | None,
+    out: Path,
+    parameters: Mapping[str, Any],
+    levels: int = 1,
+    say: Callable[[str], None] = print,
 ) -> int:
     """Train a detector and save it.
 
@@ -154,6 +167,8 @@ def train_detector(
         File for the model.
     parameters : mapping
         Parameters of :class:`dsna.vision.edges.EdgeDetector`.
+    levels : {1, 2}, default=1
+        2: it becomes the first level of a :class:`dsna.vision.edges.TwoLevelDetector`.
     say : callable, default=print
 
     Returns
@@ -169,13 +184,18 @@ def train_detector(
     Traceback (most recent call last):
     dsna._utils.atomic.FileError: nowhere/model.dsna: there is no folder ...nowhere. Remedy: make it first, ...
     """
-    from . import EdgeDetector
+    from . import EdgeDetector, TwoLevelDetector
 
     check_outputs(files=[out])
     photos = _annotated(data, truth, "train")
     start = time.monotonic()
     with _explained():
-        EdgeDetector(**parameters).fit(photos).save(out)
+        detector = EdgeDetector(**parameters)
+        if levels == 1:
+            detector.fit(photos).save(out)
+        else:
+            shared = {name: parameters[name] for name in ("random_state", "n_jobs", "verbose") if name in parameters}
+            TwoLevelDetector(detector, **shared).fit(photos).save(out)
     say(
         f"Model: {out} ({out.stat().st_size / 1e6:.1f} MB), trained on {len(photos)} photos in "
         f"{time.monotonic() - start:.0f} s"
@@ -290,12 +310,13 @@ def _map_source(maps: Path | Detection, photos: BoundarySet) -> Callable[[int], 
     return lambda row: read_map(maps / f"{photos.names[row]}.png")
 
 
-def _detect(job: Job, detect: Callable[[Any], Any], invert: bool) -> str | None:
+def _detect(job: Job, detect: Callable[[Any], Any], product: Product) -> str | None:
     """Write the map of one photo; what is wrong if that fails."""
     try:
-        found = detect(read_photo(job.photo))
+        photo = read_photo(job.photo)
+        found = detect(photo)
         make_folder(job.map.parent)
-        write_map(1 - found if invert else found, job.map)
+        product.write(found, photo, job.map)
     except (PhotoError, FileError) as error:
         return str(error)
     except ImportError:

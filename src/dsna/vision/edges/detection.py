@@ -14,6 +14,7 @@ from typing import NamedTuple, overload
 
 import numpy as np
 
+from ..._utils.optional import import_extra
 from ..._utils.parallel import in_parallel, writable
 from ..features.channels import smooth
 from .embedding import Context, describe
@@ -22,10 +23,11 @@ from .patches import MASK_SIDE, STRIDE, Channels
 from .pool import PatchPool, Voting
 
 METHODS = ("se", "kernel", "hull", "dsna")
-TILE, _MARGIN = 1024, 64
+TILE, MARGIN = 1024, 64
 _KEPT = 4  # tiles whose channels are kept for the second pass over a photo: 85 MB each
 _BAND = 16  # rows of positions in one task
 _APART = 4  # pixels between positions that ask their neighbours
+_KNEE = 0.2  # votes that make one half in the map, in which weak and strong edges are then told apart alike
 _GAIN = STRIDE**2 / MASK_SIDE**2  # every pixel is in the masks of so many positions
 _VOTE = 2.0**-30  # votes are multiples of it: sums of doubles are then exact, whatever the order of bands and tiles
 
@@ -55,15 +57,67 @@ def soft_map(
     -------
     array of shape (H, W), float32
     """
+    return _soft_maps(photo, forest, pool, voting, n_jobs, tile)[-1]
+
+
+def _soft_maps(
+    photo: np.ndarray,
+    forest: StructuredForest,
+    pool: PatchPool | None,
+    voting: Voting,
+    n_jobs: int | None,
+    tile: int = TILE,
+) -> list[np.ndarray]:
+    """Map by the leaves and, unless that is all that is asked for, the one with the neighbours' votes."""
     tiles: Sequence[Tile] = Tiles(photo, tile)
-    if voting.method == "se" or pool is None:
-        return _finished(_voted(tiles, photo.shape[:2], LeafVotes(forest), voting.sharpening, n_jobs))
-    if len(tiles) <= _KEPT:
+    alone = voting.method == "se" or pool is None
+    if not alone and len(tiles) <= _KEPT:
         tiles = list(tiles)
     edges = _voted(tiles, photo.shape[:2], LeafVotes(forest), voting.sharpening, n_jobs)
+    if alone or pool is None:
+        return [_finished(edges)]
     votes = NeighborVotes(forest, pool, voting, Context(smooth(edges, 1)))
     found = _voted(tiles, photo.shape[:2], votes, voting.sharpening, n_jobs)
-    return _finished((1 - voting.blend) * edges + voting.blend * found)
+    return [_finished(edges), _finished((1 - voting.blend) * edges + voting.blend * found)]
+
+
+def first_maps(
+    photo: np.ndarray,
+    size: float,
+    forest: StructuredForest,
+    pool: PatchPool | None,
+    voting: Voting,
+    n_jobs: int | None = None,
+) -> list[np.ndarray]:
+    """Edge maps of a photo looked at in another size; they are as large as the photo.
+
+    Parameters
+    ----------
+    photo, forest, pool, voting, n_jobs
+        As :func:`soft_map` takes them.
+    size : float
+        In shares of the photo's own.
+
+    Returns
+    -------
+    list of arrays of shape (H, W), float32
+        By the leaves alone; after it, unless ``voting`` asks for no more, the one with the neighbours' votes.
+    """
+    height, width = photo.shape[:2]
+    small = _resized(photo, (max(1, round(height * size)), max(1, round(width * size))))
+    return [_resized(one, (height, width)) for one in _soft_maps(small, forest, pool, voting, n_jobs)]
+
+
+def as_share(edges: np.ndarray) -> np.ndarray:
+    """Votes brought to the range from 0 to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_share(np.array([0, 0.2, 0.6], dtype=np.float32))
+    array([0.  , 0.5 , 0.75], dtype=float32)
+    """
+    return edges / (edges + np.float32(_KNEE))
 
 
 def leaf_map(
@@ -120,8 +174,8 @@ class Tile:
         """The tile of positions from ``start`` on; its channels are computed where they are not given."""
         (top, left), (height, width) = start, photo.shape[:2]
         window = (
-            slice(max(0, top - _MARGIN), min(height, top + side + _MARGIN)),
-            slice(max(0, left - _MARGIN), min(width, left + side + _MARGIN)),
+            slice(max(0, top - MARGIN), min(height, top + side + MARGIN)),
+            slice(max(0, left - MARGIN), min(width, left + side + MARGIN)),
         )
         crop = photo[window]
         colours = smooth(np.moveaxis(crop, -1, 0).astype(np.float32) / np.float32(255), 1)
@@ -255,3 +309,13 @@ def _vote(tile: Tile, positions: np.ndarray, votes: _Votes, passes: int) -> tupl
         edges,
     )
     return rows, edges
+
+
+def _resized(values: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """A photo or map in another size, by means of the pixels it covers."""
+    if values.shape[:2] == shape:
+        return values
+    resize = import_extra("skimage.transform", "vision").resize
+    smaller = shape[0] < values.shape[0] or shape[1] < values.shape[1]
+    new: np.ndarray = resize(values.astype(np.float32), (*shape, *values.shape[2:]), order=1, anti_aliasing=smaller)
+    return np.rint(new).astype(np.uint8) if values.dtype == np.uint8 else new.astype(np.float32)

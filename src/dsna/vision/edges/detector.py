@@ -16,12 +16,11 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.errors import DSNAError
-from ..._utils.optional import import_extra
 from ..._utils.parallel import in_parallel, one_blas_thread
 from ..._utils.parameters import JOBS, NON_NEGATIVE, POSITIVE, SHARE, at_least, check_nested, is_number
 from ...approximation import Approximation
 from ..photos import as_photo
-from .detection import METHODS, leaf_map, soft_map
+from .detection import METHODS, as_share, first_maps, leaf_map
 from .forest import StructuredForest, grow_forest, photos_known
 from .pool import Voting, default_approximation, fill_pool
 from .sampling import AnnotatedPhotos
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from ..datasets.boundaries import BoundarySet
 
 _MAX_DEPTH = 64
-_KNEE = 0.2  # votes that make one half in the map, in which weak and strong edges are then told apart alike
 _MOST_PASSES = 100
 _SHIPPED = Path(__file__).parent / "bsds500.dsna"
 
@@ -252,12 +250,9 @@ class EdgeDetector(BaseEstimator):
         colours = as_photo(photo)
         voting = self.voting(method)
         edges = np.zeros(colours.shape[:2], dtype=np.float32)
-        for scale in sizes:
-            height, width = colours.shape[:2]
-            resized = _resized(colours, (max(1, round(height * scale)), max(1, round(width * scale))))
-            found = soft_map(resized, self.forest_, self.pool_, voting, self.n_jobs)
-            edges += _resized(found, colours.shape[:2]) / len(sizes)
-        edges /= edges + np.float32(_KNEE)
+        for size in sizes:
+            edges += first_maps(colours, float(size), self.forest_, self.pool_, voting, self.n_jobs)[-1] / len(sizes)
+        edges = as_share(edges)
         return thinned(edges) if suppress else edges
 
     def voting(self, method: str) -> Voting:
@@ -315,34 +310,6 @@ class EdgeDetector(BaseEstimator):
             print(f"dsna edges: {text}", file=sys.stderr, flush=True)
 
 
-def _resized(values: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """A photo or map in another size, by means of the pixels it covers."""
-    if values.shape[:2] == shape:
-        return values
-    resize = import_extra("skimage.transform", "vision").resize
-    smaller = shape[0] < values.shape[0] or shape[1] < values.shape[1]
-    new: np.ndarray = resize(values.astype(np.float32), (*shape, *values.shape[2:]), order=1, anti_aliasing=smaller)
-    return np.rint(new).astype(np.uint8) if values.dtype == np.uint8 else new.astype(np.float32)
-
-
-def load_detector(path: str | os.PathLike[str]) -> EdgeDetector:
-    """Read a detector that :meth:`EdgeDetector.save` wrote.
-
-    Raises
-    ------
-    ModelFileError
-        The file is foreign, damaged, from another version, or holds another kind of model.
-    """
-    from ...io.model_file import ModelFileError, load
-
-    detector = load(path)
-    if not isinstance(detector, EdgeDetector):
-        raise ModelFileError(
-            f"{os.fspath(path)} holds a {type(detector).__name__}, not an EdgeDetector: use dsna.load."
-        )
-    return detector
-
-
 def pretrained() -> EdgeDetector:
     """The detector that ships with the package, trained on the training photos of BSDS500.
 
@@ -356,4 +323,7 @@ def pretrained() -> EdgeDetector:
     >>> int(edges[32].argmax()) in (31, 32)
     True
     """
-    return load_detector(_SHIPPED)
+    from ...io.model_file import load
+
+    shipped: EdgeDetector = load(_SHIPPED)
+    return shipped

@@ -13,6 +13,7 @@ from ..._utils.errors import DSNAError
 from ..photos import PHOTO_ENDINGS
 
 _MAP_ENDINGS = (".png", ".npy")
+_BESIDE = ".edges"  # before the ending of what is written beside a photo
 
 
 class EdgesError(DSNAError):
@@ -27,7 +28,13 @@ class Job:
     map: Path
 
 
-def plan(photos: Sequence[Path], *, file: Path | None = None, out: Path | None = None) -> tuple[list[Job], list[str]]:
+def plan(
+    photos: Sequence[Path],
+    *,
+    file: Path | None = None,
+    out: Path | None = None,
+    endings: tuple[str, ...] = _MAP_ENDINGS,
+) -> tuple[list[Job], list[str]]:
     """Which photo is written where; places that cannot be written to are refused.
 
     Parameters
@@ -37,7 +44,10 @@ def plan(photos: Sequence[Path], *, file: Path | None = None, out: Path | None =
     file : Path or None, default=None
         File for the map of one photo.
     out : Path or None, default=None
-        Folder for the maps of any number; they are named as the photos, and keep the subfolders they lie in.
+        Folder for the maps of any number; they are named as the photos, and keep the subfolders they lie in. Without
+        file and folder, the map of ``photo.jpg`` is ``photo.edges.png`` beside it.
+    endings : tuple of str, default=(".png", ".npy")
+        Endings that the files may have, the usual one first.
 
     Returns
     -------
@@ -57,13 +67,15 @@ def plan(photos: Sequence[Path], *, file: Path | None = None, out: Path | None =
         if len(photos) > 1 or os.path.isdir(photos[0]):
             raise EdgesError(f"-o {file} is for the map of one photo. Remedy: name a folder, as in --out edges.")
         check_outputs(files=[file])
-        if file.suffix.lower() not in _MAP_ENDINGS:
+        if file.suffix.lower() not in endings:
             ending = file.suffix or "files without ending"
-            raise EdgesError(f"{file}: maps are not written as {ending}. Remedy: use .png or .npy.")
+            raise EdgesError(f"{file}: maps are not written as {ending}. Remedy: use {' or '.join(endings)}.")
         return _without_loss([Job(photos[0], file)], [])
+    if out is None and file is None:
+        return _beside(photos, endings[0])
     if out is None or file is not None:
         raise EdgesError("Name either a file for one map, as in -o edges.png, or a folder for maps, as in --out edges.")
-    if out.suffix.lower() in _MAP_ENDINGS and not out.exists():
+    if out.suffix.lower() in (*_MAP_ENDINGS, *endings) and not out.exists():
         raise EdgesError(f"--out {out} is for a folder of maps. Remedy: name the file for one map with -o.")
     check_outputs(folders=[out])
     problems: list[str] = []
@@ -79,13 +91,29 @@ def plan(photos: Sequence[Path], *, file: Path | None = None, out: Path | None =
             problems.append(f"{given}: no pictures in this folder. Remedy: name one with {', '.join(PHOTO_ENDINGS)}.")
         for path in inside:
             found.setdefault(path, path.relative_to(given))
-    names = Counter(relative.with_suffix(".png") for relative in found.values())
+    names = Counter(relative.with_suffix(endings[0]) for relative in found.values())
     jobs = [
-        Job(photo, out / (short if names[short] == 1 else relative.with_name(f"{relative.name}.png")))
+        Job(photo, out / (short if names[short] == 1 else relative.with_name(f"{relative.name}{endings[0]}")))
         for photo, relative in found.items()
-        for short in [relative.with_suffix(".png")]
+        for short in [relative.with_suffix(endings[0])]
     ]
     return _without_loss(jobs, problems)
+
+
+def _beside(photos: Sequence[Path], ending: str) -> tuple[list[Job], list[str]]:
+    """Maps beside their photos, named after them."""
+    for given in photos:
+        if os.path.isdir(given):
+            raise EdgesError(f"{given} is a folder, and maps of folders need one. Remedy: name it, as in --out edges.")
+    different = list(dict.fromkeys(photos))
+    names = Counter(photo.with_suffix(f"{_BESIDE}{ending}") for photo in different)
+    jobs = [
+        Job(photo, short if names[short] == 1 else photo.with_name(f"{photo.name}{_BESIDE}{ending}"))
+        for photo in different
+        for short in [photo.with_suffix(f"{_BESIDE}{ending}")]
+    ]
+    check_outputs(files=[job.map for job in jobs if os.path.isfile(job.photo)])
+    return _without_loss(jobs, [])
 
 
 def _real(path: Path) -> Path:
@@ -95,7 +123,12 @@ def _real(path: Path) -> Path:
 
 def _pictures(folder: Path) -> list[Path]:
     found = (path for path in folder.rglob("*") if path.suffix.lower() in PHOTO_ENDINGS)
-    return sorted(path for path in found if not os.path.isdir(path) and not path.name.startswith("."))
+    ours = tuple(f"{_BESIDE}{ending}" for ending in _MAP_ENDINGS)
+    return sorted(path for path in found if not os.path.isdir(path) and not _is_hidden_or_ours(path.name, ours))
+
+
+def _is_hidden_or_ours(name: str, ours: tuple[str, ...]) -> bool:
+    return name.startswith(".") or name.endswith(ours)
 
 
 def _without_loss(jobs: list[Job], problems: list[str]) -> tuple[list[Job], list[str]]:

@@ -77,14 +77,34 @@ def halved(maps: np.ndarray) -> np.ndarray:
     return means
 
 
-def _gradient(colours: np.ndarray) -> np.ndarray:
-    """Normalised magnitude, and its share in each orientation: (5, H, W)."""
+def gradient_magnitude(colours: np.ndarray) -> np.ndarray:
+    """Strength of the gradient of the colour (3, H, W) that changes most, relative to its mean nearby.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> colours = np.zeros((3, 9, 12), dtype=np.float32)
+    >>> colours[0, :, 6:] = 1
+    >>> gradient_magnitude(colours)[4].argmax()
+    np.int64(5)
+    """
+    return _strongest_gradient(colours)[0]
+
+
+def _strongest_gradient(colours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Normalised magnitude of the gradient of the colour that changes most, and that gradient, down and across."""
     along_y, along_x = (_difference(colours, axis) for axis in (-2, -1))
     square = along_x**2 + along_y**2
     strongest = square.argmax(axis=0)[None]
     along_x, along_y, square = (np.take_along_axis(a, strongest, 0)[0] for a in (along_x, along_y, square))
     magnitude = np.sqrt(square)
     magnitude /= smooth(magnitude, _NORMALISED_OVER) + np.float32(0.01)
+    return magnitude, along_y, along_x
+
+
+def _gradient(colours: np.ndarray) -> np.ndarray:
+    """Normalised magnitude, and its share in each orientation: (5, H, W)."""
+    magnitude, along_y, along_x = _strongest_gradient(colours)
     angle = np.arctan2(along_y, along_x, dtype=np.float64).astype(np.float32)
     angle = np.mod(angle, np.float32(np.pi)) * np.float32(_ORIENTATIONS / np.pi)
     parts = [magnitude]

@@ -1,0 +1,107 @@
+"""What is written of an edge map: a grey map, lines over the photo, or vectors."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ...._utils.atomic import write_atomically
+from ...._utils.optional import import_extra
+from ...photos import write_map
+from .lines import long_lines
+from .svg import as_svg
+
+ENDINGS = {"map": (".png", ".npy"), "overlay": (".png",), "svg": (".svg",)}
+_COLOURS = np.array([[255, 30, 0], [0, 255, 255]])  # one of them shows on any photo
+_FAINT = 0.1  # below, an edge is no line unless a threshold says so
+_SHORT = 10  # pixels; contours of fewer are speckle
+
+
+@dataclass(frozen=True)
+class Product:
+    """What is written.
+
+    Parameters
+    ----------
+    kind : {"map", "overlay", "svg"}
+    threshold : float or None
+        From where on an edge is drawn, then in full strength; None: the fainter, the less visible.
+    min_length : int or None
+        Contours of fewer pixels are left out. None: 10, but nothing of a grey map without threshold.
+    invert : bool
+        Dark edges on white; of a map alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> edges = np.array([[0.9, 0.6, 0.9, 0.0, 0.7, 0.05]], dtype=np.float32)
+    >>> Product(threshold=0.5, min_length=2).lines(edges)
+    array([[1., 1., 1., 0., 0., 0.]], dtype=float32)
+    """
+
+    kind: str = "map"
+    threshold: float | None = None
+    min_length: int | None = None
+    invert: bool = False
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """Endings of files that hold it, the usual one first."""
+        return ENDINGS[self.kind]
+
+    def lines(self, edges: np.ndarray) -> np.ndarray:
+        """What is left of an edge map."""
+        if self.kind == "map" and self.threshold is None and self.min_length is None:
+            return edges
+        level = _FAINT if self.threshold is None else self.threshold
+        kept = long_lines(edges, level, _SHORT if self.min_length is None else self.min_length)
+        return kept if self.threshold is None else (kept > 0).astype(edges.dtype)
+
+    def write(self, edges: np.ndarray, photo: np.ndarray, path: Path) -> None:
+        """Write the edges of a photo to a file, whole or not at all.
+
+        Parameters
+        ----------
+        edges : array of shape (H, W), float32
+        photo : array of shape (H, W, 3), uint8
+        path : Path
+            With one of the ``endings``.
+        """
+        lines = self.lines(edges)
+        if self.kind == "map":
+            write_map(1 - lines if self.invert else lines, path)
+        elif self.kind == "svg":
+            write_atomically(path, as_svg(lines).encode())
+        else:
+            content = io.BytesIO()
+            import_extra("PIL.Image", "vision").fromarray(overlaid(photo, lines)).save(content, format="PNG")
+            write_atomically(path, content.getvalue())
+
+
+def overlaid(photo: np.ndarray, lines: np.ndarray) -> np.ndarray:
+    """Lines over a photo, red or cyan: the one that differs more from what they cover.
+
+    Parameters
+    ----------
+    photo : array of shape (H, W, 3), uint8
+    lines : array of shape (H, W)
+        From 0, where the photo shows, to 1.
+
+    Returns
+    -------
+    array of shape (H, W, 3), uint8
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> overlaid(np.full((1, 2, 3), 100, dtype=np.uint8), np.array([[0.0, 1.0]])).tolist()
+    [[[100, 100, 100], [0, 255, 255]]]
+    """
+    share = np.clip(lines, 0, 1)[:, :, None]
+    covered = (photo * share).sum(axis=(0, 1)) / max(share.sum(), 1e-9)
+    colour = _COLOURS[np.square(_COLOURS - covered).sum(axis=1).argmax()]
+    mixed: np.ndarray = np.rint(photo * (1 - share) + colour * share)
+    return mixed.astype(np.uint8)

@@ -1,0 +1,65 @@
+"""Candidates: pixels that stay when the first map is thinned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..detection import as_share
+from ..suppression import suppress
+
+_LEAST = 0.03  # of the thinned map; what is fainter stays without an edge
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Pixels where an edge may be.
+
+    Parameters
+    ----------
+    places : array of shape (n, 2), int64
+        Row and column, row by row.
+    strength : array of shape (n,), float32
+        In the thinned map.
+    """
+
+    places: np.ndarray
+    strength: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, rows: np.ndarray) -> Candidates:
+        """Some of them."""
+        return Candidates(self.places[rows], self.strength[rows])
+
+    def on_map(self, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        """A map of this shape that holds values at the candidates and 0 elsewhere."""
+        drawn = np.zeros(shape, dtype=np.float32)
+        drawn[self.places[:, 0], self.places[:, 1]] = values
+        return drawn
+
+
+def find_candidates(edges: np.ndarray) -> Candidates:
+    """Candidates of a soft map of votes.
+
+    Parameters
+    ----------
+    edges : array of shape (H, W), float32
+
+    Returns
+    -------
+    Candidates
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ridge = np.tile(np.array([0, 0, 0, 0, 0.1, 0.3, 0.1, 0, 0, 0, 0], dtype=np.float32), (12, 1))
+    >>> found = find_candidates(ridge)
+    >>> sorted(set(found.places[:, 1].tolist())), round(float(found.strength.max()), 2)
+    ([5], 0.6)
+    """
+    thin = suppress(as_share(edges))
+    places = np.argwhere(thin > _LEAST)
+    return Candidates(places, thin[places[:, 0], places[:, 1]])

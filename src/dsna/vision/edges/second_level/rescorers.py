@@ -1,0 +1,250 @@
+"""Rescorers: from the description of a candidate to the share of people who would draw an edge there.
+
+Boosted trees and logistic regression are trained by scikit-learn on soft labels, by cross-entropy; a forest of our own
+learns shares as targets.  All are kept as plain arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from threadpoolctl import threadpool_limits
+
+from ...._utils.invariants import POSITIVE, Array, Checked, Number, check_links, require, tree_of_nodes
+from ...._utils.parallel import writable
+from .forest_score import ForestScore, fit_forest
+
+_MOST_COLUMNS = 2**15 - 1
+_LARGEST = 1e6  # of a value of a leaf, a weight or a scaled column
+_LEAVES, _RATE, _TRIED, _BINS, _LEAST_ROWS, _RIDGE = 48, 0.08, 0.2, 63, 60, 5.0
+_LINEAR_RIDGE = 1e-3
+
+
+@dataclass
+class BoostedTrees(Checked):
+    """Trees whose leaves are added up to log odds.
+
+    Parameters
+    ----------
+    root : array of shape (n_trees,), int64
+        First node of each tree.
+    child, feature, number : arrays of shape (n_nodes,)
+        Nodes, laid out as in ``dsna._kernels.edges.boosted_trees``.
+    base : float
+        Log odds before any tree.
+    n_columns : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.random.default_rng(0).normal(size=(500, 3)).astype(np.float32)
+    >>> trees = fit_boosted(rows, (rows[:, 0] > 0).astype(float), 20, seed=0)
+    >>> trees(np.array([[-2, 0, 0], [2, 0, 0]], dtype=np.float32)) > 0.5
+    array([False,  True])
+    """
+
+    root: np.ndarray
+    child: np.ndarray
+    feature: np.ndarray
+    number: np.ndarray
+    base: float
+    n_columns: int
+
+    FIELDS = {
+        "root": Array("int64", "trees"),
+        "child": Array("int32", "nodes", low=-1),
+        "feature": Array("int16", "nodes", low=0),
+        "number": Array("float64", "nodes"),
+        "base": Number(-_LARGEST, _LARGEST),
+        "n_columns": Number(1, _MOST_COLUMNS, whole=True),
+    }
+    NOT_EMPTY = ("trees",)
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        owner = "BoostedTrees"
+        tree = tree_of_nodes(owner, self.root, np.arange(sizes["trees"]), sizes["nodes"])
+        split = np.flatnonzero(self.child >= 0)
+        child = self.child[split].astype(np.int64)
+        check_links(owner, tree, self.root, np.tile(split, 2), np.concatenate([child, child + 1]))
+        require(self.feature.max() < self.n_columns, f"{owner} looks at columns that there are not")
+        leaf = np.abs(self.number[self.child < 0])
+        require(leaf.max() <= _LARGEST, f"{owner} has leaves of more than {_LARGEST:g}")
+
+    def log_odds(self, rows: np.ndarray) -> np.ndarray:
+        """Log odds of rows (n, n_columns), float32."""
+        from ...._kernels.edges.boosted_trees import add_trees
+
+        total = np.full(len(rows), float(self.base))
+        nodes = (self.root, self.child, self.feature, self.number)
+        add_trees(writable(rows), *map(writable, nodes), total)
+        return total
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """Share of people, for rows (n, n_columns), float32."""
+        share: np.ndarray = expit(self.log_odds(rows))
+        return share
+
+
+@dataclass
+class LinearScore(Checked):
+    """Logistic regression on scaled columns: the floor that other rescorers have to beat.
+
+    Parameters
+    ----------
+    offset, scale, weight : arrays of shape (n_columns,), float64
+        Columns are shifted, divided by their scale and cut at 10.
+    base : float
+        Log odds where all columns are at their offset.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.random.default_rng(0).normal(size=(500, 3)).astype(np.float32)
+    >>> line = fit_linear(rows, 1 / (1 + np.exp(-rows[:, 0])), 0, seed=0)
+    >>> line(np.array([[-2, 0, 0], [2, 0, 0]], dtype=np.float32)) > 0.5
+    array([False,  True])
+    """
+
+    offset: np.ndarray
+    scale: np.ndarray
+    weight: np.ndarray
+    base: float
+
+    FIELDS = {
+        "offset": Array("float64", "columns", -_LARGEST, _LARGEST),
+        "scale": Array("float64", "columns", POSITIVE),
+        "weight": Array("float64", "columns", -_LARGEST, _LARGEST),
+        "base": Number(-_LARGEST, _LARGEST),
+    }
+    NOT_EMPTY = ("columns",)
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    @property
+    def n_columns(self) -> int:
+        """How many numbers describe a candidate."""
+        return len(self.weight)
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """Share of people, for rows (n, n_columns), float32."""
+        scaled = _scaled(rows, self.offset, self.scale)
+        # Term by term, so that a row's answer does not depend on the others.
+        share: np.ndarray = expit(np.einsum("ij,j->i", scaled, self.weight) + self.base)
+        return share
+
+
+Rescorer = BoostedTrees | ForestScore | LinearScore
+
+
+def fit_boosted(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> BoostedTrees:
+    """Boosted trees by scikit-learn, on one thread so that sums come out the same everywhere.
+
+    Parameters
+    ----------
+    rows : array of shape (n, n_columns), float32
+    share : array of shape (n,)
+        From 0 to 1.
+    n_trees : int
+    seed : int
+
+    Returns
+    -------
+    BoostedTrees
+    """
+    with threadpool_limits(1, user_api="openmp"):
+        model = boosting(n_trees, seed).fit(rows, share)
+    return as_boosted_trees(model)
+
+
+def boosting(n_trees: int, seed: int) -> Any:
+    """scikit-learn's boosted trees, for soft labels."""
+    from sklearn._loss.loss import HalfBinomialLoss
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    return HistGradientBoostingRegressor(
+        loss=HalfBinomialLoss(),  # cross-entropy; its labels may be any share
+        max_iter=n_trees,
+        max_leaf_nodes=_LEAVES,
+        learning_rate=_RATE,
+        max_features=_TRIED,
+        max_bins=_BINS,
+        min_samples_leaf=_LEAST_ROWS,
+        l2_regularization=_RIDGE,
+        early_stopping=False,
+        random_state=seed,
+    )
+
+
+def as_boosted_trees(model: Any) -> BoostedTrees:
+    """The trees of a fitted HistGradientBoostingRegressor as plain arrays."""
+    trees = [_consecutive(one.nodes) for step in model._predictors for one in step]
+    root = np.cumsum([0, *(len(child) for child, _, _ in trees)])
+    child = [np.where(one < 0, -1, one + first) for (one, _, _), first in zip(trees, root, strict=False)]
+    return BoostedTrees(
+        root=root[:-1].astype(np.int64),
+        child=np.concatenate(child).astype(np.int32),
+        feature=np.concatenate([feature for _, feature, _ in trees]).astype(np.int16),
+        number=np.concatenate([number for _, _, number in trees]),
+        base=float(model._baseline_prediction[0, 0]),
+        n_columns=int(model.n_features_in_),
+    )
+
+
+def _consecutive(nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Nodes of one tree level by level, the two children of a node one after another."""
+    order, child = [0], []
+    for node in order:  # grows on the way
+        leaf = bool(nodes["is_leaf"][node])
+        child.append(-1 if leaf else len(order))
+        if not leaf:
+            order += [int(nodes["left"][node]), int(nodes["right"][node])]
+    own = nodes[order]
+    ends = own["is_leaf"].astype(bool)
+    feature = np.where(ends, 0, own["feature_idx"])
+    return np.array(child), feature, np.where(ends, own["value"], own["num_threshold"])
+
+
+def fit_linear(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> LinearScore:
+    """Logistic regression on soft labels: each row twice, once for the people who drew and once for the others.
+
+    Parameters
+    ----------
+    rows, share
+        As :func:`fit_boosted` takes them.
+    n_trees, seed : int
+        Not used.
+
+    Returns
+    -------
+    LinearScore
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    offset, spread = rows.mean(axis=0, dtype=np.float64), rows.std(axis=0, dtype=np.float64)
+    scale = np.where(spread > 1e-6 * (1 + np.abs(offset)), spread, 1.0)
+    scaled = np.tile(_scaled(rows, offset, scale), (2, 1))
+    drawn = np.repeat([1, 0], len(rows))
+    model = LogisticRegression(C=1 / (_LINEAR_RIDGE * len(rows)), max_iter=300)
+    model.fit(scaled, drawn, sample_weight=np.concatenate([share, 1 - share]))
+    return LinearScore(offset, scale, model.coef_[0].astype(np.float64), float(model.intercept_[0]))
+
+
+def _scaled(rows: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    scaled: np.ndarray = np.clip((rows - offset) / scale, -10, 10)
+    return scaled
+
+
+#: How rescorers are trained, by name: from rows, shares, number of trees and seed.
+RESCORERS: dict[str, Callable[[np.ndarray, np.ndarray, int, int], Rescorer]] = {
+    "boosted": fit_boosted,
+    "forest": fit_forest,
+    "linear": fit_linear,
+}

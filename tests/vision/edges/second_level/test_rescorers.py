@@ -1,0 +1,132 @@
+"""Rescorers against the library that trained them, and what files may not hold."""
+
+import numpy as np
+import pytest
+
+from dsna import CostSensitiveForestRegressor
+from dsna._utils.invariants import InvariantError
+from dsna.vision.edges.second_level import forest_score
+from dsna.vision.edges.second_level.rescorers import (
+    BoostedTrees,
+    LinearScore,
+    as_boosted_trees,
+    boosting,
+    fit_boosted,
+    fit_linear,
+)
+
+
+def table(n=1500, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(n, 12)).astype(np.float32)
+    odds = 2 * rows[:, 0] * (rows[:, 1] > 0) - rows[:, 2]
+    return rows, rng.binomial(5, 1 / (1 + np.exp(-odds))) / 5
+
+
+def cross_entropy(share, found):
+    return -np.mean(share * np.log(found) + (1 - share) * np.log(1 - found))
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return fit_boosted(*table(), 30, seed=0)
+
+
+def test_trees_answer_as_the_library_does():
+    rows, share = table()
+    model = boosting(25, 3).fit(rows, share)
+    trees = as_boosted_trees(model)
+    new = np.concatenate([table(seed=1)[0], rows])
+    np.testing.assert_allclose(trees.log_odds(new), model._raw_predict(new.astype(float))[:, 0], atol=1e-9)
+    np.testing.assert_allclose(trees(new), model.predict(new), atol=1e-9)
+    assert len(trees.root) == 25
+    assert np.ptp(trees.log_odds(new)) > 1
+
+
+def test_values_at_a_threshold_go_where_the_library_sends_them():
+    rows, share = table()
+    model = boosting(5, 0).fit(rows, share)
+    trees = as_boosted_trees(model)
+    split = np.flatnonzero(trees.child >= 0)
+    at = np.zeros((len(split), 12), np.float32)
+    at[np.arange(len(split)), trees.feature[split]] = trees.number[split].astype(np.float32)
+    np.testing.assert_allclose(trees.log_odds(at), model._raw_predict(at.astype(float))[:, 0], atol=1e-9)
+
+
+def test_soft_labels_are_learned(trees):
+    """Shares, not classes, and better than a line where columns interact."""
+    rows, share = table()
+    new, its_share = table(seed=2)
+    line = fit_linear(rows, share, 0, seed=0)
+    mean = np.full(len(new), share.mean())
+    found = {name: cross_entropy(its_share, one) for name, one in
+             {"trees": trees(new), "line": line(new), "mean": mean}.items()}  # fmt: skip
+    assert found["trees"] < found["line"] - 0.01 < found["mean"] - 0.02
+    assert abs(trees(new).mean() - its_share.mean()) < 0.03
+
+
+def test_the_line_minimises_cross_entropy():
+    rows, share = table()
+    line = fit_linear(rows, share, 0, seed=0)
+    found = line(rows)
+    scaled = np.clip((rows - line.offset) / line.scale, -10, 10)
+    gradient = scaled.T @ (found - share) / len(rows) + 1e-3 * line.weight
+    assert np.abs(gradient).max() < 1e-3
+    assert abs(np.mean(found - share)) < 1e-3
+
+
+def test_a_forest_answers_as_the_library_does(monkeypatch):
+    monkeypatch.setattr(forest_score, "_MOST_ROWS", 400)
+    rows, share = table(600)
+    found = forest_score.fit_forest(rows, share, 5, seed=0)
+    some = np.sort(np.random.default_rng(0).permutation(600)[:400])
+    model = CostSensitiveForestRegressor(5, random_state=0).fit(rows[some].astype(float), share[some])
+    np.testing.assert_allclose(found(rows), np.clip(model.predict(rows), 0, 1), atol=1e-9)
+    assert found.n_columns == 12
+    assert len(found.trees.leaf_rows) == 0
+    assert len(found(rows[:0])) == 0
+    again = forest_score.ForestScore.restored(found.state)
+    np.testing.assert_array_equal(again(rows), found(rows))
+    with pytest.raises(InvariantError, match="value"):
+        forest_score.ForestScore.restored({**found.state, "value": found.value + 1})
+
+
+def test_same_seed_same_trees(trees):
+    again = fit_boosted(*table(), 30, seed=0)
+    for name, value in trees.state.items():
+        np.testing.assert_array_equal(again.state[name], value)
+
+
+def test_columns_that_do_not_vary():
+    rows, share = table(300)
+    rows[:, 3] = 7
+    for one in (fit_boosted(rows, share, 5, seed=0), fit_linear(rows, share, 0, seed=0)):
+        assert np.isfinite(one(rows)).all()
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        ({"child": lambda a: np.where(a >= 0, 0, a)}, "child"),
+        ({"child": lambda a: np.where(a >= 0, len(a), a)}, "child"),
+        ({"feature": lambda a: a + np.int16(12)}, "columns"),
+        ({"feature": lambda a: a - np.int16(13)}, "feature"),
+        ({"number": lambda a: a * np.nan}, "number"),
+        ({"number": lambda a: a * 1e30}, "leaves"),
+        ({"root": lambda a: a[::-1].copy()}, "roots"),
+        ({"root": lambda a: a[:0]}, "no"),
+        ({"n_columns": lambda a: 0}, "n_columns"),
+        ({"base": lambda a: np.inf}, "base"),
+    ],
+)
+def test_forged_trees_are_refused(trees, change, said):
+    state = {name: change.get(name, lambda a: a)(value) for name, value in trees.state.items()}
+    with pytest.raises(InvariantError, match=said):
+        BoostedTrees.restored(state)
+
+
+def test_forged_lines_are_refused():
+    state = fit_linear(*table(300), 0, seed=0).state
+    for name, value in (("scale", 0 * state["scale"]), ("weight", state["weight"][:-1]), ("offset", np.inf)):
+        with pytest.raises(InvariantError, match="LinearScore"):
+            LinearScore.restored({**state, name: value})
