@@ -6,6 +6,8 @@ would depend on the number of neighbours of the other queries.
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from .parallel import writable
@@ -25,9 +27,9 @@ def ordered_sum(values: np.ndarray) -> np.ndarray:
     from .._kernels.sums import add_up
 
     n, m, *outputs = values.shape
-    out = np.empty((n, *outputs))
-    add_up(_as_floats(values).reshape(n, m, -1), out.reshape(n, -1))
-    return out
+    out = np.empty((n, prod(outputs)))
+    add_up(_as_floats(values).reshape(n, m, prod(outputs)), out)
+    return out.reshape(n, *outputs)
 
 
 def weighted_sum(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
