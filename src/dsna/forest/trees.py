@@ -126,8 +126,7 @@ class Trees(Checked):
     child, threshold, split_ptr, split_feature, split_weight : nodes of all trees, one after another.
     node_tree : tree of each node.
     metric_weight : weight of each split in the metric; this and ``node_tree`` are empty after ``without_metric``.
-    leaf_ptr, leaf_rows : training rows of each leaf.
-    leaf_tree : tree of each leaf.
+    leaf_ptr, leaf_rows : training rows of each leaf; leaves of one tree follow those of the tree before.
     left_out : (n_trees, N_FOLDS) folds of rows that a tree has never seen.
     importance : (n_features,) summed gains.
     """
@@ -141,9 +140,8 @@ class Trees(Checked):
         "split_weight": Array("float32", "entries"),
         "node_tree": Array("int32", "weighed"),
         "metric_weight": Array("float64", "weighed", low=0),
-        "leaf_ptr": Array("int64", "leaves+1", into="held"),
+        "leaf_ptr": Array("int32 int64", "leaves+1", into="held"),
         "leaf_rows": Array("int32", "held", low=0),
-        "leaf_tree": Array("int32", "leaves", below="trees"),
         "left_out": Array("bool", f"trees, {N_FOLDS}"),
         "importance": Array("float64", "features"),
     }
@@ -157,6 +155,9 @@ class Trees(Checked):
         widest = self.split_feature.max(initial=0)
         require(self.split_feature.dtype == _feature_dtype(widest), "Trees.split_feature has the wrong dtype")
         require(self.split_ptr.dtype == _pointer_dtype(sizes["entries"]), "Trees.split_ptr has the wrong dtype")
+        require(self.leaf_ptr.dtype == _pointer_dtype(sizes["held"]), "Trees.leaf_ptr has the wrong dtype")
+        whole = sizes["leaves"] == sizes["nodes"] + sizes["trees"]
+        require(whole, "Trees.leaf_ptr describes another number of leaves than the nodes have")
         grown, lone = np.flatnonzero(self.roots >= 0), np.flatnonzero(self.roots < 0)
         first = self.roots[grown]
         tree = tree_of_nodes("Trees", first, grown, sizes["nodes"])
@@ -164,7 +165,7 @@ class Trees(Checked):
         check_links("Trees", tree, first, parent, self.child[parent, side])
         above, side = np.nonzero(self.child < 0)
         ends = -1 - np.concatenate([self.child[above, side], self.roots[lone]])
-        check_leaves("Trees", ends, np.concatenate([tree[above], lone]), self.leaf_tree)
+        check_leaves("Trees", ends, np.concatenate([tree[above], lone]), _leaf_tree(self.roots, tree))
         known = sizes["weighed"] == 0 or np.array_equal(self.node_tree, tree)
         require(known, "Trees.node_tree does not name the tree of each node")
 
@@ -178,7 +179,6 @@ class Trees(Checked):
     metric_weight: np.ndarray
     leaf_ptr: np.ndarray
     leaf_rows: np.ndarray
-    leaf_tree: np.ndarray
     left_out: np.ndarray
     importance: np.ndarray
 
@@ -201,6 +201,12 @@ class Trees(Checked):
     def n_leaves(self) -> int:
         """Number of leaves of all trees."""
         return len(self.leaf_ptr) - 1
+
+    @property
+    def leaf_tree(self) -> np.ndarray:
+        """(n_leaves,) tree of each leaf."""
+        grown = np.flatnonzero(self.roots >= 0)
+        return _leaf_tree(self.roots, tree_of_nodes("Trees", self.roots[grown], grown, len(self.child)))
 
     @classmethod
     def join(cls, grown: list[GrownTree], left_out: np.ndarray) -> tuple[Trees, np.ndarray]:
@@ -227,9 +233,10 @@ class Trees(Checked):
             split_weight=np.concatenate(weight).astype(np.float32),
             node_tree=np.repeat(np.arange(len(child)), sizes).astype(np.int32),
             metric_weight=np.concatenate(metric_weight),
-            leaf_ptr=np.concatenate([a[:-1] + k for a, k in zip(leaf_ptr, kept, strict=False)] + [kept[-1:]]),
+            leaf_ptr=np.concatenate([a[:-1] + k for a, k in zip(leaf_ptr, kept, strict=False)] + [kept[-1:]]).astype(
+                _pointer_dtype(kept[-1])
+            ),
             leaf_rows=np.concatenate(rows).astype(np.int32),
-            leaf_tree=np.repeat(np.arange(len(child)), np.diff(leaves)).astype(np.int32),
             left_out=left_out,
             importance=np.sum(importance, axis=0),
         )
@@ -265,7 +272,8 @@ class Trees(Checked):
         order = np.argsort(leaf, kind="stable")
         arrays = self.state
         arrays["leaf_rows"] = np.concatenate([self.leaf_rows, rows])[order]
-        arrays["leaf_ptr"] = np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=self.n_leaves))])
+        held = np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=self.n_leaves))])
+        arrays["leaf_ptr"] = held.astype(_pointer_dtype(held[-1]))
         return Trees(**arrays)
 
     def without_metric(self) -> Trees:
@@ -274,6 +282,11 @@ class Trees(Checked):
         arrays["metric_weight"] = np.empty(0)
         arrays["node_tree"] = np.empty(0, dtype=np.int32)
         return Trees(**arrays)
+
+
+def _leaf_tree(roots: np.ndarray, tree: np.ndarray) -> np.ndarray:
+    """Tree of each leaf, given that of each node: a tree has one leaf more than nodes."""
+    return np.repeat(np.arange(len(roots)), np.bincount(tree, minlength=len(roots)) + 1)
 
 
 def _feature_dtype(widest: int) -> type:

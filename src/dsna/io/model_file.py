@@ -26,7 +26,7 @@ from .encoding import Decoder, Encoder
 __all__ = ["FORMAT", "FORMAT_VERSION", "ModelFileError", "load", "save"]
 
 FORMAT = "dsna-model"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 # What zipfile, json and numpy raise on damaged files.
 _DAMAGE = (
