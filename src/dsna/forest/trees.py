@@ -272,9 +272,57 @@ class Trees(Checked):
         order = np.argsort(leaf, kind="stable")
         arrays = self.state
         arrays["leaf_rows"] = np.concatenate([self.leaf_rows, rows])[order]
-        held = np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=self.n_leaves))])
-        arrays["leaf_ptr"] = held.astype(_pointer_dtype(held[-1]))
+        arrays["leaf_ptr"] = _pointers(np.bincount(leaf, minlength=self.n_leaves))
         return Trees(**arrays)
+
+    def with_only(self, keep: np.ndarray, prune: bool) -> tuple[Trees, np.ndarray]:
+        """Trees whose leaves hold some of the rows (N,) only, numbered anew, and the leaves that are left.
+
+        With ``prune``, branches to leaves without rows are cut off: a query then follows the other branch.
+        """
+        from .._kernels.forest.leaves import stand_ins
+
+        number = (np.cumsum(keep) - 1).astype(np.int32)
+        held = keep[self.leaf_rows]
+        sizes = np.diff(np.concatenate([[0], np.cumsum(held)])[self.leaf_ptr])
+        arrays = self.without_metric().state
+        arrays["leaf_rows"] = number[self.leaf_rows[held]]
+        leaves = np.arange(self.n_leaves)
+        if prune:
+            instead = np.empty(len(self.child), dtype=np.int32)
+            stand_ins(writable(self.child), sizes, instead)
+            leaves = self._cut(arrays, instead, sizes)
+        arrays["leaf_ptr"] = _pointers(sizes[leaves])
+        return Trees(**arrays), leaves
+
+    def _cut(self, arrays: dict[str, np.ndarray], instead: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """Put the nodes that stay into ``arrays``; returns the leaves that stay.
+
+        Parameters
+        ----------
+        instead : what takes the place of each node (``stand_ins``).
+        sizes : rows of each leaf.
+        """
+        at = np.append(instead, np.iinfo(np.int32).max)
+        roots = np.where(self.roots >= 0, at[np.maximum(self.roots, -1)], self.roots)
+        first = np.searchsorted(self.leaf_tree, np.arange(self.n_trees))
+        roots = np.where(roots == at[-1], -1 - first, roots)  # a tree has a leaf, whatever it holds
+        kept = sizes > 0
+        kept[-1 - roots[roots < 0]] = True
+        stays = instead == np.arange(len(instead))
+        # New numbers of nodes from the front and, as leaves are counted from -1 down, of leaves from the back.
+        place = np.concatenate([np.cumsum(stays) - 1, -np.cumsum(kept)[::-1]]).astype(np.int32)
+        below = self.child[stays]
+        entries = np.diff(self.split_ptr)
+        used = np.repeat(stays, entries)
+        feature = self.split_feature[used]
+        arrays["roots"] = place[roots]
+        arrays["child"] = place[np.where(below >= 0, at[np.maximum(below, -1)], below)]
+        arrays["threshold"] = self.threshold[stays]
+        arrays["split_ptr"] = _pointers(entries[stays])
+        arrays["split_feature"] = feature.astype(_feature_dtype(feature.max(initial=0)))
+        arrays["split_weight"] = self.split_weight[used]
+        return np.flatnonzero(kept)
 
     def without_metric(self) -> Trees:
         """Trees without the weights of their splits in the metric."""
@@ -297,6 +345,12 @@ def _feature_dtype(widest: int) -> type:
 def _pointer_dtype(last: int) -> type:
     """The smallest dtype for pointers."""
     return np.int32 if last < 2**31 else np.int64
+
+
+def _pointers(sizes: np.ndarray) -> np.ndarray:
+    """Bounds of parts of these sizes that lie one after another."""
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    return bounds.astype(_pointer_dtype(bounds[-1]))
 
 
 def _route_some(X: np.ndarray, *nodes: np.ndarray) -> np.ndarray:

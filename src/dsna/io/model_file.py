@@ -35,7 +35,9 @@ _DAMAGE = (
 )  # fmt: skip
 
 
-def save(model: Any, path: str | os.PathLike[str], *, rows: bool = True, compress: bool = False) -> None:
+def save(
+    model: Any, path: str | os.PathLike[str], *, rows: bool = True, compress: bool = False, condense: bool = False
+) -> None:
     """Write an estimator of this package, fitted or not, to a file of arrays and plain values.
 
     The file is written beside its destination and moved there when complete, so that a failure leaves an
@@ -54,6 +56,11 @@ TableEncoder, TwoLevelDetector, or a Pipeline of TableEncoder and one of the fir
     compress : bool, default=False
         Whether arrays are compressed (deflate): a smaller file that takes longer to save and load, and cannot be mapped.
         The model that comes back is the same.
+    condense : bool, default=False
+        Whether the file holds only the training rows of a DSNA model that have had weight out of bag, and rare ones:
+        rows whose class or target has half its even share or less. Predictions change a little; of large tables, most
+        rows go. The rows that are left are numbered anew: the model that comes back has ``kept_rows_``, their numbers
+        among the rows given to ``fit``.
 
     Raises
     ------
@@ -78,9 +85,10 @@ TableEncoder, TwoLevelDetector, or a Pipeline of TableEncoder and one of the fir
     True
     """
     from .. import __version__
-    from .estimators import described, without_rows
+    from .estimators import condensed, described, without_rows
 
     model = model if rows else without_rows(model)
+    model = condensed(model) if condense else model
     encoder = Encoder()
     header = {
         "format": FORMAT,

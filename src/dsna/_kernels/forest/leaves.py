@@ -72,3 +72,30 @@ def mark_kept(leaf_ptr, leaf_rows, code, most, keep, kept_ptr):
                 keep[k] = k < start + quota
             kept_ptr[leaf + 1] += quota
             start = stop
+
+
+@kernel
+def stand_ins(child, held, instead):
+    """Fill ``instead`` with what takes the place of each node when branches to leaves that hold no rows are cut off.
+
+    Parameters
+    ----------
+    child : (n_nodes, 2) as in ``tree``; children follow their parents.
+    held : (n_leaves,) rows of each leaf.
+    instead : (n_nodes,) int32: the node itself, a node or leaf below it, or the largest number where no rows are left.
+    """
+    gone = np.iinfo(np.int32).max
+    for node in range(child.shape[0] - 1, -1, -1):
+        found = gone
+        both = True
+        for side in range(2):
+            below = child[node, side]
+            if below >= 0:
+                below = instead[below]
+            elif held[-1 - below] == 0:
+                below = gone
+            if below == gone:
+                both = False
+            else:
+                found = below
+        instead[node] = node if both else found
