@@ -29,7 +29,7 @@ N_QUERIES = 1000
 
 def proportional_bytes() -> int:
     """Memory of this process; a page that k processes share counts 1 / k."""
-    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+    lines = Path("/proc/self/smaps_rollup").read_text(encoding="utf-8").splitlines()
     return 1024 * int(next(line for line in lines if line.startswith("Pss:")).split()[1])
 
 
@@ -37,7 +37,8 @@ def serve(path: str, mapped: bool) -> None:
     """One process: load the model, predict, and tell what it took, in step with the others by lines on stdin."""
     queries = np.random.default_rng(0).normal(size=(N_QUERIES, N_FEATURES))
     # The compiler and its kernels are no part of the model.
-    DSNA["classification"](CSRF["classification"](5), random_state=0).fit(queries[:60], queries[:60, 0] > 1).predict(queries)
+    small = DSNA["classification"](CSRF["classification"](5), random_state=0)
+    small.fit(queries[:60], queries[:60, 0] > 1).predict(queries)
     input()  # all have imported what they need
     before = proportional_bytes()
     print("ready", flush=True)
@@ -80,7 +81,8 @@ def threads(report: Report, model: Any, queries: np.ndarray, n_threads: int) -> 
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         cores.append(cpu / wall)
         report.add(f"{2 * n_threads} calls of predict, {workers} threads", duration(wall))
-    report.add(f"cores in use, {n_threads} threads beside one", f"{cores[1]:.2f}", f"{cores[0]:.2f}", cores[1] / cores[0])
+    more = cores[1] / cores[0]
+    report.add(f"cores in use, {n_threads} threads beside one", f"{cores[1]:.2f}", f"{cores[0]:.2f}", more)
 
 
 def main() -> None:

@@ -99,6 +99,8 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         The rows of these scores (about 3,000 at most, rare ones first), their probabilities and predictions.
     feature_importances_ : array of shape (n_features,)
         Share of each feature in the gains of all splits.
+    kept_rows_ : array
+        Of a model saved with ``condense=True``: numbers, among the rows given to ``fit``, of the rows that it has left.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 

@@ -130,7 +130,9 @@ def grow_forest(
         how = {**growth, "common_scale": int(common_scale)}
         table = (columns, *of_rows, cost_table)
         grown = grow_trees(table, leaves, how, sizes, [jobs[t] for t in some], setting.n_jobs, verbose)
-        return [(*arrays, order[rows], means) for *arrays, rows, means in grown]
+        for t, (*arrays, rows, means) in enumerate(grown):
+            grown[t] = (*arrays, order[rows], means)
+        return grown
 
     everyone = np.arange(len(left_out))
     trees, leaf_value = Trees.join(grow(None, everyone, False), left_out)

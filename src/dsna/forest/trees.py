@@ -220,23 +220,19 @@ class Trees(Checked):
         used = np.cumsum([0, *(len(a) for a in feature)])
         kept = np.cumsum([0, *(len(a) for a in rows)])
         widest = max((int(a.max()) for a in feature if len(a)), default=0)
+        # A plain number keeps the dtype of the array that it is added to.
+        linked = [np.where(a >= 0, a + int(n), a - int(m)) for a, n, m in zip(child, nodes, leaves, strict=False)]
         trees = cls(
             roots=np.where(sizes, nodes[:-1], -1 - leaves[:-1]).astype(np.int32),
-            child=np.concatenate(
-                [np.where(a >= 0, a + n, a - m) for a, n, m in zip(child, nodes, leaves, strict=False)]
-            ).astype(np.int32),
+            child=np.concatenate(linked, dtype=np.int32),
             threshold=np.concatenate(threshold),
-            split_ptr=np.concatenate([a[:-1] + u for a, u in zip(split_ptr, used, strict=False)] + [used[-1:]]).astype(
-                _pointer_dtype(used[-1])
-            ),
-            split_feature=np.concatenate(feature).astype(_feature_dtype(widest)),
-            split_weight=np.concatenate(weight).astype(np.float32),
-            node_tree=np.repeat(np.arange(len(child)), sizes).astype(np.int32),
+            split_ptr=_joined_pointers(split_ptr, used),
+            split_feature=np.concatenate(feature, dtype=_feature_dtype(widest), casting="same_kind"),
+            split_weight=np.concatenate(weight, dtype=np.float32, casting="same_kind"),
+            node_tree=np.repeat(np.arange(len(child), dtype=np.int32), sizes),
             metric_weight=np.concatenate(metric_weight),
-            leaf_ptr=np.concatenate([a[:-1] + k for a, k in zip(leaf_ptr, kept, strict=False)] + [kept[-1:]]).astype(
-                _pointer_dtype(kept[-1])
-            ),
-            leaf_rows=np.concatenate(rows).astype(np.int32),
+            leaf_ptr=_joined_pointers(leaf_ptr, kept),
+            leaf_rows=np.concatenate(rows, dtype=np.int32, casting="same_kind"),
             left_out=left_out,
             importance=np.sum(importance, axis=0),
         )
@@ -351,6 +347,12 @@ def _pointers(sizes: np.ndarray) -> np.ndarray:
     """Bounds of parts of these sizes that lie one after another."""
     bounds = np.concatenate([[0], np.cumsum(sizes)])
     return bounds.astype(_pointer_dtype(bounds[-1]))
+
+
+def _joined_pointers(parts: tuple[np.ndarray, ...], starts: np.ndarray) -> np.ndarray:
+    """Pointers of trees one after another, whose own begin at ``starts``; its last is where all end."""
+    moved = [part[:-1] + int(start) for part, start in zip(parts, starts, strict=False)]
+    return np.concatenate([*moved, starts[-1:]], dtype=_pointer_dtype(starts[-1]), casting="same_kind")
 
 
 def _route_some(X: np.ndarray, *nodes: np.ndarray) -> np.ndarray:

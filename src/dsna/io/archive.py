@@ -2,8 +2,8 @@
 
 A file may come from anybody. Nothing is unpacked to disk, no entry is read before its size is known to fit the file,
 and whatever numpy or json would accept but ``dsna.save`` never writes is refused. Compressed arrays may take
-``MOST_INFLATED`` times the file, which ``write`` sees to and ``Archive`` checks before it inflates any; zipfile reads no
-more of an entry than it declares.
+``MOST_INFLATED`` times the file, which ``write`` sees to and ``Archive`` checks before it inflates any; zipfile reads
+no more of an entry than it declares.
 """
 
 from __future__ import annotations

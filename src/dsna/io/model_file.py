@@ -1,8 +1,8 @@
 """Model files: a zip of ``header.json`` and one ``.npy`` per array, with no pickle and no code inside.
 
 The header holds the format, the versions, the class of the estimator and its state as a JSON tree, which
-``encoding`` describes; of a pipeline, those of its two steps. Arrays are stored as they are, so that processes can share
-them by mapping the file, or compressed, within a bound on what a file may inflate to.
+``encoding`` describes; of a pipeline, those of its two steps. Arrays are stored as they are, so that processes can
+share them by mapping the file, or compressed, within a bound on what a file may inflate to.
 
 A file may come from anybody: ``archive`` reads nothing that does not fit, every container and estimator checks what it
 is given (``_utils/invariants``, ``fitted``), and kernels then see nothing that ``fit`` could not have made.
@@ -54,8 +54,8 @@ TableEncoder, TwoLevelDetector, or a Pipeline of TableEncoder and one of the fir
         Whether the file also holds the training rows that a ``TableEncoder`` keeps, in the values of their owner.
         Without them explanations give numbers of rows only. DSNA models hold the rows as numbers in any case.
     compress : bool, default=False
-        Whether arrays are compressed (deflate): a smaller file that takes longer to save and load, and cannot be mapped.
-        The model that comes back is the same.
+        Whether arrays are compressed (deflate): a smaller file that takes longer to save and load, and cannot be
+        mapped. The model that comes back is the same.
     condense : bool, default=False
         Whether the file holds only the training rows of a DSNA model that have had weight out of bag, and rare ones:
         rows whose class or target has half its even share or less. Predictions change a little; of large tables, most
