@@ -200,7 +200,8 @@ def show(found: pd.DataFrame, limit_gb: float) -> None:
             ]  # fmt: skip
         print(line.format(f"{one.rows:,}", one.columns, one.method, one.outcome, *numbers))
     for method in METHODS:
-        good = found[(found.method == method) & (found.columns == 20) & (found.outcome == FITTED)].sort_values("rows")
+        narrow = found[(found.method == method) & (found["columns"] == 20)]
+        good = narrow[narrow.outcome == FITTED].sort_values("rows")
         if len(good) < 2:
             continue
         first, last = good.iloc[-2], good.iloc[-1]

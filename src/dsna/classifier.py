@@ -328,7 +328,7 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
             raise DSNAError(f"coverage={coverage!r} is to be a share, above 0 and below 1.")
         check_is_fitted(self)
         known = np.searchsorted(self.classes_, self.fitted_classes_)
-        code = np.searchsorted(known, self._code[self.oob_rows_])
+        code = np.searchsorted(known, self._code_of(self.oob_rows_))
         least = np.zeros(len(self.classes_))
         least[known] = class_thresholds(self.oob_decision_function_, code, self._oob_weight, float(coverage))
         return np.asarray(proba >= least)

@@ -117,18 +117,20 @@ def grow_forest(
     # reads its part of a column from front to back.
     order = np.lexsort((rng.rand(len(fold)), targets.rank))
     order = order[weight[order] > 0].astype(np.int32)
-    of_rows = [a[order] for a in (targets.label, targets.code, targets.share, weight, targets.gain)]
-    leaves = rows_of.leaves.ordered(order)
-    seen = [~folds[fold[order]] for folds in left_out[: len(PAIRS)]]
+    of_rows = [a[order] for a in (targets.code, targets.share, weight, targets.gain)]
+    # Classes have no targets: zeros that nothing reads take no memory.
+    label = targets.label[order] if not targets.n_classes else np.zeros((len(order), 1))
+    leaves = rows_of.leaves.ordered(order, {id(targets.code): of_rows[0], id(weight): of_rows[2]})
+    of_order = fold[order].astype(np.int8)
     draws = [int(rng.randint(_SEEDS)) if setting.bootstrap else None for _ in left_out]
-    jobs = [Job(seen[t % len(PAIRS)], draw, int(rng.randint(_SEEDS))) for t, draw in enumerate(draws)]
+    jobs = [Job(of_order, left_out[t], draw, int(rng.randint(_SEEDS))) for t, draw in enumerate(draws)]
 
     def grow(space: np.ndarray | None, some: np.ndarray, common_scale: bool) -> list[GrownTree]:
         columns = _columns(rows_of, space, order)
         max_features = 1 if setting.splits == "axis" else setting.max_features
         sizes = draw_sizes(max_features, setting.n_draws, len(columns))
         how = {**growth, "common_scale": int(common_scale)}
-        table = (columns, *of_rows, cost_table)
+        table = (columns, label, *of_rows, cost_table)
         grown = grow_trees(table, leaves, how, sizes, [jobs[t] for t in some], setting.n_jobs, verbose)
         for t, (*arrays, rows, means) in enumerate(grown):
             grown[t] = (*arrays, order[rows], means)

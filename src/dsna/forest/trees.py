@@ -36,9 +36,10 @@ class Leaves(NamedTuple):
     code: np.ndarray
     most: int | None = None
 
-    def ordered(self, order: np.ndarray) -> Leaves:
-        """The same for rows in another order."""
-        return Leaves(self.values[order], self.weight[order], self.code[order], self.most)
+    def ordered(self, order: np.ndarray, known: dict[int, np.ndarray]) -> Leaves:
+        """The same for rows in another order; ``known`` holds arrays in that order by the ids of those given."""
+        weight, code = (known[id(a)] if id(a) in known else a[order] for a in (self.weight, self.code))
+        return Leaves(self.values[order], weight, code, self.most)
 
     def fill(self, leaf_ptr: np.ndarray, leaf_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(leaf_ptr, leaf_rows, leaf_value): the rows that leaves keep, and the means over all rows given.
@@ -61,7 +62,8 @@ class Leaves(NamedTuple):
 class Job(NamedTuple):
     """One tree to grow."""
 
-    seen: np.ndarray  # (n,) rows that it may see
+    fold: np.ndarray  # (n,) held-out fold of each row
+    left_out: np.ndarray  # (N_FOLDS,) folds that it may not see
     draw: int | None  # seed of the bootstrap sample; None: all rows that it may see
     seed: int  # of the splits
 
@@ -76,7 +78,7 @@ def _grow_some(
     columns, label, code, share, weight, gain, cost_table = (writable(a) for a in table)
     grown = []
     for job in jobs:
-        rows = np.flatnonzero(job.seen).astype(np.int32)
+        rows = np.flatnonzero(~job.left_out[job.fold]).astype(np.int32)
         tree_weight = weight
         if job.draw is not None:
             drawn = np.random.RandomState(job.draw).choice(rows, len(rows))
@@ -307,7 +309,7 @@ class Trees(Checked):
         kept[-1 - roots[roots < 0]] = True
         stays = instead == np.arange(len(instead))
         # New numbers of nodes from the front and, as leaves are counted from -1 down, of leaves from the back.
-        place = np.concatenate([np.cumsum(stays) - 1, -np.cumsum(kept)[::-1]]).astype(np.int32)
+        place = np.concatenate([np.cumsum(stays) - 1, -np.cumsum(kept, dtype=np.int64)[::-1]]).astype(np.int32)
         below = self.child[stays]
         entries = np.diff(self.split_ptr)
         used = np.repeat(stays, entries)
