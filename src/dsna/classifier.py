@@ -181,8 +181,8 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         n_classes = len(self.classes_)
         self._class_weight: np.ndarray = np.bincount(code, weights=weight, minlength=n_classes)
         targets = class_targets(code, n_classes, weight)
-        label, values = code[:, None].astype(np.float64), np.eye(n_classes)[code]
-        training = Training(X, label, values, targets, weight, check_groups(groups, X))
+        label = code[:, None].astype(np.float64)
+        training = Training(X, label, np.eye(n_classes), targets, weight, check_groups(groups, X))
         self._check_decision()
         self._learn_probabilities(self._find_neighbors(training, forest), training)
         self._learn_decision()

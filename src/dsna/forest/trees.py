@@ -25,9 +25,9 @@ class Leaves(NamedTuple):
 
     Attributes
     ----------
-    values : (n, k) one-hot classes or targets, which leaves average.
+    values : (n_codes, k) one-hot classes or targets, which leaves average.
     weight : (n,) weights in these means.
-    code : (n,) number of the class or target of each row.
+    code : (n,) number of the class or target of each row, whose value it has.
     most : rows that a leaf keeps at most, of each class or target its share and at least one; None: all.
     """
 
@@ -39,7 +39,7 @@ class Leaves(NamedTuple):
     def ordered(self, order: np.ndarray, known: dict[int, np.ndarray]) -> Leaves:
         """The same for rows in another order; ``known`` holds arrays in that order by the ids of those given."""
         weight, code = (known[id(a)] if id(a) in known else a[order] for a in (self.weight, self.code))
-        return Leaves(self.values[order], weight, code, self.most)
+        return Leaves(self.values, weight, code, self.most)
 
     def fill(self, leaf_ptr: np.ndarray, leaf_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(leaf_ptr, leaf_rows, leaf_value): the rows that leaves keep, and the means over all rows given.
@@ -51,7 +51,7 @@ class Leaves(NamedTuple):
 
         leaf_ptr, leaf_rows = writable(leaf_ptr), writable(leaf_rows)
         means = np.empty((len(leaf_ptr) - 1, self.values.shape[1]))
-        fill_means(leaf_ptr, leaf_rows, writable(self.values), writable(self.weight), means)
+        fill_means(leaf_ptr, leaf_rows, writable(self.values), writable(self.code), writable(self.weight), means)
         if self.most is None:
             return leaf_ptr, leaf_rows, means
         keep, kept_ptr = np.empty(len(leaf_rows), dtype=bool), np.empty_like(leaf_ptr)

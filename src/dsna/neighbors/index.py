@@ -109,8 +109,8 @@ class NeighborIndex(Checked):
         self.forest_metric = forest_metric
         self.max_neighbors = max_neighbors
         self.trees, self.leaf_value = found_by
-        values = rows.leaves.values
-        self.values = values if self.trees is None else np.empty((0, values.shape[1]))
+        values, code = rows.leaves.values, rows.leaves.code
+        self.values = values[code] if self.trees is None else values[:0]
         return self
 
     def settle(self, rows: TrainingRows, weighed: np.ndarray) -> None:

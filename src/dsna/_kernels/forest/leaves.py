@@ -6,8 +6,8 @@ from ..jit import kernel
 
 
 @kernel
-def fill_means(leaf_ptr, leaf_rows, values, weight, means):
-    """Fill ``means`` (n_leaves, k) with the weighted means of ``values`` (n, k); zeros where a leaf is empty.
+def fill_means(leaf_ptr, leaf_rows, values, code, weight, means):
+    """Fill ``means`` (n_leaves, k) with the weighted means of ``values[code]`` (n, k); zeros where a leaf is empty.
 
     Sums are relative to the first row of a leaf, so that the mean of equal values is exactly that value.
     """
@@ -17,14 +17,14 @@ def fill_means(leaf_ptr, leaf_rows, values, weight, means):
         if start == end:
             means[leaf] = 0.0
             continue
-        first = leaf_rows[start]
+        first = code[leaf_rows[start]]
         total = 0.0
         off[:] = 0.0
         for k in range(start, end):
             r = leaf_rows[k]
             total += weight[r]
             for a in range(values.shape[1]):
-                off[a] += weight[r] * (values[r, a] - values[first, a])
+                off[a] += weight[r] * (values[code[r], a] - values[first, a])
         for a in range(values.shape[1]):
             means[leaf, a] = values[first, a] + off[a] / max(total, 1e-300)
 
