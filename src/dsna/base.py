@@ -32,6 +32,7 @@ from .forest.scaling import Scaling
 from .forest.trees import Leaves
 from .inspection.columns import TrainingColumns
 from .inspection.explanation import Explanation
+from .neighbors.condense import weighed_rows
 from .neighbors.index import LEAF_ROWS, Fold, NeighborIndex
 from .neighbors.neighborhoods import Neighborhoods
 from .neighbors.solve import solve
@@ -206,7 +207,8 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         unanswered = self._index.out_of_bag(rows, asked, self.n_jobs)
         shown = tracked(unanswered, N_FOLDS, "folds out of bag" * bool(self.verbose))
         folds = [self._answered(fold) for fold in shown]
-        self._index.settle(rows)
+        met = weighed_rows([f.near.rows for f in folds], [f.alpha for f in folds], targets.gain)
+        self._index.settle(rows, met)
         answered = np.concatenate([f.rows for f in folds]) if folds else np.empty(0, dtype=np.int64)
         standing = (stands_for * weight[asked])[np.searchsorted(asked, answered)]
         self.restored()

@@ -55,6 +55,10 @@ class DSNAClassification(DSNAEstimator):
     def _code(self) -> np.ndarray:
         return self._index.label[:, 0].astype(np.int64)
 
+    def _code_of(self, rows: np.ndarray) -> np.ndarray:
+        """Classes of some rows, however many there are."""
+        return np.asarray(self._index.label[rows, 0], dtype=np.int64)
+
     @property
     def _by_votes(self) -> bool:
         """Whether the paper's vote decides."""
@@ -74,7 +78,7 @@ class DSNAClassification(DSNAEstimator):
 
     def _mass(self, alpha: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """(n, n_classes) class shares of the coefficients."""
-        return class_mass(alpha, rows, self._code, len(self.classes_))
+        return class_mass(alpha, rows, self._index.label[:, 0], len(self.classes_))
 
     def _votes(self, alpha: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """(n, n_classes) the paper's vote: shares of the classes among coefficients that are not zero."""
@@ -86,7 +90,7 @@ class DSNAClassification(DSNAEstimator):
         """Log loss of the coefficients and the vote in equal parts; all classes weigh the same."""
         mass = self._mass(alpha, fold.known[fold.near.rows])
         proba = Calibration(self.class_prior_).probabilities(np.stack([mass, fold.near.vote]))
-        code = self._code[fold.rows]
+        code = self._code_of(fold.rows)
         rarity = self.class_prior_[code] ** -_LEARNED_FOR
         return np.asarray(-np.log(proba[np.arange(len(code)), code]) * rarity)
 
@@ -101,7 +105,7 @@ class DSNAClassification(DSNAEstimator):
         self._oob_votes = np.empty((0, n_classes))
         if not asked.folds:
             return
-        code = self._code[asked.rows]
+        code = self._code_of(asked.rows)
         mass = np.concatenate([self._mass(f.alpha, f.near.rows) for f in asked.folds])
         opinions = np.stack([mass, np.concatenate([f.near.vote for f in asked.folds])])
         self._oob_votes = np.concatenate([self._votes(f.alpha, f.near.rows) for f in asked.folds])
@@ -129,7 +133,7 @@ class DSNAClassification(DSNAEstimator):
         """Learn what ``decision`` asks for from the out-of-bag probabilities, and score it there."""
         rows, weight = self.oob_rows_, self._oob_weight
         known = np.searchsorted(self.classes_, self.fitted_classes_)
-        code = np.searchsorted(known, self._code[rows])
+        code = np.searchsorted(known, self._code_of(rows))
         answers = Answers(self.oob_decision_function_, code, weight, self._index.fold[rows])
         prior = self.class_prior_[known] / self.class_prior_[known].sum()
         votes = self._oob_votes if self._by_votes else None
@@ -168,7 +172,7 @@ class DSNAClassification(DSNAEstimator):
         Where all neighbours are of one class and coefficients add up to one, it has all of them, whatever they are.
         """
         Q, near = self._neighbors(X)
-        code = self._code[near.rows]
+        code = self._code_of(near.rows)
         inside = np.arange(code.shape[1]) < near.size[:, None]
         open_to_all = np.any((code != code[:, :1]) & inside, axis=1) | (near.size == 0)
         found = np.eye(len(self.classes_))[code[:, 0]]
@@ -192,11 +196,10 @@ class DSNAClassification(DSNAEstimator):
 
         A row's share is in proportion to its positive coefficient or, where a class has none, to its proximity.
         """
-        code = self._code
         n_classes = len(self.classes_)
         opinions = self._opinions(X, self._mass(answers["alpha"], near.rows), near.vote)
         proba = self._calibration.probabilities(opinions)
-        of_row = code[near.rows]
+        of_row = self._code_of(near.rows)
         one_hot = (of_row[:, :, None] == np.arange(n_classes)) & (near.proximity > 0)[:, :, None]
         positive = np.maximum(answers["alpha"], 0.0)
         has_mass = np.einsum("nm,nmc->nc", positive, one_hot) > 0

@@ -99,6 +99,8 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         The rows of these scores (about 3,000 at most, rare ones first), their probabilities and predictions.
     feature_importances_ : array of shape (n_features,)
         Share of each feature in the gains of all splits.
+    kept_rows_ : array
+        Of a model saved with ``condense=True``: numbers, among the rows given to ``fit``, of the rows that it has left.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -179,8 +181,8 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         n_classes = len(self.classes_)
         self._class_weight: np.ndarray = np.bincount(code, weights=weight, minlength=n_classes)
         targets = class_targets(code, n_classes, weight)
-        label, values = code[:, None].astype(np.float64), np.eye(n_classes)[code]
-        training = Training(X, label, values, targets, weight, check_groups(groups, X))
+        label = code[:, None].astype(np.float64)
+        training = Training(X, label, np.eye(n_classes), targets, weight, check_groups(groups, X))
         self._check_decision()
         self._learn_probabilities(self._find_neighbors(training, forest), training)
         self._learn_decision()
@@ -326,7 +328,7 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
             raise DSNAError(f"coverage={coverage!r} is to be a share, above 0 and below 1.")
         check_is_fitted(self)
         known = np.searchsorted(self.classes_, self.fitted_classes_)
-        code = np.searchsorted(known, self._code[self.oob_rows_])
+        code = np.searchsorted(known, self._code_of(self.oob_rows_))
         least = np.zeros(len(self.classes_))
         least[known] = class_thresholds(self.oob_decision_function_, code, self._oob_weight, float(coverage))
         return np.asarray(proba >= least)

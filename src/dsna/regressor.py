@@ -108,6 +108,8 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         The rows of that score (about 3,000 at most, rare ones first) and their predictions.
     feature_importances_ : array of shape (n_features,)
         Share of each feature in the gains of all splits.
+    kept_rows_ : array
+        Of a model saved with ``condense=True``: numbers, among the rows given to ``fit``, of the rows that it has left.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -200,7 +202,7 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         relevant = self._relevant(self._density, target[kept], weight[kept])
         self._rarity = relevant.rarity(target)
         targets = regression_targets(target, weight, relevant)
-        training = Training(X, target, target, targets, weight, check_groups(groups, X))
+        training = Training(X, target, targets.of_codes(target), targets, weight, check_groups(groups, X))
         self._learn_decision(self._find_neighbors(training, forest), training)
         return self
 

@@ -17,7 +17,7 @@ class Training(NamedTuple):
 
     X: np.ndarray  # (n, d) as given
     label: np.ndarray  # (n, q) targets, or class numbers in one column
-    values: np.ndarray  # (n, k) what leaves average
+    values: np.ndarray  # (n_codes, k) what leaves average, of each class or distinct target
     targets: Targets
     weight: np.ndarray
     groups: np.ndarray | None

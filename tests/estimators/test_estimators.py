@@ -80,7 +80,7 @@ def test_foreign_trees_route_as_their_own(classes):
     X = X.astype(np.float32).astype(np.float64)
     forest = RandomForestClassifier(5, random_state=0).fit(X, y)
     rows = np.arange(len(X))
-    leaves = Leaves(np.eye(2)[y], np.ones(len(X)), y)
+    leaves = Leaves(np.eye(2), np.ones(len(X)), y)
     grown = [_nodes_of(t.tree_, X, rows, leaves) for t in forest.estimators_]
     trees, means = Trees.join(grown, np.zeros((5, 5), dtype=bool))
     np.testing.assert_array_equal(np.rint(means.sum(axis=1)), 1.0)

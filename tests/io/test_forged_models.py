@@ -50,7 +50,7 @@ def entry_at(files, name, path, tmp_path):
         ("labels", "_index.trees.child", lambda a: a[0].fill(a.max()), "another tree|two"),
         ("labels", "_index.trees.split_ptr", lambda a: a[1:2].fill(2**30), "split_ptr"),
         ("labels", "_index.trees.split_ptr", lambda a: a[:1].fill(-5), "split_ptr"),
-        ("labels", "_index.trees.leaf_ptr", lambda a: a[-1:].fill(2**40), "leaf_ptr"),
+        ("labels", "_index.trees.leaf_ptr", lambda a: a[-1:].fill(2**30), "leaf_ptr"),
         ("labels", "_index.trees.roots", lambda a: a.fill(2**30), "roots"),
         ("labels", "_index.trees.roots", lambda a: a.fill(-1), "Trees"),
         ("labels", "_index.trees.split_feature", lambda a: a.fill(4), "split_feature"),

@@ -20,7 +20,7 @@ def stratified_sample(strata: np.ndarray, most: int, rng: np.random.RandomState)
     >>> len(rows), float(weight[-1]), float(weight[0])
     (30, 1.0, 4.5)
     """
-    names, code, sizes = np.unique(strata, return_inverse=True, return_counts=True)
+    names, sizes = np.unique(strata, return_counts=True)
     quota = np.zeros(len(names), dtype=np.int64)
     left = most
     for place, s in enumerate(np.argsort(sizes, kind="stable")):
@@ -28,7 +28,7 @@ def stratified_sample(strata: np.ndarray, most: int, rng: np.random.RandomState)
         left -= quota[s]
     rows, weight = [], []
     for s in range(len(names)):
-        members = np.flatnonzero(code == s)
+        members = np.flatnonzero(strata == names[s])
         if quota[s] < sizes[s]:
             members = rng.choice(members, quota[s], replace=False)
         rows.append(members)

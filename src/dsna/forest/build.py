@@ -70,13 +70,19 @@ class TrainingRows(NamedTuple):
         return placed
 
 
-def _columns(rows: TrainingRows, space: np.ndarray | None, order: np.ndarray) -> np.ndarray:
-    """(D, n) columns of the rows in a space, the rows in the order given; only a few rows are copied more than once."""
-    columns = np.empty((rows.X.shape[1] if space is None else space.shape[1], len(order)))
+def _columns(rows: TrainingRows, space: np.ndarray | None, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(D, n) columns of the rows in a space, and their shares, weights and gains (3, n); rows in the order given.
+
+    Only a few rows are copied more than once. All is one block of memory, which goes back to the system as a whole.
+    """
+    D = rows.X.shape[1] if space is None else space.shape[1]
+    columns = np.empty((D + 3, len(order)))
     for part in chunks(len(order), _AT_ONCE):
         some = rows.scaled(order[part])
-        columns[:, part] = (some if space is None else some @ space).T
-    return columns
+        columns[:D, part] = (some if space is None else some @ space).T
+        for row, one in zip(columns[D:], (rows.targets.share, rows.weight, rows.targets.gain), strict=True):
+            row[part] = one[order[part]]
+    return columns[:D], columns[D:]
 
 
 def leaf_rows(min_samples_leaf: int | str, rarest: int) -> int:
@@ -117,20 +123,24 @@ def grow_forest(
     # reads its part of a column from front to back.
     order = np.lexsort((rng.rand(len(fold)), targets.rank))
     order = order[weight[order] > 0].astype(np.int32)
-    of_rows = [a[order] for a in (targets.label, targets.code, targets.share, weight, targets.gain)]
-    leaves = rows_of.leaves.ordered(order)
-    seen = [~folds[fold[order]] for folds in left_out[: len(PAIRS)]]
+    code = targets.code[order]
+    # Classes have no targets: zeros that nothing reads take no memory.
+    label = targets.label[order] if not targets.n_classes else np.zeros((len(order), 1))
+    of_order = fold[order].astype(np.int8)
     draws = [int(rng.randint(_SEEDS)) if setting.bootstrap else None for _ in left_out]
-    jobs = [Job(seen[t % len(PAIRS)], draw, int(rng.randint(_SEEDS))) for t, draw in enumerate(draws)]
+    jobs = [Job(of_order, left_out[t], draw, int(rng.randint(_SEEDS))) for t, draw in enumerate(draws)]
 
     def grow(space: np.ndarray | None, some: np.ndarray, common_scale: bool) -> list[GrownTree]:
-        columns = _columns(rows_of, space, order)
+        columns, (share, mass, gain) = _columns(rows_of, space, order)
+        leaves = rows_of.leaves.ordered(order, {id(targets.code): code, id(weight): mass})
         max_features = 1 if setting.splits == "axis" else setting.max_features
         sizes = draw_sizes(max_features, setting.n_draws, len(columns))
         how = {**growth, "common_scale": int(common_scale)}
-        table = (columns, *of_rows, cost_table)
+        table = (columns, label, code, share, mass, gain, cost_table)
         grown = grow_trees(table, leaves, how, sizes, [jobs[t] for t in some], setting.n_jobs, verbose)
-        return [(*arrays, order[rows], means) for *arrays, rows, means in grown]
+        for t, (*arrays, rows, means) in enumerate(grown):
+            grown[t] = (*arrays, order[rows], means)
+        return grown
 
     everyone = np.arange(len(left_out))
     trees, leaf_value = Trees.join(grow(None, everyone, False), left_out)

@@ -176,7 +176,7 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         groups = check_groups(groups, X)
         self.n_classes_ = len(self.classes_)
         self.class_prior_ = class_shares(code, self.n_classes_, weight)
-        leaves = Leaves(np.eye(self.n_classes_)[code], weight, code)
+        leaves = Leaves(np.eye(self.n_classes_), weight, code)
         self._grow(X, class_targets(code, self.n_classes_, weight), weight, groups, leaves)
         if self.oob_score:
             self.oob_decision_function_ = self._shares(self._out_of_bag(X))

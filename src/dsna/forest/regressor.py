@@ -182,7 +182,8 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
         columns, kept = y.reshape(len(y), -1), weight > 0
         targets = regression_targets(columns, weight, TargetDensity(columns[kept], self.target_density, weight[kept]))
-        self._grow(X, targets, weight, groups, Leaves(columns, weight * targets.share**-self.balance, targets.code))
+        leaves = Leaves(targets.of_codes(columns), weight * targets.share**-self.balance, targets.code)
+        self._grow(X, targets, weight, groups, leaves)
         if self.oob_score:
             self.oob_prediction_ = self._shaped(self._out_of_bag(X))
             seen = ~np.isnan(self.oob_prediction_.reshape(len(X), -1)[:, 0])

@@ -47,6 +47,12 @@ class Targets:
         self.gain = np.ascontiguousarray(gain, dtype=np.float64)
         self.density = density
 
+    def of_codes(self, values: np.ndarray) -> np.ndarray:
+        """(n_codes, k) value of each class or distinct target, given those of the rows (n, k)."""
+        found = np.zeros((int(self.code.max()) + 1, values.shape[1]))
+        found[self.code] = values
+        return found
+
     @property
     def rarest(self) -> int:
         """Rows of the rarest class; 0 in regression."""

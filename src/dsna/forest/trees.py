@@ -25,9 +25,9 @@ class Leaves(NamedTuple):
 
     Attributes
     ----------
-    values : (n, k) one-hot classes or targets, which leaves average.
+    values : (n_codes, k) one-hot classes or targets, which leaves average.
     weight : (n,) weights in these means.
-    code : (n,) number of the class or target of each row.
+    code : (n,) number of the class or target of each row, whose value it has.
     most : rows that a leaf keeps at most, of each class or target its share and at least one; None: all.
     """
 
@@ -36,9 +36,10 @@ class Leaves(NamedTuple):
     code: np.ndarray
     most: int | None = None
 
-    def ordered(self, order: np.ndarray) -> Leaves:
-        """The same for rows in another order."""
-        return Leaves(self.values[order], self.weight[order], self.code[order], self.most)
+    def ordered(self, order: np.ndarray, known: dict[int, np.ndarray]) -> Leaves:
+        """The same for rows in another order; ``known`` holds arrays in that order by the ids of those given."""
+        weight, code = (known[id(a)] if id(a) in known else a[order] for a in (self.weight, self.code))
+        return Leaves(self.values, weight, code, self.most)
 
     def fill(self, leaf_ptr: np.ndarray, leaf_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(leaf_ptr, leaf_rows, leaf_value): the rows that leaves keep, and the means over all rows given.
@@ -50,7 +51,7 @@ class Leaves(NamedTuple):
 
         leaf_ptr, leaf_rows = writable(leaf_ptr), writable(leaf_rows)
         means = np.empty((len(leaf_ptr) - 1, self.values.shape[1]))
-        fill_means(leaf_ptr, leaf_rows, writable(self.values), writable(self.weight), means)
+        fill_means(leaf_ptr, leaf_rows, writable(self.values), writable(self.code), writable(self.weight), means)
         if self.most is None:
             return leaf_ptr, leaf_rows, means
         keep, kept_ptr = np.empty(len(leaf_rows), dtype=bool), np.empty_like(leaf_ptr)
@@ -61,7 +62,8 @@ class Leaves(NamedTuple):
 class Job(NamedTuple):
     """One tree to grow."""
 
-    seen: np.ndarray  # (n,) rows that it may see
+    fold: np.ndarray  # (n,) held-out fold of each row
+    left_out: np.ndarray  # (N_FOLDS,) folds that it may not see
     draw: int | None  # seed of the bootstrap sample; None: all rows that it may see
     seed: int  # of the splits
 
@@ -76,7 +78,7 @@ def _grow_some(
     columns, label, code, share, weight, gain, cost_table = (writable(a) for a in table)
     grown = []
     for job in jobs:
-        rows = np.flatnonzero(job.seen).astype(np.int32)
+        rows = np.flatnonzero(~job.left_out[job.fold]).astype(np.int32)
         tree_weight = weight
         if job.draw is not None:
             drawn = np.random.RandomState(job.draw).choice(rows, len(rows))
@@ -126,8 +128,7 @@ class Trees(Checked):
     child, threshold, split_ptr, split_feature, split_weight : nodes of all trees, one after another.
     node_tree : tree of each node.
     metric_weight : weight of each split in the metric; this and ``node_tree`` are empty after ``without_metric``.
-    leaf_ptr, leaf_rows : training rows of each leaf.
-    leaf_tree : tree of each leaf.
+    leaf_ptr, leaf_rows : training rows of each leaf; leaves of one tree follow those of the tree before.
     left_out : (n_trees, N_FOLDS) folds of rows that a tree has never seen.
     importance : (n_features,) summed gains.
     """
@@ -141,9 +142,8 @@ class Trees(Checked):
         "split_weight": Array("float32", "entries"),
         "node_tree": Array("int32", "weighed"),
         "metric_weight": Array("float64", "weighed", low=0),
-        "leaf_ptr": Array("int64", "leaves+1", into="held"),
+        "leaf_ptr": Array("int32 int64", "leaves+1", into="held"),
         "leaf_rows": Array("int32", "held", low=0),
-        "leaf_tree": Array("int32", "leaves", below="trees"),
         "left_out": Array("bool", f"trees, {N_FOLDS}"),
         "importance": Array("float64", "features"),
     }
@@ -157,6 +157,9 @@ class Trees(Checked):
         widest = self.split_feature.max(initial=0)
         require(self.split_feature.dtype == _feature_dtype(widest), "Trees.split_feature has the wrong dtype")
         require(self.split_ptr.dtype == _pointer_dtype(sizes["entries"]), "Trees.split_ptr has the wrong dtype")
+        require(self.leaf_ptr.dtype == _pointer_dtype(sizes["held"]), "Trees.leaf_ptr has the wrong dtype")
+        whole = sizes["leaves"] == sizes["nodes"] + sizes["trees"]
+        require(whole, "Trees.leaf_ptr describes another number of leaves than the nodes have")
         grown, lone = np.flatnonzero(self.roots >= 0), np.flatnonzero(self.roots < 0)
         first = self.roots[grown]
         tree = tree_of_nodes("Trees", first, grown, sizes["nodes"])
@@ -164,7 +167,7 @@ class Trees(Checked):
         check_links("Trees", tree, first, parent, self.child[parent, side])
         above, side = np.nonzero(self.child < 0)
         ends = -1 - np.concatenate([self.child[above, side], self.roots[lone]])
-        check_leaves("Trees", ends, np.concatenate([tree[above], lone]), self.leaf_tree)
+        check_leaves("Trees", ends, np.concatenate([tree[above], lone]), _leaf_tree(self.roots, tree))
         known = sizes["weighed"] == 0 or np.array_equal(self.node_tree, tree)
         require(known, "Trees.node_tree does not name the tree of each node")
 
@@ -178,7 +181,6 @@ class Trees(Checked):
     metric_weight: np.ndarray
     leaf_ptr: np.ndarray
     leaf_rows: np.ndarray
-    leaf_tree: np.ndarray
     left_out: np.ndarray
     importance: np.ndarray
 
@@ -202,6 +204,12 @@ class Trees(Checked):
         """Number of leaves of all trees."""
         return len(self.leaf_ptr) - 1
 
+    @property
+    def leaf_tree(self) -> np.ndarray:
+        """(n_leaves,) tree of each leaf."""
+        grown = np.flatnonzero(self.roots >= 0)
+        return _leaf_tree(self.roots, tree_of_nodes("Trees", self.roots[grown], grown, len(self.child)))
+
     @classmethod
     def join(cls, grown: list[GrownTree], left_out: np.ndarray) -> tuple[Trees, np.ndarray]:
         """Trees given one by one as one object, and the means of all leaves."""
@@ -214,22 +222,19 @@ class Trees(Checked):
         used = np.cumsum([0, *(len(a) for a in feature)])
         kept = np.cumsum([0, *(len(a) for a in rows)])
         widest = max((int(a.max()) for a in feature if len(a)), default=0)
+        # A plain number keeps the dtype of the array that it is added to.
+        linked = [np.where(a >= 0, a + int(n), a - int(m)) for a, n, m in zip(child, nodes, leaves, strict=False)]
         trees = cls(
             roots=np.where(sizes, nodes[:-1], -1 - leaves[:-1]).astype(np.int32),
-            child=np.concatenate(
-                [np.where(a >= 0, a + n, a - m) for a, n, m in zip(child, nodes, leaves, strict=False)]
-            ).astype(np.int32),
+            child=np.concatenate(linked, dtype=np.int32),
             threshold=np.concatenate(threshold),
-            split_ptr=np.concatenate([a[:-1] + u for a, u in zip(split_ptr, used, strict=False)] + [used[-1:]]).astype(
-                _pointer_dtype(used[-1])
-            ),
-            split_feature=np.concatenate(feature).astype(_feature_dtype(widest)),
-            split_weight=np.concatenate(weight).astype(np.float32),
-            node_tree=np.repeat(np.arange(len(child)), sizes).astype(np.int32),
+            split_ptr=_joined_pointers(split_ptr, used),
+            split_feature=np.concatenate(feature, dtype=_feature_dtype(widest), casting="same_kind"),
+            split_weight=np.concatenate(weight, dtype=np.float32, casting="same_kind"),
+            node_tree=np.repeat(np.arange(len(child), dtype=np.int32), sizes),
             metric_weight=np.concatenate(metric_weight),
-            leaf_ptr=np.concatenate([a[:-1] + k for a, k in zip(leaf_ptr, kept, strict=False)] + [kept[-1:]]),
-            leaf_rows=np.concatenate(rows).astype(np.int32),
-            leaf_tree=np.repeat(np.arange(len(child)), np.diff(leaves)).astype(np.int32),
+            leaf_ptr=_joined_pointers(leaf_ptr, kept),
+            leaf_rows=np.concatenate(rows, dtype=np.int32, casting="same_kind"),
             left_out=left_out,
             importance=np.sum(importance, axis=0),
         )
@@ -265,8 +270,57 @@ class Trees(Checked):
         order = np.argsort(leaf, kind="stable")
         arrays = self.state
         arrays["leaf_rows"] = np.concatenate([self.leaf_rows, rows])[order]
-        arrays["leaf_ptr"] = np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=self.n_leaves))])
+        arrays["leaf_ptr"] = _pointers(np.bincount(leaf, minlength=self.n_leaves))
         return Trees(**arrays)
+
+    def with_only(self, keep: np.ndarray, prune: bool) -> tuple[Trees, np.ndarray]:
+        """Trees whose leaves hold some of the rows (N,) only, numbered anew, and the leaves that are left.
+
+        With ``prune``, branches to leaves without rows are cut off: a query then follows the other branch.
+        """
+        from .._kernels.forest.leaves import stand_ins
+
+        number = (np.cumsum(keep) - 1).astype(np.int32)
+        held = keep[self.leaf_rows]
+        sizes = np.diff(np.concatenate([[0], np.cumsum(held)])[self.leaf_ptr])
+        arrays = self.without_metric().state
+        arrays["leaf_rows"] = number[self.leaf_rows[held]]
+        leaves = np.arange(self.n_leaves)
+        if prune:
+            instead = np.empty(len(self.child), dtype=np.int32)
+            stand_ins(writable(self.child), sizes, instead)
+            leaves = self._cut(arrays, instead, sizes)
+        arrays["leaf_ptr"] = _pointers(sizes[leaves])
+        return Trees(**arrays), leaves
+
+    def _cut(self, arrays: dict[str, np.ndarray], instead: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """Put the nodes that stay into ``arrays``; returns the leaves that stay.
+
+        Parameters
+        ----------
+        instead : what takes the place of each node (``stand_ins``).
+        sizes : rows of each leaf.
+        """
+        at = np.append(instead, np.iinfo(np.int32).max)
+        roots = np.where(self.roots >= 0, at[np.maximum(self.roots, -1)], self.roots)
+        first = np.searchsorted(self.leaf_tree, np.arange(self.n_trees))
+        roots = np.where(roots == at[-1], -1 - first, roots)  # a tree has a leaf, whatever it holds
+        kept = sizes > 0
+        kept[-1 - roots[roots < 0]] = True
+        stays = instead == np.arange(len(instead))
+        # New numbers of nodes from the front and, as leaves are counted from -1 down, of leaves from the back.
+        place = np.concatenate([np.cumsum(stays) - 1, -np.cumsum(kept, dtype=np.int64)[::-1]]).astype(np.int32)
+        below = self.child[stays]
+        entries = np.diff(self.split_ptr)
+        used = np.repeat(stays, entries)
+        feature = self.split_feature[used]
+        arrays["roots"] = place[roots]
+        arrays["child"] = place[np.where(below >= 0, at[np.maximum(below, -1)], below)]
+        arrays["threshold"] = self.threshold[stays]
+        arrays["split_ptr"] = _pointers(entries[stays])
+        arrays["split_feature"] = feature.astype(_feature_dtype(feature.max(initial=0)))
+        arrays["split_weight"] = self.split_weight[used]
+        return np.flatnonzero(kept)
 
     def without_metric(self) -> Trees:
         """Trees without the weights of their splits in the metric."""
@@ -274,6 +328,11 @@ class Trees(Checked):
         arrays["metric_weight"] = np.empty(0)
         arrays["node_tree"] = np.empty(0, dtype=np.int32)
         return Trees(**arrays)
+
+
+def _leaf_tree(roots: np.ndarray, tree: np.ndarray) -> np.ndarray:
+    """Tree of each leaf, given that of each node: a tree has one leaf more than nodes."""
+    return np.repeat(np.arange(len(roots)), np.bincount(tree, minlength=len(roots)) + 1)
 
 
 def _feature_dtype(widest: int) -> type:
@@ -284,6 +343,18 @@ def _feature_dtype(widest: int) -> type:
 def _pointer_dtype(last: int) -> type:
     """The smallest dtype for pointers."""
     return np.int32 if last < 2**31 else np.int64
+
+
+def _pointers(sizes: np.ndarray) -> np.ndarray:
+    """Bounds of parts of these sizes that lie one after another."""
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    return bounds.astype(_pointer_dtype(bounds[-1]))
+
+
+def _joined_pointers(parts: tuple[np.ndarray, ...], starts: np.ndarray) -> np.ndarray:
+    """Pointers of trees one after another, whose own begin at ``starts``; its last is where all end."""
+    moved = [part[:-1] + int(start) for part, start in zip(parts, starts, strict=False)]
+    return np.concatenate([*moved, starts[-1:]], dtype=_pointer_dtype(starts[-1]), casting="same_kind")
 
 
 def _route_some(X: np.ndarray, *nodes: np.ndarray) -> np.ndarray:

@@ -1,17 +1,23 @@
-"""Reading model files: a zip file of ``header.json`` and arrays.
+"""The zip file of ``header.json`` and arrays that a model file is: writing it, and reading or mapping it.
 
-A file may come from anybody. Nothing is unpacked, no entry is read before its size is known to fit the file, and
-whatever numpy or json would accept but ``dsna.save`` never writes is refused.
+A file may come from anybody. Nothing is unpacked to disk, no entry is read before its size is known to fit the file,
+and whatever numpy or json would accept but ``dsna.save`` never writes is refused. Compressed arrays may take
+``MOST_INFLATED`` times the file, which ``write`` sees to and ``Archive`` checks before it inflates any; zipfile reads
+no more of an entry than it declares.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import mmap
 import os
 import re
 import stat
+import struct
 import zipfile
+import zlib
+from collections.abc import Collection
 from typing import IO, Any
 
 import numpy as np
@@ -28,8 +34,14 @@ _ARRAY_HEADER = re.compile(
 )
 _LONGEST_AXIS = 2**40
 _LAST_CHARACTER = 0x10FFFF
-# References to arrays may add up to this many times the file: a small file must not keep the reader busy for long.
-_REFERRED, _SLACK = 4, 2**20
+# Memory that a file may ask for: a small file must neither fill it nor keep the reader busy for long.
+MOST_INFLATED = 32  # times the file, of compressed arrays
+_REFERRED = 4  # times the arrays, of references to them
+_SLACK = 2**20
+_ALIGNMENT = 64
+_PADDING = 0xD935  # kind of an extra field that only moves what follows
+_EXTRA, _SIZES = 4, 20  # bytes of an empty extra field, and of the one that holds sizes past 4 GB
+_LOCAL = struct.Struct("<26x2H")  # lengths of the name and of the extra fields, in the header before an entry
 
 
 class ModelFileError(DSNAError):
@@ -48,28 +60,71 @@ def entry_name(number: int) -> str:
     return f"arrays/{number}.npy"
 
 
+def write(stream: IO[bytes], header: str, arrays: list[np.ndarray], compress: bool) -> None:
+    """Write a model file. Arrays that are not compressed begin at multiples of 64 bytes, so that they can be mapped."""
+    entries = _write_once(stream, header, arrays, range(len(arrays)) if compress else ())
+    if not _is_bounded(entries, stream.tell()):
+        # Readers would take it for a bomb: what hardly takes any space when compressed is stored.
+        dense = [i for i, entry in enumerate(entries[1:]) if entry.file_size <= MOST_INFLATED * entry.compress_size]
+        stream.seek(0)
+        stream.truncate()
+        _write_once(stream, header, arrays, dense)
+
+
+def _write_once(
+    stream: IO[bytes], header: str, arrays: list[np.ndarray], compressed: Collection[int]
+) -> list[zipfile.ZipInfo]:
+    # Entries carry no date, so that equal models make equal files.
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(HEADER), header)
+        for i, array in enumerate(arrays):
+            entry = zipfile.ZipInfo(entry_name(i))
+            if i in compressed:
+                entry.compress_type = zipfile.ZIP_DEFLATED
+            else:
+                start = stream.tell() + _LOCAL.size + len(entry.filename) + _SIZES + _EXTRA
+                room = -start % _ALIGNMENT
+                entry.extra = struct.pack("<HH", _PADDING, room) + bytes(room)
+            with archive.open(entry, "w", force_zip64=True) as to:
+                npy.write_array(to, array, allow_pickle=False)
+        return archive.infolist()
+
+
+def _is_bounded(entries: list[zipfile.ZipInfo], size: int) -> bool:
+    """Whether the entries of a file of this size ask for no more memory than it may."""
+    return sum(entry.file_size for entry in entries) <= MOST_INFLATED * size + _SLACK
+
+
 class Archive:
     """The entries of a model file.
 
     Parameters
     ----------
     stream : the file, open for reading and not empty.
+    mapped : whether arrays that are not compressed stay in the file, and are read-only.
     """
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], mapped: bool = False) -> None:
         self._zip = zipfile.ZipFile(stream)
         self._size = os.fstat(stream.fileno()).st_size
+        self._map = mmap.mmap(stream.fileno(), self._size, access=mmap.ACCESS_READ) if mapped else None
         self._arrays: dict[int, np.ndarray] = {}
         self._referred = 0
         entries = self._zip.infolist()
         names = [entry.filename for entry in entries]
         if HEADER not in names:
             raise ModelFileError(f"a zip file but no dsna model: it has no {HEADER}. Check the path.")
-        if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
-            raise ModelFileError("repacked with compression. Use the file as saved, or repack it by zip -0.")
-        declared = sum(max(entry.file_size, entry.compress_size) for entry in entries)
+        if any(not _is_written_by_us(entry) for entry in entries):
+            raise ModelFileError("repacked in another way. Use the file as saved, or repack it by zip -0.")
+        declared = sum(_stored_size(entry) for entry in entries)
         if declared > self._size or min(entry.header_offset for entry in entries) < 0:
             raise ModelFileError(f"{declared} bytes of content in a file of {self._size}: damaged. {AGAIN}")
+        if not _is_bounded(entries, self._size):
+            raise ModelFileError(
+                f"its arrays would take over {MOST_INFLATED} times the memory that the file takes on disk, which dsna "
+                "never writes. Use the file as saved."
+            )
+        self._inflated = sum(entry.file_size for entry in entries)
         if len(set(names)) < len(names):
             raise ModelFileError(f"two entries have one name: damaged. {AGAIN}")
 
@@ -86,7 +141,7 @@ class Archive:
         if number not in self._arrays:
             self._arrays[number] = self._read(self._zip.getinfo(entry_name(number)))
         self._referred += self._arrays[number].nbytes
-        if self._referred > _REFERRED * self._size + _SLACK:
+        if self._referred > _REFERRED * self._inflated + _SLACK:
             raise ValueError("arrays are referred to again and again")
         return self._arrays[number]
 
@@ -102,9 +157,12 @@ class Archive:
             expected = stream.tell() + math.prod(shape) * dtype.itemsize
         if not dtype.itemsize or expected != entry.file_size or max(shape, default=0) > _LONGEST_AXIS:
             raise ValueError(f"{entry.filename} is not as large as its shape {shape} of {dtype} asks")
-        with self._zip.open(entry) as stream:
-            array = npy.read_array(stream, allow_pickle=False)
-            stream.read(1)  # the checksum is compared at the end only
+        in_place = self._map is not None and entry.compress_type == zipfile.ZIP_STORED
+        array = self._mapped(entry, dtype, shape, "'fortran_order': True" in header[0]) if in_place else None
+        if array is None or not array.flags.aligned:
+            with self._zip.open(entry) as stream:
+                array = npy.read_array(stream, allow_pickle=False)
+                stream.read(1)  # the checksum is compared at the end only
         array = array if array.flags.c_contiguous else array.copy(order="C")
         if dtype.kind == "b" and np.any(array.view(np.uint8) > 1):
             raise ValueError(f"{entry.filename} holds bytes that are neither False nor True")
@@ -113,6 +171,29 @@ class Archive:
             if np.any(array.reshape(-1).view(characters) > _LAST_CHARACTER):
                 raise ValueError(f"{entry.filename} holds numbers that are no characters")
         return array
+
+    def _mapped(self, entry: zipfile.ZipInfo, dtype: np.dtype[Any], shape: list[int], fortran: bool) -> np.ndarray:
+        """The array where it lies in the file; zipfile has compared the header before it with the directory."""
+        assert self._map is not None
+        name, extra = _LOCAL.unpack_from(self._map, entry.header_offset)
+        start = entry.header_offset + _LOCAL.size + name + extra
+        end = start + entry.file_size
+        if zlib.crc32(memoryview(self._map)[start:end]) != entry.CRC:
+            raise zipfile.BadZipFile(f"Bad CRC-32 for file {entry.filename!r}")
+        first = end - math.prod(shape) * dtype.itemsize
+        return np.ndarray(tuple(shape), dtype, self._map, first, order="F" if fortran else "C")
+
+
+def _is_written_by_us(entry: zipfile.ZipInfo) -> bool:
+    """Whether an entry is stored or deflated, the header stored."""
+    stored = entry.compress_type == zipfile.ZIP_STORED
+    return stored or (entry.compress_type == zipfile.ZIP_DEFLATED and entry.filename != HEADER)
+
+
+def _stored_size(entry: zipfile.ZipInfo) -> int:
+    """Bytes of the file that an entry takes, at least."""
+    stored = entry.compress_type == zipfile.ZIP_STORED
+    return max(entry.file_size, entry.compress_size) if stored else entry.compress_size
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -6,10 +6,13 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any
 
+import numpy as np
 import sklearn
+from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from .._utils.invariants import InvariantError
+from ..neighbors.condense import condensed_index
 from .encoding import Decoder, Encoder, class_of
 from .fitted import check_model, check_steps, fitted_attributes
 
@@ -80,6 +83,38 @@ def without_rows(model: Any) -> Any:
         if getattr(step, "rows_", None) is not None:
             step.rows_ = None
     return view
+
+
+def condensed(model: Any) -> Any:
+    """The same model with fewer training rows: those that have had weight out of bag, and rare ones."""
+    if type(model) is not Pipeline:
+        return _condensed(model)[0]
+    view = copy(model)
+    view.steps = [(name, copy(step)) for name, step in model.steps]
+    last, rows = _condensed(view.steps[-1][1])
+    view.steps[-1] = (view.steps[-1][0], last)
+    for _, step in view.steps:
+        if getattr(step, "rows_", None) is not None:
+            step.rows_ = step.rows_.only(rows[rows < len(step.rows_)])
+    return view
+
+
+def _condensed(model: Any) -> tuple[Any, np.ndarray]:
+    """A DSNA estimator of fewer rows, and the numbers of the rows in the one given."""
+    if not hasattr(model, "_index"):
+        raise TypeError(
+            f"condense=True takes a fitted DSNAClassifier or DSNARegressor, or a Pipeline of TableEncoder and one of "
+            f"these, not a {type(model).__name__} without training rows. Save it as it is."
+        )
+    less = copy(model)
+    code = model._index.label[:, 0].astype(np.int64) if is_classifier(model) else None
+    less._index, rows = condensed_index(model._index, model.oob_rows_, code)
+    less.kept_rows_ = rows if not hasattr(model, "kept_rows_") else model.kept_rows_[rows[rows < len(model.kept_rows_)]]
+    less.oob_rows_ = np.searchsorted(rows, model.oob_rows_)
+    if code is None:
+        less._rarity = model._rarity[rows]
+        less._row_trend = model._row_trend[rows] if len(model._row_trend) else model._row_trend
+    return less, rows
 
 
 def rebuilt(tree: dict[str, Any], decoder: Decoder) -> Any:

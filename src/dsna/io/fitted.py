@@ -151,6 +151,7 @@ def _two_level_detector(model: Any) -> None:
 _ONE = 1.0 + 1e-9
 _SHARE, _SCORE = Number(0.0, 1.0), Number(nan=True)
 _NAMED: Mapping[str, Field] = {"feature_names_in_": Array("object", "features")}
+_MAY_HAVE: Mapping[str, Field] = {**_NAMED, "kept_rows_": Array("int64", "kept", 0)}
 _FOREST: Mapping[str, Field] = {
     "_scaling": Part("Scaling", "features"),
     "trees_": Part("Trees", "features leaves"),
@@ -213,7 +214,7 @@ ATTRIBUTES = {
             "oob_balanced_accuracy_": _SCORE,
             "oob_decision_function_": Array("float64", "answered, fitted"),
         },
-        _NAMED,
+        _MAY_HAVE,
         _dsna_classifier,
     ),
     "DSNARegressor": Attributes(
@@ -240,7 +241,7 @@ ATTRIBUTES = {
             "_ranks": Parts("Ranks", "regions"),
             "_continuation": Part("Continuation", "features outputs", none=True),
         },
-        _NAMED,
+        _MAY_HAVE,
         _dsna_regressor,
     ),
     "TableEncoder": Attributes(

@@ -1,8 +1,8 @@
 """Model files: a zip of ``header.json`` and one ``.npy`` per array, with no pickle and no code inside.
 
 The header holds the format, the versions, the class of the estimator and its state as a JSON tree, which
-``encoding`` describes; of a pipeline, those of its two steps. Entries are stored, not compressed, so that no file can
-unpack to more than its own size.
+``encoding`` describes; of a pipeline, those of its two steps. Arrays are stored as they are, so that processes can
+share them by mapping the file, or compressed, within a bound on what a file may inflate to.
 
 A file may come from anybody: ``archive`` reads nothing that does not fit, every container and estimator checks what it
 is given (``_utils/invariants``, ``fitted``), and kernels then see nothing that ``fit`` could not have made.
@@ -17,17 +17,16 @@ import zipfile
 from typing import IO, Any
 
 import sklearn
-from numpy.lib import format as npy
 
 from .._utils.atomic import whole_file
 from .._utils.invariants import InvariantError
-from .archive import AGAIN, HEADER, Archive, ModelFileError, entry_name, open_regular
+from .archive import AGAIN, HEADER, Archive, ModelFileError, open_regular, write
 from .encoding import Decoder, Encoder
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "ModelFileError", "load", "save"]
 
 FORMAT = "dsna-model"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 # What zipfile, json and numpy raise on damaged files.
 _DAMAGE = (
@@ -36,7 +35,9 @@ _DAMAGE = (
 )  # fmt: skip
 
 
-def save(model: Any, path: str | os.PathLike[str], *, rows: bool = True) -> None:
+def save(
+    model: Any, path: str | os.PathLike[str], *, rows: bool = True, compress: bool = False, condense: bool = False
+) -> None:
     """Write an estimator of this package, fitted or not, to a file of arrays and plain values.
 
     The file is written beside its destination and moved there when complete, so that a failure leaves an
@@ -52,6 +53,14 @@ TableEncoder, TwoLevelDetector, or a Pipeline of TableEncoder and one of the fir
     rows : bool, default=True
         Whether the file also holds the training rows that a ``TableEncoder`` keeps, in the values of their owner.
         Without them explanations give numbers of rows only. DSNA models hold the rows as numbers in any case.
+    compress : bool, default=False
+        Whether arrays are compressed (deflate): a smaller file that takes longer to save and load, and cannot be
+        mapped. The model that comes back is the same.
+    condense : bool, default=False
+        Whether the file holds only the training rows of a DSNA model that have had weight out of bag, and rare ones:
+        rows whose class or target has half its even share or less. Predictions change a little; of large tables, most
+        rows go. The rows that are left are numbered anew: the model that comes back has ``kept_rows_``, their numbers
+        among the rows given to ``fit``.
 
     Raises
     ------
@@ -76,9 +85,10 @@ TableEncoder, TwoLevelDetector, or a Pipeline of TableEncoder and one of the fir
     True
     """
     from .. import __version__
-    from .estimators import described, without_rows
+    from .estimators import condensed, described, without_rows
 
     model = model if rows else without_rows(model)
+    model = condensed(model) if condense else model
     encoder = Encoder()
     header = {
         "format": FORMAT,
@@ -89,15 +99,11 @@ TableEncoder, TwoLevelDetector, or a Pipeline of TableEncoder and one of the fir
     }
     text = json.dumps(header, allow_nan=False, indent=1)
     _check_place(path)
-    # Entries carry no date, so that equal models make equal files.
-    with whole_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(zipfile.ZipInfo(HEADER), text)
-        for i, array in enumerate(encoder.arrays):
-            with archive.open(zipfile.ZipInfo(entry_name(i)), "w", force_zip64=True) as entry:
-                npy.write_array(entry, array, allow_pickle=False)
+    with whole_file(path) as stream:
+        write(stream, text, encoder.arrays, compress)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     """Read an estimator from a file that ``save`` wrote; it predicts exactly as the one saved.
 
     A file from an unknown source is safe to load. No code is run from it, and only classes of this package and the
@@ -108,6 +114,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path-like
+    mmap : bool, default=False
+        Whether arrays that are not compressed stay in the file, mapped into memory and read-only: all processes that
+        load the file share them. Everything is checked all the same, once, so nobody may write into the file while
+        the model is in use. `save` never does: it puts another file in its place.
 
     Returns
     -------
@@ -131,7 +141,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         start = stream.read(30 + len(HEADER))
         stream.seek(0)
         try:
-            return _read(stream, start)
+            return _read(stream, start, mmap)
         except ModelFileError as error:
             raise ModelFileError(f"{os.fspath(path)}: {error}") from None
         except InvariantError as error:
@@ -142,7 +152,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             raise ModelFileError(f"{os.fspath(path)}: {message}") from error
 
 
-def _read(stream: IO[bytes], start: bytes) -> Any:
+def _read(stream: IO[bytes], start: bytes, mapped: bool) -> Any:
     """The estimator in an open model file; ``start`` are its first bytes."""
     from .estimators import rebuilt
 
@@ -150,7 +160,7 @@ def _read(stream: IO[bytes], start: bytes) -> Any:
         raise ModelFileError(f"the file is empty: its writing or copying was cut short. {AGAIN}")
     if not start.startswith(b"PK\x03\x04"[: len(start)]):
         raise ModelFileError("not a dsna model file. If pickle, joblib or skops wrote it, read it by these.")
-    archive = Archive(stream)
+    archive = Archive(stream, mapped)
     header = archive.header()
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelFileError(f"no dsna model: its {HEADER} belongs to another format. Check the path.")

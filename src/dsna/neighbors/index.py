@@ -53,6 +53,7 @@ class NeighborIndex(Checked):
     forest_metric : whether distances are taken in the forest's metric or on the common scale.
     max_neighbors : most rows of a neighbourhood; None: all rows of the leaves.
     space, Z : (d, D) map into the metric space, and the rows there.
+    weighed : (N,) whether a row has had weight out of bag, or is rare, or was added later.
     """
 
     FIELDS = {
@@ -68,6 +69,7 @@ class NeighborIndex(Checked):
         "leaf_value": Array("float64", "leaves, averaged", -LARGEST, LARGEST),
         "space": Array("float64", "features, dimensions", -_FARTHEST, _FARTHEST, none=True),
         "Z": Array("float64", "rows, dimensions", -LARGEST, LARGEST),
+        "weighed": Array("bool", "rows"),
     }
     NOT_EMPTY = ("rows", "outputs", "averaged", "dimensions")
 
@@ -83,6 +85,7 @@ class NeighborIndex(Checked):
     leaf_value: np.ndarray
     space: np.ndarray | None
     Z: np.ndarray
+    weighed: np.ndarray
 
     @classmethod
     def build(
@@ -106,12 +109,13 @@ class NeighborIndex(Checked):
         self.forest_metric = forest_metric
         self.max_neighbors = max_neighbors
         self.trees, self.leaf_value = found_by
-        values = rows.leaves.values
-        self.values = values if self.trees is None else np.empty((0, values.shape[1]))
+        values, code = rows.leaves.values, rows.leaves.code
+        self.values = values[code] if self.trees is None else values[:0]
         return self
 
-    def settle(self, rows: TrainingRows) -> None:
+    def settle(self, rows: TrainingRows, weighed: np.ndarray) -> None:
         """Place the training rows in the metric of all trees, and drop what only ``out_of_bag`` needs."""
+        self.weighed = weighed
         self.space = self._space(None)
         self.Z = rows.placed(self.space)
         if self.trees is not None:
@@ -223,4 +227,5 @@ class NeighborIndex(Checked):
         self.label = np.concatenate([self.label, label])
         self.weight = np.concatenate([self.weight, np.ones(len(X))])
         self.fold = np.concatenate([self.fold, np.full(len(X), _NEW)])
+        self.weighed = np.concatenate([self.weighed, np.ones(len(X), dtype=bool)])
         self.rarity = rarity

@@ -13,6 +13,7 @@ from ..forest.held_out import N_FOLDS
 from ..forest.trees import Trees
 
 _CHUNK = 512
+_ROWS_PER_QUERY = 2000
 
 
 class Neighborhoods:
@@ -96,9 +97,11 @@ def leaf_neighbors(
     max_neighbors : most rows to keep of each neighbourhood; None keeps all.
     """
     leaves = (leaf_value, trees.left_out, trees.leaf_ptr, trees.leaf_rows)
+    # A chunk has a sum for each known row: among very many rows, more queries share them.
+    size = _CHUNK if max_neighbors is None else max(_CHUNK, len(known.Z) // _ROWS_PER_QUERY)
     tasks = [
         (Queries(queries.X[part], queries.Q[part], queries.fold[part]), known, max_neighbors, trees.nodes, leaves)
-        for part in chunks(len(queries.X), _CHUNK)
+        for part in chunks(len(queries.X), size)
     ]
     return Neighborhoods.join([Neighborhoods(*found) for found in in_parallel(_gather_some, tasks, n_jobs)])
 

@@ -25,7 +25,7 @@ def class_mass(weights: np.ndarray, rows: np.ndarray, code: np.ndarray, n_classe
     array([[0.25, 0.75]])
     """
     n = len(weights)
-    at = code[rows] + np.arange(n)[:, None] * n_classes
+    at = code[rows].astype(np.int64) + np.arange(n)[:, None] * n_classes
     mass = np.bincount(at.ravel(), weights=np.maximum(weights, 0.0).ravel(), minlength=n * n_classes)
     mass = mass.reshape(n, n_classes)
     return np.asarray(mass / np.maximum(mass.sum(axis=1, keepdims=True), _TINY))

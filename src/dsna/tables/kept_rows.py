@@ -199,6 +199,11 @@ class KeptRows(Checked):
         """The same rows with the numbers that they have where they came from, from 1 on."""
         return KeptRows(self.names, self.parts, np.asarray(number, dtype=np.int64), self.id)
 
+    def only(self, rows: np.ndarray) -> KeptRows:
+        """Some of the rows, given by their places."""
+        parts = [KeptColumn(part.kind, part.values[rows], part.known[rows], part.words) for part in self.parts]
+        return KeptRows(self.names, parts, self.number[rows], self.id)
+
     def __len__(self) -> int:
         return len(self.number)
 

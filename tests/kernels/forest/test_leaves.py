@@ -26,20 +26,21 @@ leaf_sizes = st.lists(st.integers(0, 40), min_size=1, max_size=8)
 def test_means_of_leaves(seed, sizes):
     leaf_ptr, leaf_rows, code = draw(seed, sizes)
     rng = np.random.default_rng(seed)
-    values, weight = rng.normal(size=(len(code), 3)), rng.uniform(0.1, 2.0, len(code))
+    values, weight = rng.normal(size=(4, 3)), rng.uniform(0.1, 2.0, len(code))
     values[:, 2] = 0.1
     means = np.empty((len(sizes), 3))
-    fill_means(leaf_ptr, leaf_rows, values, weight, means)
+    fill_means(leaf_ptr, leaf_rows, values, code, weight, means)
     for leaf, size in enumerate(sizes):
         rows = leaf_rows[leaf_ptr[leaf] : leaf_ptr[leaf + 1]]
-        expected = np.average(values[rows], axis=0, weights=weight[rows]) if size else np.zeros(3)
+        expected = np.average(values[code[rows]], axis=0, weights=weight[rows]) if size else np.zeros(3)
         np.testing.assert_allclose(means[leaf], expected, atol=1e-12)
         assert means[leaf, 2] == (0.1 if size else 0.0)
 
 
 def test_a_leaf_without_weight_has_the_mean_of_its_first_row():
     means = np.empty((1, 1))
-    fill_means(np.array([0, 2]), np.array([1, 0], dtype=np.int32), np.array([[3.0], [5.0]]), np.zeros(2), means)
+    values, code = np.array([[3.0], [5.0]]), np.array([0, 1])
+    fill_means(np.array([0, 2]), np.array([1, 0], dtype=np.int32), values, code, np.zeros(2), means)
     assert means[0, 0] == 5.0
 
 

@@ -6,8 +6,8 @@ from ..jit import kernel
 
 
 @kernel
-def fill_means(leaf_ptr, leaf_rows, values, weight, means):
-    """Fill ``means`` (n_leaves, k) with the weighted means of ``values`` (n, k); zeros where a leaf is empty.
+def fill_means(leaf_ptr, leaf_rows, values, code, weight, means):
+    """Fill ``means`` (n_leaves, k) with the weighted means of ``values[code]`` (n, k); zeros where a leaf is empty.
 
     Sums are relative to the first row of a leaf, so that the mean of equal values is exactly that value.
     """
@@ -17,14 +17,14 @@ def fill_means(leaf_ptr, leaf_rows, values, weight, means):
         if start == end:
             means[leaf] = 0.0
             continue
-        first = leaf_rows[start]
+        first = code[leaf_rows[start]]
         total = 0.0
         off[:] = 0.0
         for k in range(start, end):
             r = leaf_rows[k]
             total += weight[r]
             for a in range(values.shape[1]):
-                off[a] += weight[r] * (values[r, a] - values[first, a])
+                off[a] += weight[r] * (values[code[r], a] - values[first, a])
         for a in range(values.shape[1]):
             means[leaf, a] = values[first, a] + off[a] / max(total, 1e-300)
 
@@ -72,3 +72,30 @@ def mark_kept(leaf_ptr, leaf_rows, code, most, keep, kept_ptr):
                 keep[k] = k < start + quota
             kept_ptr[leaf + 1] += quota
             start = stop
+
+
+@kernel
+def stand_ins(child, held, instead):
+    """Fill ``instead`` with what takes the place of each node when branches to leaves that hold no rows are cut off.
+
+    Parameters
+    ----------
+    child : (n_nodes, 2) as in ``tree``; children follow their parents.
+    held : (n_leaves,) rows of each leaf.
+    instead : (n_nodes,) int32: the node itself, a node or leaf below it, or the largest number where no rows are left.
+    """
+    gone = np.iinfo(np.int32).max
+    for node in range(child.shape[0] - 1, -1, -1):
+        found = gone
+        both = True
+        for side in range(2):
+            below = child[node, side]
+            if below >= 0:
+                below = instead[below]
+            elif held[-1 - below] == 0:
+                below = gone
+            if below == gone:
+                both = False
+            else:
+                found = below
+        instead[node] = node if both else found

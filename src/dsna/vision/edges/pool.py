@@ -99,7 +99,7 @@ class PatchPool(Checked):
         "mask_table": Part("MaskTable", "masks"),
         "mask": Array("int32", "patches", below="masks"),
         "axes": Array("float32", f"{MASK_SIDE**2}, {_N_AXES}", -_LONGEST_AXIS, _LONGEST_AXIS),
-        "leaf_ptr": Array("int64", "leaves+1", into="held"),
+        "leaf_ptr": Array("int32", "leaves+1", into="held"),
         "leaf_rows": Array("int32", "held", below="patches"),
     }
     NOT_EMPTY = ("patches", "leaves")
@@ -243,7 +243,7 @@ def fill_pool(
         mask_table=mask_table,
         mask=mask,
         axes=np.ascontiguousarray(axes[:, ::-1][:, :_N_AXES], dtype=np.float32),
-        leaf_ptr=leaf_ptr,
+        leaf_ptr=leaf_ptr.astype(np.int32),
         leaf_rows=leaf_rows.astype(np.int32),
     )
 

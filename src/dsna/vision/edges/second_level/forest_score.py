@@ -79,5 +79,5 @@ def fit_forest(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> 
     some = np.sort(np.random.default_rng(seed).permutation(len(rows))[:_MOST_ROWS])
     model = CostSensitiveForestRegressor(n_trees, random_state=seed).fit(rows[some].astype(np.float64), share[some])
     state = model.trees_.without_metric().state
-    state["leaf_rows"], state["leaf_ptr"] = state["leaf_rows"][:0], np.zeros_like(state["leaf_ptr"])
+    state["leaf_rows"], state["leaf_ptr"] = state["leaf_rows"][:0], np.zeros(len(state["leaf_ptr"]), dtype=np.int32)
     return ForestScore(model._scaling, Trees(**state), np.clip(model._leaf_value, 0.0, 1.0))
