@@ -1,0 +1,417 @@
+"""Estimators for tables that lie in partitions, on one disk or on a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._utils.errors import DSNAError
+from .._utils.parallel import chunks
+from ..classifier import DSNAClassifier
+from ..forest.scaling import Scaling
+from ..inspection.explanation import Explanation
+from ..neighbors.index import LEAF_ROWS
+from ..neighbors.neighborhoods import Neighborhoods
+from ..regressor import DSNARegressor
+from .asking import Answer, Forest, Found, Request, ask, merge, request
+from .blocks import Roles, to_block
+from .learning import learned
+from .placed import Passes, PlacedRows
+from .tables import Opened, open_table
+
+BATCH = 2048  # queries that shards are asked about at once
+
+
+class FoundIndex:
+    """The neighbours of a batch of queries, in the place of the index of an ordinary model."""
+
+    def __init__(self, index: Any, found: Found):
+        self.place, self.scaling, self.trees = index.place, index.scaling, index.trees
+        rows = found.rows
+        self.label, self.Z, self.fold = rows.label, rows.Z, rows.fold
+        self._near = found.near
+
+    def neighbors(self, scaled: np.ndarray, Q: np.ndarray, **_: Any) -> Neighborhoods:
+        """The neighbours, whatever is asked: it is asked for the same queries."""
+        return self._near
+
+
+class Core(NamedTuple):
+    """What answers queries, given what shards find: small, and the same on every worker."""
+
+    scaling: Scaling
+    model: Any  # an ordinary estimator, fitted on the sample
+    forest: Forest
+    features: tuple[str, ...] | None
+
+    def rows(self, data: Any, where: str) -> np.ndarray:
+        """Queries on the common scale; refused where they do not have the columns of the training rows."""
+        block = to_block(data, Roles(features=self.features), where)
+        width = len(self.scaling.offset)
+        if block.length and block.X.shape[1] != width:
+            raise DSNAError(f"{where} has {block.X.shape[1]} columns; the model was fitted on {width}.")
+        return self.scaling.transform(block.X).reshape(-1, width)
+
+    def view(self, found: Found) -> Any:
+        """The ordinary estimator with the neighbours of a batch of queries in place of its rows."""
+        view = copy(self.model)
+        view._index = FoundIndex(self.model._index, found)
+        if not hasattr(view, "classes_"):
+            known = self.model._index
+            kept = known.weight > 0
+            relevant = view._relevant(view._density, known.label[kept], known.weight[kept])
+            view._rarity, view._row_trend = relevant.rarity(found.rows.label), found.rows.trend
+        return view
+
+
+def prepare(core: Core, data: Any, batch: int, where: str) -> tuple[np.ndarray, Request]:
+    """A batch of queries on the common scale, and the request to the shards."""
+    X = core.rows(data, where)[batch * BATCH : (batch + 1) * BATCH]
+    return X, request(core.forest, *core.model._index.place(X))
+
+
+def asked_of(prepared: tuple[np.ndarray, Request], shard: Any) -> Answer:
+    """What a shard answers to a batch."""
+    return ask(shard, prepared[1])
+
+
+def answer(core: Core, prepared: tuple[np.ndarray, Request], method: str, options: Any, *found: Answer) -> Any:
+    """What a method of the ordinary estimator makes of the neighbours of a batch."""
+    X, asked = prepared
+    neighbors = merge(core.forest, asked, found)
+    view = core.view(neighbors)
+    if method == "predict_set":
+        return core.model.in_set(view.predict_proba(X), **options)
+    made = getattr(view, method)(X, **options)
+    if method == "explain":
+        n = core.model.n_rows_
+        return replace(made, rows=neighbors.rows.number[made.rows], n_train=(n, n))
+    return made
+
+
+class _Distributed(BaseEstimator):
+    """Base class of the two estimators."""
+
+    estimator: Any
+    sample_size: int
+    shard_rows: int
+    store: Any
+    verbose: int
+    _ordinary: Callable[[], Any]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        sample_size: int = 50_000,
+        shard_rows: int = 250_000,
+        store: str | os.PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.sample_size = sample_size
+        self.shard_rows = shard_rows
+        self.store = store
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, key: Any = None) -> Any:
+        """Count, sample and grow, place all rows, and learn the decision out of bag.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array, ray Dataset, or sequence of partitions
+            A partition is a data frame, a tuple ``(X, y, sample_weight, groups)`` of arrays, or an object whose
+            ``read()`` gives one, so that partitions need not be in memory.
+        y : column name, dask Series or Array, or None
+            The target; a name where X has columns, None where partitions are tuples.
+        sample_weight, groups : as y, optional
+            Rows of one group are held out together.
+        key : column name, optional
+            What identifies a row. Samples then depend on these values, not on where in the table a row stands.
+
+        Returns
+        -------
+        self
+        """
+        template = self._template()
+        opened = open_table(X, y, sample_weight, groups, key, self.store)
+        classification = isinstance(template, DSNAClassifier)
+        seed = int(check_random_state(template.random_state).randint(2**31 - 1))
+        passes = Passes(opened.engine, opened.partitions, seed, self.shard_rows, self.verbose)
+        totals = passes.count(opened.roles, classification, template.scaling)
+        sample, rule = passes.sample(totals, self.sample_size)
+
+        def placing(trees: Any, most: int | None) -> PlacedRows:
+            return passes.place(totals, rule, trees, (None if most is None else LEAF_ROWS, most))
+
+        model, placed = learned(template, sample, placing, totals.classes)
+        placed = placed.settled(model._index.space, getattr(model, "_trend", None) if not classification else None)
+        forest = placed.forest._replace(trees=model._index.trees)
+        self._take(Core(totals.scaling, model, forest, totals.names), PlacedRows(placed.engine, placed.shards, forest))
+        self.n_rows_ = int(totals.offsets[-1])
+        model.n_rows_ = self.n_rows_
+        return self
+
+    def _template(self) -> Any:
+        """A copy of the estimator whose parameters are used, checked."""
+        usual = self._ordinary()
+        template = usual if self.estimator is None else clone(self.estimator)
+        if type(template) is not type(usual):
+            raise DSNAError(f"estimator={template!r} must be a {type(usual).__name__} or None.")
+        for name, least in (("sample_size", 100), ("shard_rows", 1)):
+            given = getattr(self, name)
+            if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
+                raise DSNAError(f"{name}={given!r} must be a whole number from {least} on.")
+        template.check_parameters()
+        return template
+
+    def _take(self, core: Core, placed: PlacedRows) -> None:
+        self._core, self._placed = core, placed
+        self.n_features_in_ = len(core.scaling.offset)
+        if core.features is not None:
+            self.feature_names_in_ = np.array(core.features, dtype=object)
+
+    def _asked(self, X: Any, method: str, **options: Any) -> Any:
+        """What a method of the ordinary estimator says of queries, partition by partition."""
+        check_is_fitted(self)
+        opened = open_table(X, None, None, None, None, None, self._placed.engine)
+        return opened.result(self._answers(opened, method, options))
+
+    def _answers(self, opened: Opened, method: str, options: dict[str, Any]) -> list[list[Any]]:
+        """Handles of the answers of each partition, batch by batch."""
+        engine, shards = opened.engine, self._placed.shards
+        core = engine.broadcast(self._core)
+        names = [f"partition {k}" if len(opened.partitions) > 1 else "X" for k in range(len(opened.partitions))]
+        lengths = [engine.submit(_length, core, part, name) for part, name in zip(opened.partitions, names, strict=True)]
+        found = []
+        for part, n, name in zip(opened.partitions, engine.gather(lengths), names, strict=True):
+            batches = []
+            for k in range(max(1, -(-n // BATCH))):
+                asked = engine.submit(prepare, core, part, k, name)
+                answers = [engine.submit(asked_of, asked, shard) for shard in shards]
+                batches.append(engine.submit(answer, core, asked, method, options, *answers))
+            found.append(batches)
+        return found
+
+    def predict(self, X: Any) -> Any:
+        """Predictions, as those of the ordinary estimator.
+
+        Parameters
+        ----------
+        X : array, data frame, dask DataFrame or Array, or ray Dataset
+
+        Returns
+        -------
+        array, or the same kind of collection as X
+        """
+        return self._asked(X, "predict")
+
+    def explain(self, X: Any) -> Explanation:
+        """Which rows of the table made each prediction; see ``DSNAClassifier.explain``.
+
+        Parameters
+        ----------
+        X : array or data frame of at most 2,048 rows
+
+        Returns
+        -------
+        Explanation
+            ``rows`` are numbers in the table, partition after partition.
+        """
+        check_is_fitted(self)
+        opened = open_table(X, None, None, None, None, None, self._placed.engine)
+        batches = self._answers(opened, "explain", {})
+        if len(batches) != 1 or len(batches[0]) != 1:
+            raise DSNAError(f"explain takes an array or data frame of at most {BATCH} rows at once.")
+        why: Explanation = opened.engine.gather(batches[0])[0]
+        return why
+
+    def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the model as a folder: one file for each shard, the ordinary estimator, and a manifest.
+
+        Parameters
+        ----------
+        folder : path of a folder that is not there yet.
+        overwrite : bool, default=False
+            Whether a model in this folder is replaced.
+        """
+        from .store import save
+
+        check_is_fitted(self)
+        save(self, folder, overwrite)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_core")
+
+
+def _length(core: Core, data: Any, where: str) -> int:
+    return len(core.rows(data, where))
+
+
+class DistributedDSNAClassifier(ClassifierMixin, _Distributed):
+    """A :class:`dsna.DSNAClassifier` of all rows of a table that does not fit into memory, or lies on a cluster.
+
+    Partitions are passed over three times: they are counted, a bounded sample of all of them is drawn to grow the trees,
+    and every row is placed in the leaves of these trees, on one shard. A query is answered by all shards. Neighbours,
+    vote and answers are those of one ordinary model with the same trees and all rows.
+
+    Parameters
+    ----------
+    estimator : DSNAClassifier or None, default=None
+        Whose parameters are used; None: those of ``DSNAClassifier()``.
+    sample_size : int, default=50000
+        Rows that trees are grown on, rare classes whole where they fit, each row weighted by those it stands for.
+    shard_rows : int, default=250000
+        Rows of the partitions that one shard is made of, about; it holds those that leaves keep.
+    store : path or None, default=None
+        Folder for shards on one machine, which are read as mapped files; None keeps them in memory. On a cluster they
+        are in the memory of the workers.
+    verbose : int, default=0
+        1 shows progress.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    class_prior_ : array of shape (n_classes,)
+        Share of each class in all rows.
+    n_rows_ : int
+        Rows of the table.
+    model_ : DSNAClassifier
+        The ordinary estimator of the sample, with what was learned out of bag among all rows.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from dsna import CostSensitiveForestClassifier, DSNAClassifier
+    >>> from dsna.distributed import DistributedDSNAClassifier
+    >>> X, y = make_classification(600, weights=[0.9], class_sep=2.0, random_state=0)
+    >>> partitions = [(X[:100], y[:100]), (X[100:500], y[100:500])]
+    >>> ordinary = DSNAClassifier(CostSensitiveForestClassifier(10), random_state=0)
+    >>> model = DistributedDSNAClassifier(ordinary).fit(partitions, None)
+    >>> float((model.predict(X[500:]) == y[500:]).mean()) > 0.9
+    True
+    """
+
+    _ordinary = DSNAClassifier
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """All classes."""
+        return np.asarray(self._core.model.classes_)
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        """Share of each class in all rows."""
+        return np.asarray(self._core.model.class_prior_)
+
+    @property
+    def model_(self) -> Any:
+        """The ordinary estimator of the sample."""
+        return self._core.model
+
+    def predict_proba(self, X: Any) -> Any:
+        """Class probabilities, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array, data frame, dask DataFrame or Array, or ray Dataset
+
+        Returns
+        -------
+        array of shape (n, n_classes), or the same kind of collection as X
+        """
+        return self._asked(X, "predict_proba")
+
+    def predict_set(self, X: Any, coverage: float = 0.9) -> Any:
+        """All classes that a row may well have; see ``DSNAClassifier.predict_set``.
+
+        Parameters
+        ----------
+        X : array, data frame, dask DataFrame or Array, or ray Dataset
+        coverage : float, above 0 and below 1, default=0.9
+
+        Returns
+        -------
+        array of shape (n, n_classes), bool, or the same kind of collection as X
+        """
+        return self._asked(X, "predict_set", coverage=coverage)
+
+
+class DistributedDSNARegressor(RegressorMixin, _Distributed):
+    """A :class:`dsna.DSNARegressor` of all rows of a table that does not fit into memory, or lies on a cluster.
+
+    As :class:`DistributedDSNAClassifier`; trees are grown on a sample that is drawn along ten ranges of the target, rare
+    ones whole where they fit. The target has one output. Density and trend are learned from the sample.
+
+    Parameters
+    ----------
+    estimator : DSNARegressor or None, default=None
+        Whose parameters are used; None: those of ``DSNARegressor()``.
+    sample_size, shard_rows, store, verbose
+        As in :class:`DistributedDSNAClassifier`.
+
+    Attributes
+    ----------
+    n_rows_ : int
+        Rows of the table.
+    model_ : DSNARegressor
+        The ordinary estimator of the sample, with what was learned out of bag among all rows.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from dsna import CostSensitiveForestRegressor, DSNARegressor
+    >>> from dsna.distributed import DistributedDSNARegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> ordinary = DSNARegressor(CostSensitiveForestRegressor(10), random_state=0)
+    >>> model = DistributedDSNARegressor(ordinary).fit([(X[:200], y[:200]), (X[200:400], y[200:400])], None)
+    >>> model.predict(X[400:]).shape
+    (42,)
+    """
+
+    _ordinary = DSNARegressor
+
+    @property
+    def model_(self) -> Any:
+        """The ordinary estimator of the sample."""
+        return self._core.model
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
+        """Intervals that hold the target; see ``DSNARegressor.predict_interval``.
+
+        Parameters
+        ----------
+        X : array, data frame, dask DataFrame or Array, or ray Dataset
+        coverage : float in (0, 1), default=0.9
+
+        Returns
+        -------
+        array of shape (n, 2), or the same kind of collection as X
+        """
+        return self._asked(X, "predict_interval", coverage=coverage)
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Any:
+        """Quantiles of the target; see ``DSNARegressor.predict_quantiles``.
+
+        Parameters
+        ----------
+        X : array, data frame, dask DataFrame or Array, or ray Dataset
+        quantiles : array-like, default=(0.05, 0.5, 0.95)
+
+        Returns
+        -------
+        array of shape (n, n_quantiles), or the same kind of collection as X
+        """
+        return self._asked(X, "predict_quantiles", quantiles=quantiles)
