@@ -4,7 +4,7 @@ import numpy as np
 
 from ..jit import kernel
 from ..sorting import order_of
-from .neighbors import _keep_best
+from .neighbors import _keep_best, sort_by_row
 
 
 @kernel
@@ -81,9 +81,11 @@ def best_of_shards(found, sums, size, met_all, used, rarity, Q, Z, rows, proximi
             rank[k] = -sums[i, k]
             if met_all[i] > M:
                 rank[k] *= rarity[met[k]]
+        settled = size[i]
         if size[i] > M:
-            _keep_best(rank, met, size[i], M, spare, Z, Q[i])
+            settled = _keep_best(rank, met, size[i], M, spare, Z, Q[i])
         kept[i] = min(size[i], M)
+        sort_by_row(rank, met, settled)
         order = order_of(rank[: kept[i]])
         for k in range(kept[i]):
             rows[i, k] = met[order[k]]
