@@ -73,7 +73,7 @@ def test_groups_and_keys():
     turned = [{name: values[::-1] for name, values in one.items()} for one in parts[::-1]]
     drawn = []
     for some in (parts, turned):
-        for number, one in enumerate(some):
+        for one in some:
             one["row"] = np.array([f"id{x:.12f}" for x in one["x0"]])
         passes, totals = passes_over(some, Roles(target="y", group="who", key="row"))
         drawn.append(np.sort(passes.sample(totals, 300)[0].draw))

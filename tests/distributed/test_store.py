@@ -1,4 +1,4 @@
-"""Distributed models on disk: whole or not at all, read as they are needed, refused where they are not what was saved."""
+"""Distributed models on disk: whole or not at all, read as needed, refused where they are not what was saved."""
 
 from __future__ import annotations
 
@@ -150,5 +150,5 @@ def test_places_that_cannot_be_written(model, folder, tmp_path):
         model.save(tmp_path / "photos", overwrite=True)
     with pytest.raises(DSNAError, match="there is no such folder"):
         model.save(tmp_path / "nowhere" / "model")
-    with pytest.raises(DSNAError, match="manifest.json is missing"):
+    with pytest.raises(DSNAError, match=r"manifest\.json is missing"):
         load(tmp_path)

@@ -67,9 +67,7 @@ def request(forest: Forest, scaled: np.ndarray, Q: np.ndarray) -> Request:
     return Request(reached, forest.leaf_total[reached], fold, Q, forest.rarity, forest.most, None, False)
 
 
-def request_outside(
-    forest: Forest, scaled: np.ndarray, Q: np.ndarray, fold: int, space: np.ndarray | None
-) -> Request:
+def request_outside(forest: Forest, scaled: np.ndarray, Q: np.ndarray, fold: int, space: np.ndarray | None) -> Request:
     """The request of training rows of a held-out fold, to trees and rows that leave it out."""
     reached = forest.trees.apply(scaled)
     total = np.where(forest.trees.left_out[:, fold], forest.leaf_total[reached], 0.0)

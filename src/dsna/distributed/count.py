@@ -108,7 +108,14 @@ def summarize(data: Any, number: int, roles: Roles, classification: bool) -> Sum
         classes = np.array([y.min(), y.max()]) if len(y) else np.empty(0)
         counts, weights = np.empty(0, dtype=np.int64), np.empty(0)
     return Summary(
-        block.length, block.names, block.X.shape[1], classes, counts, weights, len(y), _moments(block.X),
+        block.length,
+        block.names,
+        block.X.shape[1],
+        classes,
+        counts,
+        weights,
+        len(y),
+        _moments(block.X),
         block.group is not None,
     )
 

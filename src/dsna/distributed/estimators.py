@@ -105,7 +105,7 @@ class _Distributed(BaseEstimator):
     shard_rows: int
     store: Any
     verbose: int
-    _ordinary: Callable[[], Any]
+    _ordinary: type
 
     def __init__(
         self,
@@ -162,10 +162,10 @@ class _Distributed(BaseEstimator):
 
     def _template(self) -> Any:
         """A copy of the estimator whose parameters are used, checked."""
-        usual = self._ordinary()
-        template = usual if self.estimator is None else clone(self.estimator)
-        if type(template) is not type(usual):
-            raise DSNAError(f"estimator={template!r} must be a {type(usual).__name__} or None.")
+        template = self._ordinary() if self.estimator is None else self.estimator
+        if type(template) is not self._ordinary:
+            raise DSNAError(f"estimator={template!r} must be a {self._ordinary.__name__} or None.")
+        template = clone(template)
         for name, least in (("sample_size", 100), ("shard_rows", 1)):
             given = getattr(self, name)
             if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
@@ -190,7 +190,9 @@ class _Distributed(BaseEstimator):
         engine, shards = opened.engine, self._placed.shards
         core = engine.broadcast(self._core)
         names = [f"partition {k}" if len(opened.partitions) > 1 else "X" for k in range(len(opened.partitions))]
-        lengths = [engine.submit(_length, core, part, name) for part, name in zip(opened.partitions, names, strict=True)]
+        lengths = [
+            engine.submit(_length, core, part, name) for part, name in zip(opened.partitions, names, strict=True)
+        ]
         found = []
         for part, n, name in zip(opened.partitions, engine.gather(lengths), names, strict=True):
             batches = []

@@ -90,9 +90,7 @@ class _Learner(DSNAEstimator):
         self._say("growing the forest")
         trees, leaf_value = grow(forest, rows, training.label, rng, self.verbose)
         assert trees is not None
-        self._index = NeighborIndex.build(
-            rows, training.label, (trees, leaf_value), self.metric == "forest", most
-        )
+        self._index = NeighborIndex.build(rows, training.label, (trees, leaf_value), self.metric == "forest", most)
         self._say("placing all rows")
         self.placed = self.placing(trees, most)
         self._index.leaf_value = self.placed.forest.leaf_value

@@ -110,9 +110,7 @@ class Passes:
             offered.append(engine.submit(_first, pair))
             own = engine.submit(_second, pair)
             sums = own if sums is None else engine.submit(add_sums, sums, own)
-        shards = [
-            engine.submit(thin, placement, sums, *(offered[k] for k in group)) for group in self._groups(totals)
-        ]
+        shards = [engine.submit(thin, placement, sums, *(offered[k] for k in group)) for group in self._groups(totals)]
         kept = engine.gather([engine.submit(leaf_weights, shard) for shard in shards])
         engine.release(offered)
         leaf_value = engine.gather([sums])[0].values(totals)

@@ -155,7 +155,9 @@ def place(data: Any, number: int, placement: Placement) -> tuple[Shard, LeafSums
     hashes = hash_rows(block, int(totals.offsets[number]), placement.seed)
     fold = placement.folds.folds(hashes.number, hashes.fold)
     X = totals.scaling.transform(block.X).reshape(len(block.X), totals.width)
-    reached = np.concatenate([np.empty((0, trees.n_trees), np.int32), *(trees.apply(X[p]) for p in chunks(len(X), _AT_ONCE))])
+    reached = np.concatenate(
+        [np.empty((0, trees.n_trees), np.int32), *(trees.apply(X[p]) for p in chunks(len(X), _AT_ONCE))]
+    )
     row, tree = np.nonzero(~trees.left_out.T[fold]) if len(X) else (np.empty(0, np.int64),) * 2
     leaf, row = reached[row, tree].astype(np.int64), row.astype(np.int32)
     sums = _leaf_sums(leaf, row, totals, trees.n_leaves, (y, code, block.weight))

@@ -182,7 +182,9 @@ def _scaling(folder: Path, arrays: dict[str, np.ndarray], index: Any) -> Scaling
     right = set(arrays) == set(sizes) and all(a.ndim == 1 and a.dtype == np.float64 for a in arrays.values())
     right = right and all(size in (None, len(arrays[name])) for name, size in sizes.items())
     right = right and all(np.isfinite(a).all() for a in arrays.values())
-    if not right or not (np.all(arrays["leaf_total"] >= 0) and np.all(arrays["scale"] > 0) and np.all(arrays["rarity"] > 0)):
+    if not right or not (
+        np.all(arrays["leaf_total"] >= 0) and np.all(arrays["scale"] > 0) and np.all(arrays["rarity"] > 0)
+    ):
         raise StoreError(f"{folder / LEAVES}: does not fit the trees of the model. Train again.")
     scaling = Scaling(np.zeros((1, d)), "none", np.ones(1))
     scaling.offset, scaling.scale = arrays["offset"], arrays["scale"]
@@ -200,7 +202,9 @@ def _manifest(folder: Path) -> dict[str, Any]:
         if manifest["format"] != FORMAT:
             raise ValueError("another format")
     except FileNotFoundError:
-        raise StoreError(f"{folder}: no folder of a distributed model: {MANIFEST} is missing. Check the path.") from None
+        raise StoreError(
+            f"{folder}: no folder of a distributed model: {MANIFEST} is missing. Check the path."
+        ) from None
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise StoreError(f"{path}: not the manifest of a distributed model ({error}). Check the path.") from error
     if manifest.get("version") != VERSION:

@@ -54,7 +54,12 @@ def open_table(
             "X must be a dask DataFrame or Array, a ray Dataset, or a list of partitions; for a table in memory, use "
             "the ordinary estimators."
         )
-    roles = Roles(*(column_name(one, name) for one, name in ((y, "y"), (weight, "sample_weight"), (groups, "groups"), (key, "key"))))
+    roles = Roles(
+        *(
+            column_name(one, name)
+            for one, name in ((y, "y"), (weight, "sample_weight"), (groups, "groups"), (key, "key"))
+        )
+    )
     folder = None if store is None else Path(store)
     if folder is not None:
         make_folder(folder)

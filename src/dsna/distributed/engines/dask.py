@@ -14,7 +14,6 @@ from ..blocks import Roles
 from ..tables import Opened, column_name
 from .local import opened
 
-_RETRIES = 3
 _ROLE = "dsna {}"  # columns that are added to a frame
 
 
@@ -38,7 +37,7 @@ class DaskEngine:
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """A future."""
-        return self.client.submit(_with_opened, function, *arguments, pure=False, retries=_RETRIES)
+        return self.client.submit(_with_opened, function, *arguments, pure=False)
 
     def gather(self, handles: Iterable[Any]) -> list[Any]:
         """Results of futures."""
@@ -92,7 +91,7 @@ def open_dask(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
                 X, one = X.assign(**{_ROLE.format(name): one}), _ROLE.format(name)
             names[name] = one
         roles = Roles(names["y"], names["sample_weight"], names["groups"], column_name(key, "key"))
-        parts = client.compute(list(X.to_delayed()), retries=_RETRIES)
+        parts = client.compute(list(X.to_delayed()))
     elif hasattr(X, "to_delayed") and hasattr(X, "rechunk"):
         roles = Roles(key=column_name(key, "key"))
         columns = [X.rechunk({1: -1}), *given.values()]
