@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def targets(n=N, seed=0):
 def cut(*arrays, at=(250, 260, 700)):
     """Arrays in partitions of different sizes, the third of them empty."""
     bounds = [0, at[0], at[1], at[1], *at[2:], len(arrays[0])]
-    return [tuple(a[i:j] for a in arrays) for i, j in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [tuple(a[i:j] for a in arrays) for i, j in pairwise(bounds)]
 
 
 def classifier(sample_size=400, **params):

@@ -57,12 +57,12 @@ def test_a_worker_dies_in_fit_and_one_in_predict(client, tmp_path, monkeypatch):
     np.testing.assert_allclose(again.predict_proba(queries), expected, rtol=0, atol=1e-10)
     lazily = again.predict(dd.from_pandas(frame[["d", "c", "b", "a"]][:30], npartitions=2)).compute()
     assert lazily.tolist() == local.predict(X[:30]).tolist()
-    with pytest.raises(DSNAError, match="partition 1 lacks column b|partition 0 lacks column b"):
+    with pytest.raises(DSNAError, match="lacks column b"):
         model.predict(dd.from_pandas(frame[["a", "c", "d"]], npartitions=2))
 
 
 def test_arrays_that_are_not_cut_alike(client):
-    X, y = classes(60)
+    X = classes(60)[0]
     with pytest.raises(DSNAError, match="rechunk them alike"):
         classifier().fit(da.from_array(X, chunks=(20, 4)), da.from_array(np.arange(60.0), chunks=30))
     with pytest.raises(DSNAError, match="no named columns"):

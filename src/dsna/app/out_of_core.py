@@ -105,8 +105,8 @@ def train_on_disk(
     model.fit(slices, None)
     notes = [*table.notes, *rows.notes, *encoder.notes_]
     notes.append(
-        f"columns were learned from {table.frame.height:,} rows, trees were grown on {sample_size:,} at most, rare ones "
-        f"first; all {model.n_rows_:,} rows with a target are in the leaves"
+        f"columns were learned from {table.frame.height:,} rows, trees were grown on {sample_size:,} at most, rare "
+        f"ones first; all {model.n_rows_:,} rows with a target are in the leaves"
     )
     return TrainedOnDisk(model, encoder, rows, notes)
 

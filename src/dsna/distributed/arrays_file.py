@@ -47,7 +47,7 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
                 gap = b"\0" * (-size % _ALIGNED)
                 plain = np.ascontiguousarray(array)
                 places[name] = [str(plain.dtype), list(plain.shape), size + len(gap)]
-                for piece in (gap, memoryview(plain.reshape(-1)).cast("B") if plain.size else b""):
+                for piece in (gap, plain.reshape(-1).view(np.uint8).data if plain.size else b""):
                     stream.write(piece)
                     digest.update(piece)
                     size += len(piece)

@@ -1,4 +1,4 @@
-"""The fourth pass: every shard answers with its best neighbours of a batch of queries, and the best of all are taken."""
+"""The fourth pass: every shard names its best neighbours of a batch of queries, and the best of all are taken."""
 
 from __future__ import annotations
 
@@ -37,27 +37,42 @@ class Request(NamedTuple):
     own: bool  # whether answers are to hold the rows as the shard has them
 
 
-class Answer(NamedTuple):
-    """The best rows of a shard for a batch of queries; m rows of which each is named once."""
+class MetRows(NamedTuple):
+    """Rows that are neighbours of any query of a batch, each once; m rows."""
 
-    rows: np.ndarray  # (n, M) places among the m rows, filled up to size
-    sums: np.ndarray  # (n, M) shares in the leaves reached, summed over trees
-    size: np.ndarray  # (n,)
-    met: np.ndarray  # (n,) rows met, also those that did not fit
-    number: np.ndarray  # (m,) of the rows in the table
+    number: np.ndarray  # (m,) in the table
     Z: np.ndarray  # (m, D)
     label: np.ndarray  # (m, 1)
     code: np.ndarray  # (m,)
     fold: np.ndarray  # (m,)
     trend: np.ndarray  # (m, q)
-    own: np.ndarray  # (m, d) the rows as the shard has them, where that is asked for
+    own: np.ndarray  # (m, d) as the shard has them, where that is asked for
+
+    @classmethod
+    def join(cls, parts: Sequence[MetRows]) -> MetRows:
+        """Rows of all parts, by their numbers; something stands there even where leaves have no row at all."""
+        every = [np.concatenate(one) for one in zip(*parts, strict=True)]
+        if not len(every[0]):
+            every = [np.zeros((1, *one.shape[1:]), dtype=one.dtype) for one in every]
+        order = np.argsort(every[0], kind="stable")
+        return cls(*(one[order] for one in every))
+
+
+class Answer(NamedTuple):
+    """The best rows of a shard for a batch of queries."""
+
+    rows: np.ndarray  # (n, M) places among the rows met, filled up to size
+    sums: np.ndarray  # (n, M) shares in the leaves reached, summed over trees
+    size: np.ndarray  # (n,)
+    met: np.ndarray  # (n,) rows met, also those that did not fit
+    known: MetRows
 
 
 class Found(NamedTuple):
     """Neighbourhoods of a batch of queries among all rows."""
 
     near: Neighborhoods  # numbers the rows below
-    rows: Answer  # the rows, by rising number in the table; its first four fields are empty
+    rows: MetRows
 
 
 def request(forest: Forest, scaled: np.ndarray, Q: np.ndarray) -> Request:
@@ -96,30 +111,23 @@ def ask(shard: Shard, asked: Request) -> Answer:
     rows[inside] = np.searchsorted(named, rows[inside])
     of_rows = [np.asarray(a[named]) for a in (shard.number, Z, shard.label, shard.code, shard.fold, shard.trend)]
     own = np.asarray(shard.Z[named]) if asked.own else np.empty((len(named), 0))
-    return Answer(rows, sums, size, met, *of_rows, own)
+    return Answer(rows, sums, size, met, MetRows(*of_rows, own))
 
 
 def merge(forest: Forest, asked: Request, answers: Sequence[Answer]) -> Found:
     """The neighbourhoods that one model of all rows would find, and the vote of the forest."""
     from .._kernels.approximation.shards import best_of_shards
 
-    first = np.cumsum([0, *(len(one.number) for one in answers)])
-    every = Answer(*answers[0][:4], *(np.concatenate(parts) for parts in list(zip(*answers, strict=True))[4:]))
-    if not len(every.number):  # leaves without a row: something has to stand there, of size zero
-        every = Answer(*every[:4], *(np.zeros((1, *a.shape[1:]), dtype=a.dtype) for a in every[4:]))
-    at = np.unique(every.number, return_index=True)[1]
-    place = np.empty(len(every.number), dtype=np.int64)
-    place[at] = np.arange(len(at))
-    n, width = len(asked.Q), int(sum(one.size for one in answers).max(initial=1))
-    found, sums = np.zeros((n, max(1, width)), dtype=np.int64), np.zeros((n, max(1, width)))
+    rows = MetRows.join([one.known for one in answers])
+    n, width = len(asked.Q), max(1, int(np.sum([one.size for one in answers], axis=0).max(initial=0)))
+    found, sums = np.zeros((n, width), dtype=np.int64), np.zeros((n, width))
     size = np.zeros(n, dtype=np.int64)
-    for one, start in zip(answers, first[:-1], strict=True):
+    for one in answers:
         query, k = np.nonzero(np.arange(one.rows.shape[1]) < one.size[:, None])
         to = size[query] + k
-        found[query, to], sums[query, to] = place[start + one.rows[query, k]], one.sums[query, k]
+        found[query, to] = np.searchsorted(rows.number, one.known.number)[one.rows[query, k]]
+        sums[query, to] = one.sums[query, k]
         size += one.size
-    empty = np.empty(0, dtype=np.int64)
-    rows = Answer(empty, empty, empty, empty, *(a[at] for a in every[4:]))
     used = np.where(asked.fold[:, None] < 0, True, forest.trees.left_out.T[asked.fold])
     most = found.shape[1] if asked.most is None else min(asked.most, found.shape[1])
     chosen, proximity = np.zeros((n, most), dtype=np.int64), np.zeros((n, most))

@@ -48,8 +48,9 @@ class Block(NamedTuple):
 
     def part(self, some: Any) -> Block:
         """Some of the rows."""
-        rows = [None if a is None else a[some] for a in self[:6]]
-        return Block(*rows, self.names, self.length)  # type: ignore[arg-type]
+        fields = ("X", "y", "weight", "group", "key", "position")
+        rows = {name: getattr(self, name) for name in fields}
+        return self._replace(**{name: None if a is None else a[some] for name, a in rows.items()})
 
 
 def to_block(data: Any, roles: Roles, where: str) -> Block:
@@ -90,7 +91,8 @@ def _columns(
         given = (data,) if isinstance(data, np.ndarray) else data
         X, *rest = (None if a is None else np.asarray(a) for a in given)
         if X is None or X.ndim != 2:
-            raise DSNAError(f"{where}: X has shape {np.shape(X)}; rows and columns are needed.")
+            shape = None if X is None else X.shape
+            raise DSNAError(f"{where}: X has shape {shape}; rows and columns are needed.")
         return _matrix(X, where), None, (*rest, *[None] * (4 - len(rest)))
     frame = _frame(data, where)
     missing = [name for name in (*roles.others, *(roles.features or ())) if name and name not in frame]

@@ -99,6 +99,8 @@ def summarize(data: Any, number: int, roles: Roles, classification: bool) -> Sum
     where = f"partition {number}"
     block = to_block(data, roles, where)
     y = _targets(block, classification, where)
+    counts: np.ndarray
+    weights: np.ndarray
     if classification:
         classes, code = np.unique(y, return_inverse=True)
         if len(classes) > MOST_CLASSES:
@@ -150,7 +152,9 @@ def add_up(summaries: Sequence[Summary], roles: Roles, classification: bool, sca
                 f"{_kind(first.classes)}. Give the target one type."
             )
     every = np.concatenate([one.classes for _, one in filled])
-    classes, counts, weights = None, np.empty(0, dtype=np.int64), np.empty(0)
+    classes: np.ndarray | None = None
+    counts: np.ndarray = np.empty(0, dtype=np.int64)
+    weights: np.ndarray = np.empty(0)
     if classification:
         classes, code = np.unique(every, return_inverse=True)
         counts = np.bincount(code, weights=np.concatenate([one.counts for _, one in filled])).astype(np.int64)

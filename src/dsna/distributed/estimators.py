@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -14,7 +13,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.errors import DSNAError
-from .._utils.parallel import chunks
 from ..classifier import DSNAClassifier
 from ..forest.scaling import Scaling
 from ..inspection.explanation import Explanation
@@ -261,9 +259,9 @@ def _length(core: Core, data: Any, where: str) -> int:
 class DistributedDSNAClassifier(ClassifierMixin, _Distributed):
     """A :class:`dsna.DSNAClassifier` of all rows of a table that does not fit into memory, or lies on a cluster.
 
-    Partitions are passed over three times: they are counted, a bounded sample of all of them is drawn to grow the trees,
-    and every row is placed in the leaves of these trees, on one shard. A query is answered by all shards. Neighbours,
-    vote and answers are those of one ordinary model with the same trees and all rows.
+    Partitions are passed over three times: they are counted, a bounded sample of all of them is drawn to grow the
+    trees, and every row is placed in the leaves of these trees, on one shard. A query is answered by all shards.
+    Neighbours, vote and answers are those of one ordinary model with the same trees and all rows.
 
     Parameters
     ----------
@@ -352,8 +350,8 @@ class DistributedDSNAClassifier(ClassifierMixin, _Distributed):
 class DistributedDSNARegressor(RegressorMixin, _Distributed):
     """A :class:`dsna.DSNARegressor` of all rows of a table that does not fit into memory, or lies on a cluster.
 
-    As :class:`DistributedDSNAClassifier`; trees are grown on a sample that is drawn along ten ranges of the target, rare
-    ones whole where they fit. The target has one output. Density and trend are learned from the sample.
+    As :class:`DistributedDSNAClassifier`; trees are grown on a sample that is drawn along ten ranges of the target,
+    rare ones whole where they fit. The target has one output. Density and trend are learned from the sample.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ from ..prediction.calibration import class_mass
 from ..regressor import DSNARegressor
 from ..training import OutOfBag, Training
 from ..trend.trend import TrendRows
-from .asking import Found, Request, request_outside
+from .asking import Found, request_outside
 from .placed import PlacedRows
 from .sampling import Sample
 

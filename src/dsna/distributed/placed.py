@@ -9,7 +9,7 @@ import numpy as np
 
 from .._utils.progress import tracked
 from ..forest.trees import Trees
-from .asking import Found, Forest, Request, ask, merge
+from .asking import Forest, Found, Request, ask, merge
 from .blocks import Roles
 from .count import Totals, add_up, count_ranges, summarize
 from .sampling import FoldRule, Sample, offer, quotas, settle_sample

@@ -48,14 +48,14 @@ class Placement:
         size = counts.sum(axis=1, keepdims=True)
         some = np.maximum(counts, 1)
         share = np.ceil(self.most * counts / np.maximum(size, 1)) / some
-        return np.where(size <= self.most, 1.0, share)
+        return np.asarray(np.where(size <= self.most, 1.0, share))
 
     def largest_share(self, counts: np.ndarray) -> np.ndarray:
         """(leaves, strata) the most that ``kept_share`` can be where these rows are part of a larger table."""
         if self.most is None:
             return np.ones(counts.shape)
         size = counts.sum(axis=1, keepdims=True)
-        return np.minimum(self.most / np.maximum(size, 1) + 1.0 / np.maximum(counts, 1), 1.0)
+        return np.asarray(np.minimum(self.most / np.maximum(size, 1) + 1.0 / np.maximum(counts, 1), 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,10 +137,10 @@ class LeafSums:
     def values(self, totals: Totals) -> np.ndarray:
         """(leaves, k) class shares or mean target of each leaf; zeros where nothing reaches it."""
         if totals.classes is not None:
-            return self.sums / np.maximum(self.sums.sum(axis=1, keepdims=True), 1e-300)
+            return np.asarray(self.sums / np.maximum(self.sums.sum(axis=1, keepdims=True), 1e-300))
         middle = 0.5 * totals.low + 0.5 * totals.high
         mean = middle + self.sums[:, 1:] / np.maximum(self.sums[:, :1], 1e-300)
-        return np.where(self.sums[:, :1] > 0, mean, 0.0)
+        return np.asarray(np.where(self.sums[:, :1] > 0, mean, 0.0))
 
 
 def add_sums(one: LeafSums, other: LeafSums) -> LeafSums:

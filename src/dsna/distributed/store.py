@@ -150,7 +150,7 @@ def load_with_encoder(folder: str | os.PathLike[str]) -> tuple[Any, Any]:
     saved = _load_estimator(folder, manifest["model"])
     encoder, ordinary = (saved.steps[0][1], saved.steps[1][1]) if hasattr(saved, "steps") else (None, saved)
     kind = getattr(estimators, manifest["kind"])
-    index = getattr(ordinary, "_index", None)
+    index: Any = getattr(ordinary, "_index", None)
     if type(ordinary) is not kind._ordinary or getattr(index, "trees", None) is None:
         raise StoreError(f"{folder / MODEL}: not the fitted model of a {manifest['kind']}. Train again.")
     leaves, *shards = manifest["files"]

@@ -55,10 +55,10 @@ def open_table(
             "the ordinary estimators."
         )
     roles = Roles(
-        *(
-            column_name(one, name)
-            for one, name in ((y, "y"), (weight, "sample_weight"), (groups, "groups"), (key, "key"))
-        )
+        column_name(y, "y"),
+        column_name(weight, "sample_weight"),
+        column_name(groups, "groups"),
+        column_name(key, "key"),
     )
     folder = None if store is None else Path(store)
     if folder is not None:

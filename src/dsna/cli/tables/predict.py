@@ -105,7 +105,7 @@ def predict(
         from ...app.predict import Answerer, PredictOptions, decide_anew, load_model
 
         if on_disk:
-            from ...app.out_of_core import load_folder as load_model  # type: ignore[assignment]
+            from ...app.out_of_core import load_folder as load_model
         found = decide_anew(load_model(model), chosen, balance_of(balance))
         found.steps[-1][1].set_params(n_jobs=jobs)
         asked = PredictOptions(explain=explain, coverage=coverage, columns=names(columns))

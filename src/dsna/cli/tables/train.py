@@ -106,8 +106,8 @@ def train(
         bool,
         flag(
             "--out-of-core",
-            "Train on all rows of a Parquet file that does not fit into memory; -o names a folder. On its own where the "
-            "file is too large.",
+            "Train on all rows of a Parquet file that does not fit into memory; -o names a folder. On its own where "
+            "the file is too large.",
         ),
     ] = False,
     report: Report = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -45,9 +46,11 @@ class DaskEngine:
             return list(self.client.gather(list(handles)))
 
     def broadcast(self, value: Any) -> Any:
-        """A future of a value that every worker holds."""
-        with _cluster_errors():
-            return self.client.scatter(value, broadcast=True, hash=False)
+        """A future of a value that workers take from each other."""
+        # Not scattered: what the last worker that holds it takes with it could not be made again.
+        with catch_warnings():
+            simplefilter("ignore", UserWarning)  # of large graphs
+            return self.client.submit(_same, value, pure=False)
 
     def release(self, handles: Iterable[Any]) -> None:
         """Dask forgets what nobody refers to."""
@@ -57,13 +60,17 @@ def _with_opened(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*(opened(one) for one in arguments))
 
 
+def _same(value: Any) -> Any:
+    return value
+
+
 @contextmanager
 def _cluster_errors() -> Iterator[None]:
     """Say in one sentence that a cluster is gone."""
     from concurrent.futures import CancelledError
 
     from distributed import KilledWorker
-    from distributed.comm import CommClosedError
+    from distributed.comm.core import CommClosedError
 
     gone: tuple[type[BaseException], ...] = (CancelledError, CommClosedError, TimeoutError, KilledWorker)
     try:
@@ -113,9 +120,8 @@ def _tuple(*arrays: Any) -> tuple[Any, ...]:
 
 def _collected(engine: DaskEngine, batches: list[list[Any]]) -> Any:
     """A dask Array of what the batches of all partitions hold, one chunk for each partition."""
-    import dask.array as da
-    from dask import delayed
-
+    da: Any = import_extra("dask.array", "dask")
+    delayed: Any = import_extra("dask", "dask").delayed
     joined = [engine.submit(_joined, *one) for one in batches]
     about = engine.gather([engine.submit(_shape, one) for one in joined])
     dtype = np.result_type(*(dtype for _, dtype in about))

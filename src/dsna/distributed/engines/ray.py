@@ -45,14 +45,13 @@ class RayEngine:
         try:
             return list(ray.get(list(handles)))
         except ray.exceptions.RayTaskError as error:
-            cause = error.as_instanceof_cause()
-            if isinstance(cause, DSNAError):
+            if isinstance(error.cause, DSNAError):
                 raise DSNAError(str(error.cause)) from None
             raise
         except (ray.exceptions.RayError, ConnectionError) as error:
             raise DSNAError(
-                f"Ray went away, or lost workers faster than it could repeat their work ({error}). Start it again, with "
-                "more memory for each worker, and repeat the call."
+                f"Ray went away, or lost workers faster than it could repeat their work ({error}). Start it again, "
+                "with more memory for each worker, and repeat the call."
             ) from error
 
     def broadcast(self, value: Any) -> Any:
@@ -74,8 +73,12 @@ def open_ray(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
     import_extra("ray", "ray")
     if not hasattr(X, "materialize"):
         raise DSNAError(f"X is a {type(X).__name__}: a ray Dataset is needed.")
-    given = {"y": y, "sample_weight": weight, "groups": groups, "key": key}
-    roles = Roles(*(column_name(one, name) for name, one in given.items()))
+    roles = Roles(
+        column_name(y, "y"),
+        column_name(weight, "sample_weight"),
+        column_name(groups, "groups"),
+        column_name(key, "key"),
+    )
     engine = RayEngine()
     parts = X.materialize().to_numpy_refs()
     return Opened(engine, parts, roles, lambda batches: _collected(engine, batches))

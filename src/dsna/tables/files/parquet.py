@@ -50,8 +50,8 @@ class ParquetFile:
         source = source_of(path)
         if source.stream is not None or source.format() != "parquet":
             raise TableError(
-                f"{source.name}: only Parquet files can be read by slices. Remedy: write the table as Parquet, or train "
-                "on a part of it with --sample."
+                f"{source.name}: only Parquet files can be read by slices. Remedy: write the table as Parquet, or "
+                "train on a part of it with --sample."
             )
         try:
             lazy = pl.scan_parquet(source.name)
