@@ -109,9 +109,16 @@ def ask(shard: Shard, asked: Request) -> Answer:
     inside = np.arange(rows.shape[1]) < size[:, None]
     named = np.unique(rows[inside])
     rows[inside] = np.searchsorted(named, rows[inside])
-    of_rows = [np.asarray(a[named]) for a in (shard.number, Z, shard.label, shard.code, shard.fold, shard.trend)]
-    own = np.asarray(shard.Z[named]) if asked.own else np.empty((len(named), 0))
-    return Answer(rows, sums, size, met, MetRows(*of_rows, own))
+    met_rows = MetRows(
+        number=np.asarray(shard.number[named]),
+        Z=np.asarray(Z[named]),
+        label=np.asarray(shard.label[named]),
+        code=np.asarray(shard.code[named]),
+        fold=np.asarray(shard.fold[named]),
+        trend=np.asarray(shard.trend[named]),
+        own=np.asarray(shard.Z[named]) if asked.own else np.empty((len(named), 0)),
+    )
+    return Answer(rows, sums, size, met, met_rows)
 
 
 def merge(forest: Forest, asked: Request, answers: Sequence[Answer]) -> Found:

@@ -49,8 +49,9 @@ class Block(NamedTuple):
     def part(self, some: Any) -> Block:
         """Some of the rows."""
         fields = ("X", "y", "weight", "group", "key", "position")
-        rows = {name: getattr(self, name) for name in fields}
-        return self._replace(**{name: None if a is None else a[some] for name, a in rows.items()})
+        rows: dict[str, Any] = {name: getattr(self, name) for name in fields}
+        picked: dict[str, Any] = {name: None if a is None else a[some] for name, a in rows.items()}
+        return self._replace(**picked)
 
 
 def to_block(data: Any, roles: Roles, where: str) -> Block:
