@@ -14,9 +14,9 @@ import numpy as np
 
 from dsna import CostSensitiveForestClassifier, DSNAClassifier
 from dsna.distributed import DistributedDSNAClassifier
+from dsna.distributed.asking import answer, asked_of, prepare
 from dsna.distributed.blocks import Roles
 from dsna.distributed.engines.local import LocalEngine
-from dsna.distributed.estimators import answer, asked_of, prepare
 from dsna.distributed.placed import Passes
 from dsna.distributed.shards import ROWS
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from copy import copy
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._utils.errors import DSNAError
 from .._utils.parallel import writable
 from .._utils.sums import rowwise_product
+from ..forest.scaling import Scaling
 from ..forest.trees import Trees
 from ..neighbors.neighborhoods import Neighborhoods
+from .blocks import Roles, to_block
 from .shards import Shard
+
+BATCH = 2048  # queries that shards are asked about at once
 
 
 class Forest(NamedTuple):
@@ -147,3 +154,83 @@ def merge(forest: Forest, asked: Request, answers: Sequence[Answer]) -> Found:
         np.ascontiguousarray(chosen[:, :width]), np.ascontiguousarray(proximity[:, :width]), kept, vote
     )
     return Found(near, rows)
+
+
+class FoundIndex:
+    """The neighbours of a batch of queries, in the place of the index of an ordinary model."""
+
+    def __init__(self, index: Any, found: Found):
+        self.place, self.scaling, self.trees = index.place, index.scaling, index.trees
+        rows = found.rows
+        self.label, self.Z, self.fold = rows.label, rows.Z, rows.fold
+        self._near = found.near
+
+    def neighbors(self, scaled: np.ndarray, Q: np.ndarray, **_: Any) -> Neighborhoods:
+        """The neighbours, whatever is asked: it is asked for the same queries."""
+        return self._near
+
+
+class Core(NamedTuple):
+    """What answers queries, given what shards find: small, and the same on every worker."""
+
+    scaling: Scaling
+    model: Any  # an ordinary estimator, fitted on the sample
+    forest: Forest
+    features: tuple[str, ...] | None
+    n_rows: int  # of the table
+
+    def rows(self, data: Any, where: str) -> np.ndarray:
+        """Queries on the common scale; refused where they do not have the columns of the training rows."""
+        block = to_block(data, Roles(features=self.features), where)
+        width = len(self.scaling.offset)
+        if block.length and block.X.shape[1] != width:
+            raise DSNAError(f"{where} has {block.X.shape[1]} columns; the model was fitted on {width}.")
+        return self.scaling.transform(block.X).reshape(-1, width)
+
+    def view(self, found: Found) -> Any:
+        """The ordinary estimator with the neighbours of a batch of queries in place of its rows."""
+        view = copy(self.model)
+        view._index = FoundIndex(self.model._index, found)
+        if not hasattr(view, "classes_"):
+            known = self.model._index
+            kept = known.weight > 0
+            relevant = view._relevant(view._density, known.label[kept], known.weight[kept])
+            view._rarity, view._row_trend = relevant.rarity(found.rows.label), found.rows.trend
+        return view
+
+
+class Prepared(NamedTuple):
+    """A batch of queries on the common scale, and the request to the shards; one row of zeros where it is empty."""
+
+    X: np.ndarray
+    request: Request
+    is_empty: bool
+
+
+def prepare(core: Core, data: Any, batch: int, where: str) -> Prepared:
+    """A batch of the queries of a partition."""
+    X = core.rows(data, where)[batch * BATCH : (batch + 1) * BATCH]
+    is_empty = not len(X)
+    X = np.zeros((1, X.shape[1])) if is_empty else X
+    return Prepared(X, request(core.forest, *core.model._index.place(X)), is_empty)
+
+
+def asked_of(prepared: Prepared, shard: Any) -> Answer:
+    """What a shard answers to a batch."""
+    return ask(shard, prepared.request)
+
+
+def answer(core: Core, prepared: Prepared, method: str, options: Any, *found: Answer) -> Any:
+    """What a method of the ordinary estimator makes of the neighbours of a batch."""
+    neighbors = merge(core.forest, prepared.request, found)
+    view = core.view(neighbors)
+    if method == "explain":
+        if prepared.is_empty:
+            raise DSNAError("There are no rows to explain.")
+        why = view.explain(prepared.X)
+        return replace(why, rows=neighbors.rows.number[why.rows], n_train=(core.n_rows, core.n_rows))
+    if method == "predict_set":
+        made = core.model.in_set(view.predict_proba(prepared.X), **options)
+    else:
+        made = getattr(view, method)(prepared.X, **options)
+    return made[:0] if prepared.is_empty else made

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from copy import copy
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
@@ -14,85 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._utils.errors import DSNAError
 from ..classifier import DSNAClassifier
-from ..forest.scaling import Scaling
 from ..inspection.explanation import Explanation
 from ..neighbors.index import LEAF_ROWS
-from ..neighbors.neighborhoods import Neighborhoods
 from ..regressor import DSNARegressor
-from .asking import Answer, Forest, Found, Request, ask, merge, request
-from .blocks import Roles, to_block
+from .asking import BATCH, Core, answer, asked_of, prepare
 from .learning import learned
 from .placed import Passes, PlacedRows
 from .tables import Opened, open_table
-
-BATCH = 2048  # queries that shards are asked about at once
-
-
-class FoundIndex:
-    """The neighbours of a batch of queries, in the place of the index of an ordinary model."""
-
-    def __init__(self, index: Any, found: Found):
-        self.place, self.scaling, self.trees = index.place, index.scaling, index.trees
-        rows = found.rows
-        self.label, self.Z, self.fold = rows.label, rows.Z, rows.fold
-        self._near = found.near
-
-    def neighbors(self, scaled: np.ndarray, Q: np.ndarray, **_: Any) -> Neighborhoods:
-        """The neighbours, whatever is asked: it is asked for the same queries."""
-        return self._near
-
-
-class Core(NamedTuple):
-    """What answers queries, given what shards find: small, and the same on every worker."""
-
-    scaling: Scaling
-    model: Any  # an ordinary estimator, fitted on the sample
-    forest: Forest
-    features: tuple[str, ...] | None
-
-    def rows(self, data: Any, where: str) -> np.ndarray:
-        """Queries on the common scale; refused where they do not have the columns of the training rows."""
-        block = to_block(data, Roles(features=self.features), where)
-        width = len(self.scaling.offset)
-        if block.length and block.X.shape[1] != width:
-            raise DSNAError(f"{where} has {block.X.shape[1]} columns; the model was fitted on {width}.")
-        return self.scaling.transform(block.X).reshape(-1, width)
-
-    def view(self, found: Found) -> Any:
-        """The ordinary estimator with the neighbours of a batch of queries in place of its rows."""
-        view = copy(self.model)
-        view._index = FoundIndex(self.model._index, found)
-        if not hasattr(view, "classes_"):
-            known = self.model._index
-            kept = known.weight > 0
-            relevant = view._relevant(view._density, known.label[kept], known.weight[kept])
-            view._rarity, view._row_trend = relevant.rarity(found.rows.label), found.rows.trend
-        return view
-
-
-def prepare(core: Core, data: Any, batch: int, where: str) -> tuple[np.ndarray, Request]:
-    """A batch of queries on the common scale, and the request to the shards."""
-    X = core.rows(data, where)[batch * BATCH : (batch + 1) * BATCH]
-    return X, request(core.forest, *core.model._index.place(X))
-
-
-def asked_of(prepared: tuple[np.ndarray, Request], shard: Any) -> Answer:
-    """What a shard answers to a batch."""
-    return ask(shard, prepared[1])
-
-
-def answer(core: Core, prepared: tuple[np.ndarray, Request], method: str, options: Any, *found: Answer) -> Any:
-    """What a method of the ordinary estimator makes of the neighbours of a batch."""
-    X, asked = prepared
-    neighbors = merge(core.forest, asked, found)
-    view = core.view(neighbors)
-    if method == "predict_set":
-        return core.model.in_set(view.predict_proba(X), **options)
-    made = getattr(view, method)(X, **options)
-    if method == "explain":
-        n = core.model.n_rows_
-        return replace(made, rows=neighbors.rows.number[made.rows], n_train=(n, n))
-    return made
 
 
 class _Distributed(BaseEstimator):
@@ -153,9 +79,8 @@ class _Distributed(BaseEstimator):
         model, placed = learned(template, sample, placing, totals.classes)
         placed = placed.settled(model._index.space, getattr(model, "_trend", None) if not classification else None)
         forest = placed.forest._replace(trees=model._index.trees)
-        self._take(Core(totals.scaling, model, forest, totals.names), PlacedRows(placed.engine, placed.shards, forest))
-        self.n_rows_ = int(totals.offsets[-1])
-        model.n_rows_ = self.n_rows_
+        core = Core(totals.scaling, model, forest, totals.names, int(totals.offsets[-1]))
+        self._take(core, PlacedRows(placed.engine, placed.shards, forest))
         return self
 
     def _template(self) -> Any:
@@ -173,6 +98,7 @@ class _Distributed(BaseEstimator):
 
     def _take(self, core: Core, placed: PlacedRows) -> None:
         self._core, self._placed = core, placed
+        self.n_rows_ = core.n_rows
         self.n_features_in_ = len(core.scaling.offset)
         if core.features is not None:
             self.feature_names_in_ = np.array(core.features, dtype=object)

@@ -101,8 +101,7 @@ class Shard:
         leaf = self.leaf_of_entries[entries]
         order = np.lexsort((at, self.code[rows][at], leaf))
         of_rows = {name: np.ascontiguousarray(getattr(self, name)[rows]) for name in ROWS}
-        ptr = np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=len(self.leaf_ptr) - 1))])
-        return Shard(**of_rows, leaf_ptr=ptr.astype(np.int64), leaf_rows=at[order].astype(np.int32))
+        return Shard(**of_rows, leaf_ptr=_pointers(leaf, len(self.leaf_ptr) - 1), leaf_rows=at[order].astype(np.int32))
 
     @classmethod
     def join(cls, parts: Sequence[Shard]) -> Shard:
@@ -113,9 +112,9 @@ class Shard:
         leaf = np.concatenate([one.leaf_of_entries for one in parts])
         rows = np.concatenate([one.leaf_rows + start for one, start in zip(parts, first[:-1], strict=True)])
         order = np.argsort(leaf, kind="stable")
-        ptr = np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=len(parts[0].leaf_ptr) - 1))])
+        ptr = _pointers(leaf, len(parts[0].leaf_ptr) - 1)
         of_rows = {name: np.concatenate([getattr(one, name) for one in parts]) for name in ROWS}
-        return cls(**of_rows, leaf_ptr=ptr.astype(np.int64), leaf_rows=rows[order].astype(np.int32))
+        return cls(**of_rows, leaf_ptr=ptr, leaf_rows=rows[order].astype(np.int32))
 
 
 ROWS = ("Z", "label", "code", "weight", "draw", "number", "fold", "trend")
@@ -155,32 +154,57 @@ def place(data: Any, number: int, placement: Placement) -> tuple[Shard, LeafSums
     hashes = hash_rows(block, int(totals.offsets[number]), placement.seed)
     fold = placement.folds.folds(hashes.number, hashes.fold)
     X = totals.scaling.transform(block.X).reshape(len(block.X), totals.width)
-    reached = np.concatenate(
-        [np.empty((0, trees.n_trees), np.int32), *(trees.apply(X[p]) for p in chunks(len(X), _AT_ONCE))]
-    )
-    row, tree = np.nonzero(~trees.left_out.T[fold]) if len(X) else (np.empty(0, np.int64),) * 2
-    leaf, row = reached[row, tree].astype(np.int64), row.astype(np.int32)
-    sums = _leaf_sums(leaf, row, totals, trees.n_leaves, (y, code, block.weight))
-    share = placement.largest_share(sums.counts)
-    some = hashes.draw[row] < share[leaf, code[row]]
-    leaf, row = leaf[some], row[some]
-    order = np.argsort(leaf, kind="stable")
-    ptr = np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=trees.n_leaves))]).astype(np.int64)
+    reached = np.empty((len(X), trees.n_trees), dtype=np.int32)
+    sums = _leaf_sums(_entries(reached[:0], fold[:0], trees), totals, trees.n_leaves, (y, code, block.weight))
+    parts = list(chunks(len(X), _AT_ONCE))
+    for part in parts:
+        reached[part] = trees.apply(X[part])
+        of_rows = (y[part], code[part], block.weight[part])
+        sums = add_sums(sums, _leaf_sums(_entries(reached[part], fold[part], trees), totals, trees.n_leaves, of_rows))
+    share, draw = placement.largest_share(sums.counts), hashes.draw
+    leaves, rows = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int32)]
+    for part in parts:
+        leaf, row = _entries(reached[part], fold[part], trees)
+        row += part.start
+        some = draw[row] < share[leaf, code[row]]
+        leaves.append(leaf[some])
+        rows.append(row[some])
+    leaf, row = np.concatenate(leaves), np.concatenate(rows)
     label = (code if totals.classes is not None else y).astype(np.float64)[:, None]
-    every = Shard(
-        X, label, code.astype(np.int64), block.weight, hashes.draw, hashes.number, fold, np.empty((len(X), 0)),
-        ptr, row[order],
-    )  # fmt: skip
-    return every.kept(np.arange(len(order))), sums
+    shard = Shard(
+        Z=X,
+        label=label,
+        code=code.astype(np.int64),
+        weight=block.weight,
+        draw=draw,
+        number=hashes.number,
+        fold=fold,
+        trend=np.empty((len(X), 0)),
+        leaf_ptr=_pointers(leaf, trees.n_leaves),
+        leaf_rows=row[np.argsort(leaf, kind="stable")],
+    )
+    return shard, sums
+
+
+def _entries(reached: np.ndarray, fold: np.ndarray, trees: Trees) -> tuple[np.ndarray, np.ndarray]:
+    """Leaf and row of each entry: a row enters the leaves of the trees that do not leave out its fold."""
+    seen = ~trees.left_out.T[fold]
+    return reached[seen], np.nonzero(seen)[0].astype(np.int32)
+
+
+def _pointers(leaf: np.ndarray, n_leaves: int) -> np.ndarray:
+    """(leaves + 1,) where the entries of each leaf begin."""
+    return np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=n_leaves))]).astype(np.int64)
 
 
 def _leaf_sums(
-    leaf: np.ndarray, row: np.ndarray, totals: Totals, n_leaves: int, of_rows: tuple[np.ndarray, ...]
+    entries: tuple[np.ndarray, np.ndarray], totals: Totals, n_leaves: int, of_rows: tuple[np.ndarray, ...]
 ) -> LeafSums:
     """Sums over entries (leaf, row), given targets, strata and weights of the rows."""
+    leaf, row = entries
     y, code, weight = of_rows
     shape = (n_leaves, totals.n_strata)
-    at = leaf * totals.n_strata + code[row]
+    at = leaf.astype(np.int64) * totals.n_strata + code[row]
     counts = np.bincount(at, minlength=shape[0] * shape[1]).reshape(shape)
     if totals.classes is not None:
         return LeafSums(counts, np.bincount(at, weights=weight[row], minlength=counts.size).reshape(shape))
@@ -191,10 +215,12 @@ def _leaf_sums(
 
 def thin(placement: Placement, sums: LeafSums, *parts: Shard) -> Shard:
     """One shard of what partitions offered, with the rows that leaves keep of all that reach them."""
-    shard = Shard.join(parts)
     share = placement.kept_share(sums.counts)
-    some = shard.draw[shard.leaf_rows] < share[shard.leaf_of_entries, shard.code[shard.leaf_rows]]
-    return shard.kept(np.flatnonzero(some))
+    kept = []
+    for part in parts:
+        some = part.draw[part.leaf_rows] < share[part.leaf_of_entries, part.code[part.leaf_rows]]
+        kept.append(part.kept(np.flatnonzero(some)))
+    return Shard.join(kept)
 
 
 def leaf_weights(shard: Shard) -> np.ndarray:

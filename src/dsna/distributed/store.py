@@ -18,7 +18,7 @@ from ..forest.scaling import Scaling
 from ..io import load as load_model
 from ..io import save as save_model
 from .arrays_file import StoredShard, StoreError, check_file, read_arrays, sha256_of, store_shard, write_arrays
-from .asking import Forest
+from .asking import Core, Forest
 from .engines.local import LocalEngine, opened
 from .placed import PlacedRows
 
@@ -90,13 +90,9 @@ def _version() -> str:
 
 
 def _save_estimator(model: Any, encoder: Any, path: Path) -> None:
-    from copy import copy
-
     from sklearn.pipeline import Pipeline
 
-    plain = copy(model)
-    vars(plain).pop("n_rows_", None)
-    save_model(plain if encoder is None else Pipeline([("columns", encoder), ("model", plain)]), path)
+    save_model(model if encoder is None else Pipeline([("columns", encoder), ("model", model)]), path)
 
 
 def is_store(path: str | os.PathLike[str]) -> bool:
@@ -165,8 +161,8 @@ def load_with_encoder(folder: str | os.PathLike[str]) -> tuple[Any, Any]:
     model = kind(**manifest["parameters"])
     forest = Forest(index.trees, index.leaf_value, arrays["leaf_total"], arrays["rarity"], index.max_neighbors)
     features = None if manifest["features"] is None else tuple(manifest["features"])
-    model._take(estimators.Core(scaling, ordinary, forest, features), PlacedRows(LocalEngine(), stored, forest))
-    model.n_rows_ = ordinary.n_rows_ = manifest["rows"]
+    core = Core(scaling, ordinary, forest, features, manifest["rows"])
+    model._take(core, PlacedRows(LocalEngine(), stored, forest))
     return model, encoder
 
 

@@ -19,8 +19,8 @@ def frame(n=600, seed=0):
     size = rng.normal(size=n)
     town = rng.choice(["Ulm", "Bonn", None], n)
     rare = np.where(size + (town == "Ulm") + 0.3 * rng.normal(size=n) > 1.9, "yes", "no")
-    columns = {"size": size, "town": town, "noise": rng.normal(size=n), "rent": np.exp(size), "rare": rare}
-    return pl.DataFrame(columns)
+    columns = {"size": size, "town": town.tolist(), "noise": rng.normal(size=n), "rent": np.exp(size)}
+    return pl.DataFrame({**columns, "rare": rare.tolist()})
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from .source import TableError, source_of
 from .table import FileTable, ReadOptions, typed_table, unreadable
 from .typed import Typing, typed_frame
 
-_SLICE_BYTES = 1 << 25
+_SLICE_BYTES, _SLICE_ROWS = 1 << 25, 25_000
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ParquetFile:
     @property
     def slice_rows(self) -> int:
         """Rows that are read at once."""
-        return int(np.clip(_SLICE_BYTES // (8 * max(1, self.columns)), 1000, 250_000))
+        return int(np.clip(_SLICE_BYTES // (8 * max(1, self.columns)), 1000, _SLICE_ROWS))
 
     def starts(self) -> Iterator[int]:
         """First row of each slice."""
