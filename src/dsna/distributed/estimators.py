@@ -160,6 +160,11 @@ class _Distributed(BaseEstimator):
         why: Explanation = opened.engine.gather(batches[0])[0]
         return why
 
+    @property
+    def model_(self) -> Any:
+        """The ordinary estimator of the sample."""
+        return self._core.model
+
     def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model as a folder: one file for each shard, the ordinary estimator, and a manifest.
 
@@ -196,7 +201,7 @@ class DistributedDSNAClassifier(ClassifierMixin, _Distributed):
     sample_size : int, default=50000
         Rows that trees are grown on, rare classes whole where they fit, each row weighted by those it stands for.
     shard_rows : int, default=250000
-        Rows of the partitions that one shard is made of, about; it holds those that leaves keep.
+        Rows of a shard, about. Only rows that leaves keep are on shards.
     store : path or None, default=None
         Folder for shards on one machine, which are read as mapped files; None keeps them in memory. On a cluster they
         are in the memory of the workers.
@@ -239,11 +244,6 @@ class DistributedDSNAClassifier(ClassifierMixin, _Distributed):
     def class_prior_(self) -> np.ndarray:
         """Share of each class in all rows."""
         return np.asarray(self._core.model.class_prior_)
-
-    @property
-    def model_(self) -> Any:
-        """The ordinary estimator of the sample."""
-        return self._core.model
 
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities, in the order of ``classes_``.
@@ -308,11 +308,6 @@ class DistributedDSNARegressor(RegressorMixin, _Distributed):
     """
 
     _ordinary = DSNARegressor
-
-    @property
-    def model_(self) -> Any:
-        """The ordinary estimator of the sample."""
-        return self._core.model
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
         """Intervals that hold the target; see ``DSNARegressor.predict_interval``.

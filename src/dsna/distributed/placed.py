@@ -13,7 +13,7 @@ from .asking import Forest, Found, Request, ask, merge
 from .blocks import Roles
 from .count import Totals, add_up, count_ranges, summarize
 from .sampling import FoldRule, Sample, offer, quotas, settle_sample
-from .shards import Placement, add_sums, leaf_weights, place, settle, thin
+from .shards import Placement, add_sums, joined_shard, leaf_weights, place, settle, thin
 
 
 class Engine(Protocol):
@@ -110,17 +110,24 @@ class Passes:
             offered.append(engine.submit(_first, pair))
             own = engine.submit(_second, pair)
             sums = own if sums is None else engine.submit(add_sums, sums, own)
-        shards = [engine.submit(thin, placement, sums, *(offered[k] for k in group)) for group in self._groups(totals)]
-        kept = engine.gather([engine.submit(leaf_weights, shard) for shard in shards])
+        thinned = [
+            engine.submit(thin, placement, sums, *(offered[k] for k in group))
+            for group in self._groups(np.diff(totals.offsets))
+        ]
+        # Of many rows, leaves keep few: shards of few rows are joined, for every shard costs time when it is asked.
+        groups = self._groups(engine.gather([engine.submit(_rows_of, shard) for shard in thinned]))
         engine.release(offered)
+        shards = [engine.submit(joined_shard, *(thinned[k] for k in group)) for group in groups]
+        kept = engine.gather([engine.submit(leaf_weights, shard) for shard in shards])
+        engine.release(thinned)
         leaf_value = engine.gather([sums])[0].values(totals)
         return PlacedRows(engine, shards, Forest(trees, leaf_value, np.sum(kept, axis=0), rarity_of(totals), most[1]))
 
-    def _groups(self, totals: Totals) -> list[list[int]]:
-        """Partitions that make up a shard each, one after another."""
+    def _groups(self, sizes: Any) -> list[list[int]]:
+        """Parts, given their rows, that make up a shard each, one after another."""
         groups: list[list[int]] = [[]]
         rows = 0
-        for k, n in enumerate(np.diff(totals.offsets)):
+        for k, n in enumerate(sizes):
             if groups[-1] and rows + n > self.shard_rows:
                 groups.append([])
                 rows = 0

@@ -223,6 +223,11 @@ def thin(placement: Placement, sums: LeafSums, *parts: Shard) -> Shard:
     return Shard.join(kept)
 
 
+def joined_shard(*parts: Shard) -> Shard:
+    """Shards one after another."""
+    return Shard.join(parts)
+
+
 def leaf_weights(shard: Shard) -> np.ndarray:
     """(leaves,) weight of the rows of a shard that each leaf keeps."""
     weight = shard.weight[shard.leaf_rows]

@@ -13,7 +13,7 @@ from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..blocks import Roles
 from ..tables import Opened, column_name
-from .local import opened
+from .local import joined, with_opened
 
 _ROLE = "dsna {}"  # columns that are added to a frame
 
@@ -38,7 +38,7 @@ class DaskEngine:
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """A future."""
-        return self.client.submit(_with_opened, function, *arguments, pure=False)
+        return self.client.submit(with_opened, function, *arguments, pure=False)
 
     def gather(self, handles: Iterable[Any]) -> list[Any]:
         """Results of futures."""
@@ -54,10 +54,6 @@ class DaskEngine:
 
     def release(self, handles: Iterable[Any]) -> None:
         """Dask forgets what nobody refers to."""
-
-
-def _with_opened(function: Callable[..., Any], *arguments: Any) -> Any:
-    return function(*(opened(one) for one in arguments))
 
 
 def _same(value: Any) -> Any:
@@ -122,15 +118,11 @@ def _collected(engine: DaskEngine, batches: list[list[Any]]) -> Any:
     """A dask Array of what the batches of all partitions hold, one chunk for each partition."""
     da: Any = import_extra("dask.array", "dask")
     delayed: Any = import_extra("dask", "dask").delayed
-    joined = [engine.submit(_joined, *one) for one in batches]
-    about = engine.gather([engine.submit(_shape, one) for one in joined])
+    parts = [engine.submit(joined, *one) for one in batches]
+    about = engine.gather([engine.submit(_shape, one) for one in parts])
     dtype = np.result_type(*(dtype for _, dtype in about))
-    parts = [da.from_delayed(delayed(one), shape, dtype) for one, (shape, _) in zip(joined, about, strict=True)]
-    return da.concatenate(parts)
-
-
-def _joined(*parts: Any) -> Any:
-    return np.concatenate(parts)
+    chunks = [da.from_delayed(delayed(one), shape, dtype) for one, (shape, _) in zip(parts, about, strict=True)]
+    return da.concatenate(chunks)
 
 
 def _shape(array: Any) -> tuple[tuple[int, ...], Any]:

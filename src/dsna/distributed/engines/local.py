@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..arrays_file import StoredShard, store_shard
 from ..shards import Shard
 
@@ -33,7 +35,7 @@ class LocalEngine:
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function; shards that it returns are put into the folder."""
-        return self._kept(function(*(opened(one) for one in arguments)))
+        return self._kept(with_opened(function, *arguments))
 
     def _kept(self, result: Any) -> Any:
         if isinstance(result, tuple) and type(result) is tuple:
@@ -56,6 +58,16 @@ class LocalEngine:
             if isinstance(one, StoredShard):
                 with suppress(OSError):  # where a mapped file cannot be removed, the folder is, later
                     one.path.unlink()
+
+
+def with_opened(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function with shards in place of the files that hold them."""
+    return function(*(opened(one) for one in arguments))
+
+
+def joined(*parts: np.ndarray) -> np.ndarray:
+    """Answers one after another."""
+    return np.concatenate(parts)
 
 
 def opened(argument: Any) -> Any:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
 from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..blocks import Roles
 from ..tables import Opened, column_name
-from .local import opened
+from .local import joined, with_opened
 
 _RETRIES = 3
 
@@ -35,7 +33,7 @@ class RayEngine:
         import ray
 
         if self._run is None:
-            self._run = ray.remote(max_retries=_RETRIES)(_with_opened)
+            self._run = ray.remote(max_retries=_RETRIES)(with_opened)
         return self._run.remote(function, *arguments)
 
     def gather(self, handles: Iterable[Any]) -> list[Any]:
@@ -64,10 +62,6 @@ class RayEngine:
         """Ray forgets what nobody refers to."""
 
 
-def _with_opened(function: Callable[..., Any], *arguments: Any) -> Any:
-    return function(*(opened(one) for one in arguments))
-
-
 def open_ray(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
     """A ray Dataset; target, weights and groups are columns of it."""
     import_extra("ray", "ray")
@@ -88,13 +82,9 @@ def _collected(engine: RayEngine, batches: list[list[Any]]) -> Any:
     """A ray Dataset of what the batches of all partitions hold, in a column ``data``."""
     import ray.data
 
-    joined = [engine.submit(_joined, *one) for one in batches]
-    engine.gather([engine.submit(_rows, one) for one in joined])
-    return ray.data.from_numpy_refs(joined)
-
-
-def _joined(*parts: Any) -> Any:
-    return np.concatenate(parts)
+    parts = [engine.submit(joined, *one) for one in batches]
+    engine.gather([engine.submit(_rows, one) for one in parts])
+    return ray.data.from_numpy_refs(parts)
 
 
 def _rows(array: Any) -> int:
