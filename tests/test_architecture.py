@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "dsna"
 STAGES = (
     "_kernels", "_utils", "approximation", "forest", "neighbors", "trend", "prediction", "metrics", "tables",
     "model_selection", "inspection", "training", "base", "classification", "classifier", "regression", "uncertainty",
-    "regressor", "presets", "report", "io", "app", "serve", "vision", "studies", "cli", "__main__",
+    "regressor", "presets", "report", "io", "distributed", "app", "serve", "vision", "studies", "cli", "__main__",
 )  # fmt: skip
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 _MOST_LINES, _MOST_FILES, _MOST_PARAMETERS = 400, 12, 7

@@ -50,6 +50,17 @@ grown.add_samples(plain[:3], classes[:3])
 grown.predict(plain)
 dsna.DSNAClassifier(RandomForestClassifier(5, random_state=0)).fit(plain, classes).predict(plain)
 
+from dsna.distributed import DistributedDSNAClassifier, DistributedDSNARegressor
+
+with tempfile.TemporaryDirectory() as folder:
+    for k, store in enumerate((None, Path(folder))):  # in memory, and mapped read-only
+        for kind, ordinary, y in (
+            (DistributedDSNAClassifier, dsna.DSNAClassifier(forests[0]), classes),
+            (DistributedDSNARegressor, dsna.DSNARegressor(forests[1], metric="euclidean", max_neighbors=None), labels),
+        ):
+            parts = [(arrays[k], y), (read_only[:9], y[:9])]
+            kind(ordinary, sample_size=100, store=store).fit(parts, None).predict(plain)
+
 from dsna.vision.datasets import load_bsds500
 from dsna.vision.edges import EdgeDetector, TwoLevelDetector, load_detector
 from tests.vision.boundary_folders import scene, write_bsds
@@ -95,7 +106,7 @@ def test_each_kernel_has_one_signature():
     found = json.loads(run.stdout.splitlines()[-1])
     assert {"grow_tree", "route", "gather", "approximate"} <= set(found)
     used = {name: signatures for name, signatures in found.items() if signatures}
-    assert {"grow_tree", "route", "gather", "approximate"} <= set(used)
+    assert {"grow_tree", "route", "gather", "approximate", "meet", "best_of_shards"} <= set(used)
     assert {"cut_masks", "look_up", "look_up_bins", "outlines", "grow_structured"} <= set(used)
     assert {"route_patches", "cast_votes", "bend_axes", "describe_ring", "add_trees"} <= set(used)
     assert {name: s for name, s in used.items() if len(s) > 1} == {}

@@ -64,6 +64,9 @@ def _classify() -> None:
     approximation = Approximation(n_clusters=2, hull_energy=0.9)
     model = DSNAClassifier(CostSensitiveForestClassifier(3), approximation, random_state=0)
     model.fit(X, score > 0.8).predict(X)
+    from ..distributed import DistributedDSNAClassifier
+
+    DistributedDSNAClassifier(model, sample_size=100).fit([(X, score > 0.8)], None).predict(X)
 
 
 def _regress() -> None:

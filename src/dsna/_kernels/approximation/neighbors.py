@@ -42,6 +42,20 @@ def _nearest_first(away, row):
 
 
 @kernel
+def sort_by_row(rank, met, n):
+    """Bring the first n entries into the order of their rows, so that equal ranks come in one order in any case."""
+    row = np.empty(n)
+    old = np.empty(n)
+    for k in range(n):
+        row[k] = met[k]
+        old[k] = rank[k]
+    order = order_of(row)
+    for k in range(n):
+        met[k] = np.int64(row[order[k]])
+        rank[k] = old[order[k]]
+
+
+@kernel
 def _kth_of_many(values, n, k):
     """As ``kth_smallest``, for many values of which a small k is asked: only those of one bucket are compared."""
     low = values[0]
@@ -69,7 +83,10 @@ def _kth_of_many(values, n, k):
 
 @kernel
 def _keep_best(rank, met, n, most, spare, Z, q):
-    """Bring the ``most`` entries of lowest rank to the front; those that tie with the last go by distance from q."""
+    """Bring the ``most`` entries of lowest rank to the front; those that tie with the last go by distance from q.
+
+    Returns from where on entries are in the order of their distances.
+    """
     for k in range(n):
         spare[k] = rank[k]
     bound = _kth_of_many(spare, n, most - 1)
@@ -96,6 +113,8 @@ def _keep_best(rank, met, n, most, spare, Z, q):
         for k in range(tied - kept):
             met[kept + k] = tied_met[order[k]]
             rank[kept + k] = tied_rank[order[k]]
+        return kept
+    return most
 
 
 @kernel
@@ -160,11 +179,13 @@ def gather(leaves, fold, left_out, leaf_ptr, leaf_rows, row_fold, row_weight, ra
                 sums[row] += share
         for k in range(n_met):
             rank[k] = -sums[met[k]]
+        settled = n_met
         if n_met > M:
             for k in range(n_met):
                 rank[k] *= rarity[met[k]]
-            _keep_best(rank, met, n_met, M, spare, Z, Q[i])
+            settled = _keep_best(rank, met, n_met, M, spare, Z, Q[i])
         size[i] = min(n_met, M)
+        sort_by_row(rank, met, settled)
         order = order_of(rank[: size[i]])
         for k in range(size[i]):
             rows[i, k] = met[order[k]]

@@ -96,12 +96,16 @@ def predict(
     - `zstd -dc big.csv.zst | dsna predict fraud.dsna - -o - | gzip > answers.csv.gz`
     """
     with exit_on_user_error("predict", REMEDY, "Nothing was written."):
-        check_readable(model)
+        on_disk = (model / "manifest.json").is_file()
+        if not on_disk:
+            check_readable(model)
         check_new(force, output)
         options = read_options(separator, decimal, encoding, no_header, types)
         chosen = chosen_decision(decision, costs)
         from ...app.predict import Answerer, PredictOptions, decide_anew, load_model
 
+        if on_disk:
+            from ...app.out_of_core import load_folder as load_model
         found = decide_anew(load_model(model), chosen, balance_of(balance))
         found.steps[-1][1].set_params(n_jobs=jobs)
         asked = PredictOptions(explain=explain, coverage=coverage, columns=names(columns))

@@ -38,7 +38,7 @@ from .options import (
 if TYPE_CHECKING:
     from ...app.page import PageOptions
     from ...app.train import Trained, TrainOptions
-    from ...tables import FileTable
+    from ...tables import FileTable, ReadOptions
 
 
 class Task(StrEnum):
@@ -102,6 +102,14 @@ def train(
         bool,
         flag("--no-rows", "Leave the rows' own values out of the file; explanations then give numbers of rows only."),
     ] = False,
+    out_of_core: Annotated[
+        bool,
+        flag(
+            "--out-of-core",
+            "Train on all rows of a Parquet file that does not fit into memory; -o names a folder. On its own where "
+            "the file is too large.",
+        ),
+    ] = False,
     report: Report = None,
     jobs: Jobs = 1,
     seed: Seed = 0,
@@ -130,9 +138,10 @@ def train(
     - `dsna train payments.csv --target fraud -o fraud.dsna --costs 20:1` : a miss costs 20 times an alarm
 
     - `dsna train big.parquet --target y -o y.dsna --sample 20000 --types zip=category`
+
+    - `dsna train huge.parquet --target y -o y.model --out-of-core` : all rows, a slice at a time
     """
     with exit_on_user_error("train", REMEDY, UNTOUCHED):
-        check_new(force, output, report)
         options = read_options(separator, decimal, encoding, no_header, types)
         chosen = chosen_decision(decision, costs)
         from ...app.train import TrainOptions
@@ -140,10 +149,7 @@ def train(
         from ...io import save
         from ...tables import read_file
 
-        table = read_file(data, options)
         out = Output(as_json)
-        out.line(f"{table.name}: {table.frame.height} rows, {table.frame.width} columns")
-        out.lines("As it was read:", table.notes)
         how = TrainOptions(
             target=target,
             task=task.value if task else None,
@@ -159,6 +165,13 @@ def train(
             jobs=jobs,
             verbose=verbosity(),
         )
+        if out_of_core or (sample is None and _is_too_large(out, data)):
+            _train_on_disk(out, data, output, how, options, force, report)
+            return
+        check_new(force, output, report)
+        table = read_file(data, options)
+        out.line(f"{table.name}: {table.frame.height} rows, {table.frame.width} columns")
+        out.lines("As it was read:", table.notes)
         with noted(out):
             trained = fit(table, how)
         tell(out, trained, how)
@@ -171,6 +184,47 @@ def train(
         out.put(model=str(output), report=None if report is None else str(report))
         _advise(out, data, output, report, trained)
         out.end()
+
+
+def _is_too_large(out: Output, data: Path) -> bool:
+    """Whether a file is too large to train on in memory; says so."""
+    from ..._utils.atomic import reading_problem
+    from ...app.out_of_core import is_too_large
+
+    if reading_problem(data) or not is_too_large(data):
+        return False
+    out.line(f"{data}: too large for the memory at hand, so it is trained on out of core, as --out-of-core says.")
+    return True
+
+
+def _train_on_disk(
+    out: Output, data: Path, output: Path, how: TrainOptions, options: ReadOptions, force: bool, report: Path | None
+) -> None:
+    """Train by slices, into a folder."""
+    from ..._utils.atomic import check_outputs, check_readable
+    from ...app.out_of_core import train_to_folder
+
+    check_readable(data)
+    check_outputs(folders=[output])
+    if report is not None:
+        raise DSNAError("--report needs all rows in memory. Remedy: leave it out, or train with --sample.")
+    if output.exists() and not force:
+        raise DSNAError(f"{output}: there already. Remedy: --force overwrites it, or choose another name.")
+    with noted(out):
+        trained = train_to_folder(data, how, options, output, force)
+    ordinary, rows = trained.model.model_, trained.model.n_rows_
+    out.line(f"{data}: {rows} rows with a target")
+    out.lines("What was made of it:", trained.notes)
+    name = "balanced accuracy" if hasattr(ordinary, "classes_") else "R2"
+    score = ordinary.oob_balanced_accuracy_ if hasattr(ordinary, "classes_") else ordinary.oob_score_
+    out.line()
+    out.line(f"Held-out rows, weighted to stand for all: {name} {score:.3f} on {len(ordinary.oob_rows_)} rows")
+    out.line(f"Model: {output}, a folder; move it as a whole")
+    out.line("Next:")
+    out.line(f"  dsna predict {shlex.quote(str(output))} new.parquet -o answers.csv")
+    out.put(rows=rows, notes=trained.notes, model=str(output), task=trained.rows.target.task, target=how.target)
+    out.put(scores={name: score}, held_out_rows=len(ordinary.oob_rows_))
+    out.end()
 
 
 def tell(out: Output, trained: Trained, how: TrainOptions) -> None:

@@ -159,7 +159,7 @@ def read_file(path: str | os.PathLike[str], options: ReadOptions | None = None) 
         if form == "csv":
             return _read_delimited(source, options)
         with source.opened() as stream:
-            return _finished(source.name, _read_binary(stream, form, source.name), None, [], options, ".")
+            return typed_table(source.name, _read_binary(stream, form, source.name), None, [], options, ".")
 
 
 class TextFile(NamedTuple):
@@ -189,10 +189,10 @@ def _read_delimited(source: Source, options: ReadOptions) -> FileTable:
     text.reader.refuse()
     frame = pl.concat([block.frame for block in text.blocks])
     lines = np.concatenate([block.lines for block in text.blocks])
-    return _finished(source.name, frame, lines, text.notes, options, text.reader.dialect.separator)
+    return typed_table(source.name, frame, lines, text.notes, options, text.reader.dialect.separator)
 
 
-def _finished(
+def typed_table(
     name: str, frame: pl.DataFrame, lines: np.ndarray | None, notes: list[str], options: ReadOptions, separator: str
 ) -> FileTable:
     """The table with typed columns."""

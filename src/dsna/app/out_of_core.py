@@ -1,0 +1,174 @@
+"""Training on a Parquet file that does not fit into memory, and predicting with the folder that this makes."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from copy import copy
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .._utils.errors import DSNAError
+from ..distributed import DistributedDSNAClassifier, DistributedDSNARegressor
+from ..distributed.store import load_with_encoder, save
+from ..tables import ReadOptions
+from ..tables.files.parquet import ParquetFile
+from .target import read_target
+from .train import Rows, TrainOptions, build, choose_rows
+
+LOOKED_AT = 50_000  # rows from which types, categories and fills are learned
+_COPIES = 12  # of the table as numbers, that training in memory takes at its peak
+_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+class Slice:
+    """Some rows of a file, read and encoded whenever they are needed."""
+
+    def __init__(self, file: ParquetFile, begin: int, rows: Rows, encoder: Any, options: TrainOptions):
+        self.file, self.begin, self.encoder = file, begin, encoder
+        self.target, self.task, self.groups = options.target, rows.target.task, options.groups
+
+    def read(self) -> tuple[Any, ...]:
+        """Features, targets, no weights, and groups."""
+        types = {**self.encoder.types_}
+        table = self.file.slice(self.begin, self.file.slice_rows, types, ReadOptions())
+        if table.frame[self.target].null_count() == table.frame.height:
+            return np.empty((0, len(self.encoder.get_feature_names_out()))), np.empty(0), None, None
+        target = read_target(table, self.target, self.task, several=False)
+        frame = table.frame[target.rows]
+        groups = None if self.groups is None else frame[self.groups].cast(str).fill_null("").to_numpy()
+        return self.encoder.transform(frame), target.values, None, groups
+
+
+class TrainedOnDisk(NamedTuple):
+    """A model of all rows of a file, what reads its columns, and what was noted."""
+
+    model: Any
+    encoder: Any
+    rows: Rows  # the sample that columns were learned from
+    notes: list[str]
+
+
+def memory_allowed() -> int:
+    """Bytes that this process may use: the memory of the machine, or what its control group leaves.
+
+    Examples
+    --------
+    >>> memory_allowed() > 0
+    True
+    """
+    allowed = 1 << 62
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        allowed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for path in _LIMITS:
+        try:
+            text = Path(path).read_text("utf-8").strip()
+        except OSError:
+            continue
+        allowed = min(allowed, int(text)) if text.isdigit() else allowed
+    return allowed
+
+
+def is_too_large(path: str | os.PathLike[str]) -> bool:
+    """Whether a Parquet file would take more memory in training than there is; other files are never too large here."""
+    if not str(path).endswith((".parquet", ".pq")):
+        return False
+    file = ParquetFile.open(path)
+    return _COPIES * 8 * file.rows * file.columns > memory_allowed()
+
+
+def train_on_disk(
+    path: str | os.PathLike[str], options: TrainOptions, read: ReadOptions, store: Path, *, sample_size: int = 50_000
+) -> TrainedOnDisk:
+    """Train on a Parquet file by slices, with the rows of leaves in files of a folder.
+
+    Parameters
+    ----------
+    path : the file.
+    options : how to train; ``sample`` and ``keep_rows`` are not used.
+    read : types of columns, where these are named.
+    store : folder for the rows, which must stay until the model is saved.
+    sample_size : rows that trees are grown on.
+    """
+    file = ParquetFile.open(path)
+    table = file.sample(LOOKED_AT, options.seed, read)
+    rows = choose_rows(table, options)
+    pipeline = build(rows, options, {name: kind.spec for name, kind in table.types.items()})
+    encoder, template = pipeline.steps[0][1].set_params(keep_rows=False), pipeline.steps[1][1]
+    encoder.fit(rows.frame)
+    kind = DistributedDSNAClassifier if rows.target.task == "classification" else DistributedDSNARegressor
+    model = kind(template, sample_size=sample_size, store=store, verbose=options.verbose)
+    slices = [Slice(file, begin, rows, encoder, options) for begin in file.starts()]
+    model.fit(slices, None)
+    notes = [*table.notes, *rows.notes, *encoder.notes_]
+    notes.append(
+        f"columns were learned from {table.frame.height:,} rows, trees were grown on {sample_size:,} at most, rare "
+        f"ones first; all {model.n_rows_:,} rows with a target are in the leaves"
+    )
+    return TrainedOnDisk(model, encoder, rows, notes)
+
+
+def train_to_folder(
+    path: str | os.PathLike[str], options: TrainOptions, read: ReadOptions, folder: Path, overwrite: bool
+) -> TrainedOnDisk:
+    """Train by slices, and save the model to a folder; rows wait beside it meanwhile."""
+    with tempfile.TemporaryDirectory(prefix=".dsna-", dir=folder.absolute().parent, ignore_cleanup_errors=True) as rows:
+        trained = train_on_disk(path, options, read, Path(rows))
+        save(trained.model, folder, overwrite, trained.encoder)
+    return trained
+
+
+class OnDisk:
+    """A distributed model with the names that an ``Answerer`` asks an ordinary one by."""
+
+    def __init__(self, model: Any):
+        self.model = model
+        self._ordinary = model.model_
+        self._regions = getattr(self._ordinary, "_regions", None)
+        self.trend_ = self._ordinary.trend_
+        if hasattr(model, "classes_"):
+            self.classes_, self._by_votes, self._gain = model.classes_, self._ordinary._by_votes, self._ordinary._gain
+            self.in_set, self.predict_proba = self._ordinary.in_set, model.predict_proba
+            counts = np.ceil(1e6 * model.class_prior_).astype(np.int64)
+            self._code = np.repeat(np.arange(len(counts)), counts)  # which class is rare, to those who count
+        self.predict, self.explain = model.predict, model.explain
+
+    def set_params(self, n_jobs: int) -> OnDisk:
+        """Threads for the approximations."""
+        self._ordinary.set_params(n_jobs=n_jobs)
+        return self
+
+    def predict_interval(self, X: np.ndarray, coverage: float, return_prediction: bool) -> tuple[Any, Any]:
+        """Intervals and predictions."""
+        return self.model.predict_interval(X, coverage), self.model.predict(X)
+
+    def is_extrapolated(self, X: np.ndarray) -> np.ndarray:
+        """Which queries lie past the training rows along the trend."""
+        return np.asarray(self._ordinary.is_extrapolated(self.model._core.scaling.transform(X)))
+
+    def with_decision(self, decision: Any = None, *, balance: float | None = None) -> OnDisk:
+        """The same model with another decision."""
+        return self._view(self._ordinary.with_decision(decision, balance=balance))
+
+    def with_settings(self, **settings: Any) -> OnDisk:
+        """The same model under other settings."""
+        return self._view(self._ordinary.with_settings(**settings))
+
+    def _view(self, ordinary: Any) -> OnDisk:
+        view = copy(self.model)
+        view._core = view._core._replace(model=ordinary)
+        return OnDisk(view)
+
+
+def load_folder(path: str | os.PathLike[str]) -> Pipeline:
+    """A pipeline that reads tables, from the folder of a model that was trained out of core."""
+    model, encoder = load_with_encoder(path)
+    if encoder is None:
+        raise DSNAError(
+            f"{os.fspath(path)}: holds a {type(model).__name__} without the columns of a table. Remedy: use a model of "
+            "`dsna train`, or dsna.distributed.load in Python."
+        )
+    return Pipeline([("columns", encoder), ("model", OnDisk(model))])

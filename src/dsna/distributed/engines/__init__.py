@@ -1,0 +1,1 @@
+"""Where the passes are run: this process, Dask or Ray."""

@@ -1,0 +1,129 @@
+"""Work on the workers of a Dask cluster: partitions and shards stay in their memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+
+from ..._utils.errors import DSNAError
+from ..._utils.optional import import_extra
+from ..blocks import Roles
+from ..tables import Opened, column_name
+from .local import joined, with_opened
+
+_ROLE = "dsna {}"  # columns that are added to a frame
+
+
+class DaskEngine:
+    """The engine of a Dask client.
+
+    What a lost worker held is made again by others, so results do not depend on it.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    name = "Dask"
+
+    def __init__(self, client: Any):
+        self.client = client
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"client": None}  # a worker has no need of it
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """A future."""
+        return self.client.submit(with_opened, function, *arguments, pure=False)
+
+    def gather(self, handles: Iterable[Any]) -> list[Any]:
+        """Results of futures."""
+        with _cluster_errors():
+            return list(self.client.gather(list(handles)))
+
+    def broadcast(self, value: Any) -> Any:
+        """A future of a value that workers take from each other."""
+        # Not scattered: what the last worker that holds it takes with it could not be made again.
+        with catch_warnings():
+            simplefilter("ignore", UserWarning)  # of large graphs
+            return self.client.submit(_same, value, pure=False)
+
+    def release(self, handles: Iterable[Any]) -> None:
+        """Dask forgets what nobody refers to."""
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+@contextmanager
+def _cluster_errors() -> Iterator[None]:
+    """Say in one sentence that a cluster is gone."""
+    from concurrent.futures import CancelledError
+
+    from distributed import KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    gone: tuple[type[BaseException], ...] = (CancelledError, CommClosedError, TimeoutError, KilledWorker)
+    try:
+        yield
+    except gone as error:
+        raise DSNAError(
+            f"The Dask cluster went away, or lost workers faster than it could repeat their work ({error}). Start it "
+            "again, with more memory for each worker, and repeat the call."
+        ) from error
+
+
+def open_dask(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
+    """A dask DataFrame or Array, with columns or collections beside it, on the current client."""
+    distributed = import_extra("distributed", "dask")
+    try:
+        client = distributed.get_client()
+    except ValueError:
+        raise DSNAError("There is no Dask client: start one, client = distributed.Client(...), before.") from None
+    engine = DaskEngine(client)
+    given = {"y": y, "sample_weight": weight, "groups": groups}
+    if hasattr(X, "to_delayed") and hasattr(X, "columns"):
+        names = {}
+        for name, one in given.items():
+            if one is not None and not isinstance(one, str):
+                X, one = X.assign(**{_ROLE.format(name): one}), _ROLE.format(name)
+            names[name] = one
+        roles = Roles(names["y"], names["sample_weight"], names["groups"], column_name(key, "key"))
+        parts = client.compute(list(X.to_delayed()))
+    elif hasattr(X, "to_delayed") and hasattr(X, "rechunk"):
+        roles = Roles(key=column_name(key, "key"))
+        columns = [X.rechunk({1: -1}), *given.values()]
+        if any(isinstance(one, str) for one in given.values()):
+            raise DSNAError("An Array has no named columns: pass y, sample_weight and groups as Arrays.")
+        pieces = [None if one is None else client.compute(list(one.to_delayed().ravel())) for one in columns]
+        if any(one is not None and len(one) != len(pieces[0] or ()) for one in pieces):
+            raise DSNAError("X, y, sample_weight and groups have different numbers of chunks: rechunk them alike.")
+        rows = zip(*(one if one is not None else [None] * len(pieces[0] or ()) for one in pieces), strict=True)
+        parts = [engine.submit(_tuple, *row) for row in rows]
+    else:
+        raise DSNAError(f"X is a {type(X).__name__}: a dask DataFrame or Array is needed.")
+    return Opened(engine, parts, roles, lambda batches: _collected(engine, batches))
+
+
+def _tuple(*arrays: Any) -> tuple[Any, ...]:
+    return arrays
+
+
+def _collected(engine: DaskEngine, batches: list[list[Any]]) -> Any:
+    """A dask Array of what the batches of all partitions hold, one chunk for each partition."""
+    da: Any = import_extra("dask.array", "dask")
+    delayed: Any = import_extra("dask", "dask").delayed
+    parts = [engine.submit(joined, *one) for one in batches]
+    about = engine.gather([engine.submit(_shape, one) for one in parts])
+    dtype = np.result_type(*(dtype for _, dtype in about))
+    chunks = [da.from_delayed(delayed(one), shape, dtype) for one, (shape, _) in zip(parts, about, strict=True)]
+    return da.concatenate(chunks)
+
+
+def _shape(array: Any) -> tuple[tuple[int, ...], Any]:
+    return array.shape, array.dtype

@@ -1,0 +1,75 @@
+"""Work in this process, one partition after another; shards on disk where a folder is given."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays_file import StoredShard, store_shard
+from ..shards import Shard
+
+
+class LocalEngine:
+    """The engine of one machine: what is submitted is done at once.
+
+    Parameters
+    ----------
+    folder : folder or None
+        Where shards are kept while a model is made, to be read as mapped files; None: in memory.
+
+    Examples
+    --------
+    >>> LocalEngine().submit(max, 1, 2)
+    2
+    """
+
+    name = "one machine"
+
+    def __init__(self, folder: Path | None = None):
+        self.folder = folder
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function; shards that it returns are put into the folder."""
+        return self._kept(with_opened(function, *arguments))
+
+    def _kept(self, result: Any) -> Any:
+        if isinstance(result, tuple) and type(result) is tuple:
+            return tuple(self._kept(one) for one in result)
+        if self.folder is None or not isinstance(result, Shard):
+            return result
+        return store_shard(result, self.folder / f"shard-{secrets.token_hex(8)}.bin")
+
+    def gather(self, handles: Iterable[Any]) -> list[Any]:
+        """Results."""
+        return list(handles)
+
+    def broadcast(self, value: Any) -> Any:
+        """A value that all tasks use."""
+        return value
+
+    def release(self, handles: Iterable[Any]) -> None:
+        """Forget results that are not needed any more."""
+        for one in handles:
+            if isinstance(one, StoredShard):
+                with suppress(OSError):  # where a mapped file cannot be removed, the folder is, later
+                    one.path.unlink()
+
+
+def with_opened(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function with shards in place of the files that hold them."""
+    return function(*(opened(one) for one in arguments))
+
+
+def joined(*parts: np.ndarray) -> np.ndarray:
+    """Answers one after another."""
+    return np.concatenate(parts)
+
+
+def opened(argument: Any) -> Any:
+    """A shard in place of the file that holds it; anything else as it is."""
+    return argument.open() if isinstance(argument, StoredShard) else argument

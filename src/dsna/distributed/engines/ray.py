@@ -1,0 +1,91 @@
+"""Work in tasks of Ray: partitions and shards stay in its object store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..._utils.errors import DSNAError
+from ..._utils.optional import import_extra
+from ..blocks import Roles
+from ..tables import Opened, column_name
+from .local import joined, with_opened
+
+_RETRIES = 3
+
+
+class RayEngine:
+    """The engine of a Ray that is running.
+
+    Tasks of a lost worker are run again, and objects that it held are made again, so results do not depend on it.
+    """
+
+    name = "Ray"
+
+    def __init__(self) -> None:
+        self._run: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_run": None}
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """An object reference."""
+        import ray
+
+        if self._run is None:
+            self._run = ray.remote(max_retries=_RETRIES)(with_opened)
+        return self._run.remote(function, *arguments)
+
+    def gather(self, handles: Iterable[Any]) -> list[Any]:
+        """Objects of references."""
+        import ray
+
+        try:
+            return list(ray.get(list(handles)))
+        except ray.exceptions.RayTaskError as error:
+            if isinstance(error.cause, DSNAError):
+                raise DSNAError(str(error.cause)) from None
+            raise
+        except (ray.exceptions.RayError, ConnectionError) as error:
+            raise DSNAError(
+                f"Ray went away, or lost workers faster than it could repeat their work ({error}). Start it again, "
+                "with more memory for each worker, and repeat the call."
+            ) from error
+
+    def broadcast(self, value: Any) -> Any:
+        """A reference to a value that many tasks use."""
+        import ray
+
+        return ray.put(value)
+
+    def release(self, handles: Iterable[Any]) -> None:
+        """Ray forgets what nobody refers to."""
+
+
+def open_ray(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
+    """A ray Dataset; target, weights and groups are columns of it."""
+    import_extra("ray", "ray")
+    if not hasattr(X, "materialize"):
+        raise DSNAError(f"X is a {type(X).__name__}: a ray Dataset is needed.")
+    roles = Roles(
+        column_name(y, "y"),
+        column_name(weight, "sample_weight"),
+        column_name(groups, "groups"),
+        column_name(key, "key"),
+    )
+    engine = RayEngine()
+    parts = X.materialize().to_numpy_refs()
+    return Opened(engine, parts, roles, lambda batches: _collected(engine, batches))
+
+
+def _collected(engine: RayEngine, batches: list[list[Any]]) -> Any:
+    """A ray Dataset of what the batches of all partitions hold, in a column ``data``."""
+    import ray.data
+
+    parts = [engine.submit(joined, *one) for one in batches]
+    engine.gather([engine.submit(_rows, one) for one in parts])
+    return ray.data.from_numpy_refs(parts)
+
+
+def _rows(array: Any) -> int:
+    return len(array)

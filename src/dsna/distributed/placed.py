@@ -1,0 +1,152 @@
+"""Rows on the shards of an engine, and the passes that put them there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._utils.progress import tracked
+from ..forest.trees import Trees
+from .asking import Forest, Found, Request, ask, merge
+from .blocks import Roles
+from .count import Totals, add_up, count_ranges, summarize
+from .sampling import FoldRule, Sample, offer, quotas, settle_sample
+from .shards import Placement, add_sums, joined_shard, leaf_weights, place, settle, thin
+
+
+class Engine(Protocol):
+    """What moves work to data: handles stand for results, wherever they are."""
+
+    name: str
+
+    def submit(self, function: Any, *arguments: Any) -> Any:
+        """A handle of what the function makes of arguments and of what handles among them stand for."""
+
+    def gather(self, handles: Iterable[Any]) -> list[Any]:
+        """The results that handles stand for."""
+
+    def broadcast(self, value: Any) -> Any:
+        """A handle of a value that many tasks use."""
+
+    def release(self, handles: Iterable[Any]) -> None:
+        """Forget results that are not needed any more."""
+
+
+class PlacedRows:
+    """Rows on shards, and the forest that finds them."""
+
+    def __init__(self, engine: Engine, shards: list[Any], forest: Forest):
+        self.engine, self.shards, self.forest = engine, shards, forest
+
+    def found(self, request: Request) -> Found:
+        """Neighbourhoods of queries among the rows of all shards."""
+        asked = self.engine.broadcast(request)
+        answers = self.engine.gather([self.engine.submit(ask, shard, asked) for shard in self.shards])
+        return merge(self.forest, request, answers)
+
+    def settled(self, space: np.ndarray | None, trend: Any) -> PlacedRows:
+        """The same rows in the metric space, with the trend at them."""
+        engine = self.engine
+        told = [engine.broadcast(space), engine.broadcast(trend)]
+        shards = [engine.submit(settle, shard, *told) for shard in self.shards]
+        engine.gather([engine.submit(_rows_of, shard) for shard in shards])
+        engine.release(self.shards)
+        return PlacedRows(engine, shards, self.forest)
+
+
+def _rows_of(shard: Any) -> int:
+    return int(shard.n_rows)
+
+
+class Passes:
+    """The passes over the partitions of a table, on an engine.
+
+    Parameters
+    ----------
+    engine : where the work is done.
+    partitions : handles of the partitions.
+    seed : of the sample, and of what leaves keep.
+    shard_rows : rows of the partitions that make up a shard, about.
+    verbose : whether progress is shown.
+    """
+
+    def __init__(self, engine: Engine, partitions: Sequence[Any], seed: int, shard_rows: int, verbose: int = 0):
+        self.engine, self.partitions, self.seed = engine, list(partitions), seed
+        self.shard_rows, self.verbose = shard_rows, verbose
+
+    def _each(self, function: Any, what: str, *arguments: Any) -> Iterator[Any]:
+        """Handles of a function of every partition and its number."""
+        parts = enumerate(self.partitions)
+        shown = tracked(parts, len(self.partitions), f"partitions {what}" * bool(self.verbose))
+        return (self.engine.submit(function, part, number, *arguments) for number, part in shown)
+
+    def count(self, roles: Roles, classification: bool, scaling: str) -> Totals:
+        """What all partitions hold."""
+        summaries = self.engine.gather(self._each(summarize, "counted", roles, classification))
+        totals = add_up(summaries, roles, classification, scaling)
+        if classification:
+            return totals
+        ranges = self.engine.gather(self._each(count_ranges, "counted", totals._replace(counts=np.zeros(0))))
+        counts, weights = (np.sum(parts, axis=0) for parts in zip(*ranges, strict=True))
+        return totals._replace(counts=counts, weights=weights)
+
+    def sample(self, totals: Totals, most: int) -> tuple[Sample, FoldRule]:
+        """A bounded sample of all rows, with held-out folds, and the rule of these."""
+        quota = quotas(totals.counts, most)
+        told = self.engine.broadcast(totals)
+        offers = self.engine.gather(self._each(offer, "sampled", told, quota, self.seed))
+        sample = settle_sample(offers, totals, quota)
+        rule = FoldRule.of(sample, totals, quota)
+        return sample._replace(fold=rule.folds(sample.number, sample.fold)), rule
+
+    def place(self, totals: Totals, rule: FoldRule, trees: Trees, most: tuple[int | None, int | None]) -> PlacedRows:
+        """All rows in the leaves of the trees; ``most`` rows of a leaf, and of a neighbourhood."""
+        engine = self.engine
+        placement = engine.broadcast(Placement(totals, trees, rule, most[0], self.seed))
+        offered, sums = [], None
+        for pair in self._each(place, "placed", placement):
+            offered.append(engine.submit(_first, pair))
+            own = engine.submit(_second, pair)
+            sums = own if sums is None else engine.submit(add_sums, sums, own)
+        thinned = [
+            engine.submit(thin, placement, sums, *(offered[k] for k in group))
+            for group in self._groups(np.diff(totals.offsets))
+        ]
+        # Of many rows, leaves keep few: shards of few rows are joined, for every shard costs time when it is asked.
+        groups = self._groups(engine.gather([engine.submit(_rows_of, shard) for shard in thinned]))
+        engine.release(offered)
+        shards = [engine.submit(joined_shard, *(thinned[k] for k in group)) for group in groups]
+        kept = engine.gather([engine.submit(leaf_weights, shard) for shard in shards])
+        engine.release(thinned)
+        leaf_value = engine.gather([sums])[0].values(totals)
+        return PlacedRows(engine, shards, Forest(trees, leaf_value, np.sum(kept, axis=0), rarity_of(totals), most[1]))
+
+    def _groups(self, sizes: Any) -> list[list[int]]:
+        """Parts, given their rows, that make up a shard each, one after another."""
+        groups: list[list[int]] = [[]]
+        rows = 0
+        for k, n in enumerate(sizes):
+            if groups[-1] and rows + n > self.shard_rows:
+                groups.append([])
+                rows = 0
+            groups[-1].append(k)
+            rows += n
+        return groups
+
+
+def _first(pair: tuple[Any, Any]) -> Any:
+    return pair[0]
+
+
+def _second(pair: tuple[Any, Any]) -> Any:
+    return pair[1]
+
+
+def rarity_of(totals: Totals) -> np.ndarray:
+    """(strata,) factor of the rank of a row: inverse frequency of its class; ones in a regression."""
+    if totals.classes is None:
+        return np.ones(totals.n_strata)
+    share = np.maximum(totals.weights / totals.weights.sum(), 1e-300)
+    return np.asarray(1.0 / (len(share) * share))

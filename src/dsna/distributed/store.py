@@ -1,0 +1,235 @@
+"""A distributed model as a folder: ``manifest.json``, the ordinary estimator, and one file for each shard."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._utils.atomic import FileError, explained, write_atomically
+from ..forest.scaling import Scaling
+from ..io import load as load_model
+from ..io import save as save_model
+from .arrays_file import StoredShard, StoreError, check_file, read_arrays, sha256_of, store_shard, write_arrays
+from .asking import Core, Forest
+from .engines.local import LocalEngine, opened
+from .placed import PlacedRows
+
+FORMAT, VERSION = "dsna-distributed-model", 1
+MANIFEST, MODEL, LEAVES = "manifest.json", "model.dsna", "leaves.bin"
+_KINDS = ("DistributedDSNAClassifier", "DistributedDSNARegressor")
+_LARGEST_MANIFEST = 1 << 26
+
+
+@contextmanager
+def whole_folder(folder: str | os.PathLike[str], overwrite: bool) -> Iterator[Path]:
+    """A folder beside the one named, which takes its place when it is complete; a failure leaves nothing behind."""
+    target = Path(os.path.realpath(folder))
+    if target.exists() and not (overwrite and (target / MANIFEST).is_file()):
+        if overwrite:
+            raise StoreError(f"{target}: not a folder of a distributed model, so it is not replaced. Name another.")
+        raise StoreError(f"{target}: there already. Name a new folder, or overwrite it.")
+    if not target.parent.is_dir():
+        raise StoreError(f"{target.parent}: there is no such folder. Make it first, or choose another.")
+    part = target.with_name(f".dsna-{secrets.token_hex(8)}.part")
+    old = target.with_name(f".dsna-{secrets.token_hex(8)}.old")
+    try:
+        part.mkdir()
+        yield part
+        if target.exists():
+            os.replace(target, old)
+        os.replace(part, target)
+    except OSError as error:
+        raise FileError(explained(error)) from error
+    finally:
+        if old.exists() and not target.exists():
+            os.replace(old, target)
+        for left in (part, old):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def save(model: Any, folder: str | os.PathLike[str], overwrite: bool = False, encoder: Any = None) -> None:
+    """Write a fitted distributed model to a folder, whole or not at all; see ``load``.
+
+    ``encoder`` is a fitted TableEncoder that turns rows of a table into those of the model.
+    """
+    core, placed = model._core, model._placed
+    with whole_folder(folder, overwrite) as part:
+        _save_estimator(core.model, encoder, part / MODEL)
+        leaves = {"leaf_total": core.forest.leaf_total, "rarity": core.forest.rarity}
+        scale = {"offset": core.scaling.offset, "scale": core.scaling.scale}
+        files = [write_arrays(part / LEAVES, {**leaves, **scale})]
+        for k, shard in enumerate(placed.shards):
+            one = opened(placed.engine.gather([shard])[0])  # one at a time: they need not fit into memory together
+            files.append(store_shard(one, part / f"shard-{k:05d}.bin").about)
+        manifest = {
+            "format": FORMAT,
+            "version": VERSION,
+            "dsna": _version(),
+            "kind": type(model).__name__,
+            "rows": model.n_rows_,
+            "features": None if core.features is None else list(core.features),
+            "parameters": {"sample_size": int(model.sample_size), "shard_rows": int(model.shard_rows)},
+            "model": {"file": MODEL, "size": (part / MODEL).stat().st_size, "sha256": sha256_of(part / MODEL)},
+            "files": files,
+        }
+        write_atomically(part / MANIFEST, json.dumps(manifest, indent=1).encode())
+
+
+def _version() -> str:
+    from .. import __version__
+
+    return __version__
+
+
+def _save_estimator(model: Any, encoder: Any, path: Path) -> None:
+    from sklearn.pipeline import Pipeline
+
+    save_model(model if encoder is None else Pipeline([("columns", encoder), ("model", model)]), path)
+
+
+def is_store(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a folder that ``DistributedDSNAClassifier.save`` or that of the regressor wrote.
+
+    Examples
+    --------
+    >>> is_store(".")
+    False
+    """
+    return (Path(path) / MANIFEST).is_file()
+
+
+def load(folder: str | os.PathLike[str]) -> Any:
+    """Read a distributed model from the folder that its ``save`` wrote.
+
+    Shards are mapped, not read: each is verified when it is first asked, and the system keeps in memory what is used.
+
+    Parameters
+    ----------
+    folder : path
+
+    Returns
+    -------
+    DistributedDSNAClassifier or DistributedDSNARegressor
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> from dsna import CostSensitiveForestClassifier, DSNAClassifier
+    >>> from dsna.distributed import DistributedDSNAClassifier, load
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ordinary = DSNAClassifier(CostSensitiveForestClassifier(10), random_state=0)
+    >>> model = DistributedDSNAClassifier(ordinary).fit([(X[:80], y[:80]), (X[80:], y[80:])], None)
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     model.save(Path(place) / "iris")
+    ...     bool((load(Path(place) / "iris").predict_proba(X) == model.predict_proba(X)).all())
+    True
+    """
+    return load_with_encoder(folder)[0]
+
+
+def load_with_encoder(folder: str | os.PathLike[str]) -> tuple[Any, Any]:
+    """A distributed model, and the TableEncoder that was saved with it, or None."""
+    from . import estimators
+
+    folder = Path(folder)
+    manifest = _manifest(folder)
+    saved = _load_estimator(folder, manifest["model"])
+    encoder, ordinary = (saved.steps[0][1], saved.steps[1][1]) if hasattr(saved, "steps") else (None, saved)
+    kind = getattr(estimators, manifest["kind"])
+    index: Any = getattr(ordinary, "_index", None)
+    if type(ordinary) is not kind._ordinary or getattr(index, "trees", None) is None:
+        raise StoreError(f"{folder / MODEL}: not the fitted model of a {manifest['kind']}. Train again.")
+    leaves, *shards = manifest["files"]
+    check_file(folder / leaves["file"], leaves)
+    arrays = {name: np.array(values) for name, values in read_arrays(folder / leaves["file"], leaves).items()}
+    scaling = _scaling(folder, arrays, index)
+    classes = getattr(ordinary, "classes_", None)
+    strata = len(arrays["rarity"])
+    trend = 0 if classes is not None or ordinary._trend is None else 1
+    limits = (index.trees.n_leaves, strata, index.Z.shape[1], trend)
+    stored = [StoredShard(folder / one["file"], one, limits) for one in shards]
+    model = kind(**manifest["parameters"])
+    forest = Forest(index.trees, index.leaf_value, arrays["leaf_total"], arrays["rarity"], index.max_neighbors)
+    features = None if manifest["features"] is None else tuple(manifest["features"])
+    core = Core(scaling, ordinary, forest, features, manifest["rows"])
+    model._take(core, PlacedRows(LocalEngine(), stored, forest))
+    return model, encoder
+
+
+def _load_estimator(folder: Path, about: dict[str, Any]) -> Any:
+    check_file(folder / about["file"], about)
+    return load_model(folder / about["file"])
+
+
+def _scaling(folder: Path, arrays: dict[str, np.ndarray], index: Any) -> Scaling:
+    """The common scale; what does not fit the trees is refused."""
+    d = len(index.scaling.offset)
+    sizes = {"leaf_total": index.trees.n_leaves, "offset": d, "scale": d, "rarity": None}
+    right = set(arrays) == set(sizes) and all(a.ndim == 1 and a.dtype == np.float64 for a in arrays.values())
+    right = right and all(size in (None, len(arrays[name])) for name, size in sizes.items())
+    right = right and all(np.isfinite(a).all() for a in arrays.values())
+    if not right or not (
+        np.all(arrays["leaf_total"] >= 0) and np.all(arrays["scale"] > 0) and np.all(arrays["rarity"] > 0)
+    ):
+        raise StoreError(f"{folder / LEAVES}: does not fit the trees of the model. Train again.")
+    scaling = Scaling(np.zeros((1, d)), "none", np.ones(1))
+    scaling.offset, scaling.scale = arrays["offset"], arrays["scale"]
+    scaling.check()
+    return scaling
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a folder, checked."""
+    path = folder / MANIFEST
+    try:
+        if path.stat().st_size > _LARGEST_MANIFEST:
+            raise ValueError("too large")
+        manifest = json.loads(path.read_text("utf-8"))
+        if manifest["format"] != FORMAT:
+            raise ValueError("another format")
+    except FileNotFoundError:
+        raise StoreError(
+            f"{folder}: no folder of a distributed model: {MANIFEST} is missing. Check the path."
+        ) from None
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise StoreError(f"{path}: not the manifest of a distributed model ({error}). Check the path.") from error
+    if manifest.get("version") != VERSION:
+        raise StoreError(
+            f"{path}: of format {manifest.get('version')!r}, by dsna {manifest.get('dsna')}; this dsna reads format "
+            f"{VERSION}. Train again, or use the version that wrote it."
+        )
+    try:
+        _check_manifest(path, manifest)
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, StoreError):
+            raise
+        raise StoreError(f"{path}: damaged ({type(error).__name__}: {error}). Copy the folder again.") from error
+    return manifest  # type: ignore[no-any-return]
+
+
+def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
+    """Refuse a manifest whose entries are not of their kinds, or that names files outside its folder."""
+    for about in (manifest["model"], *manifest["files"]):
+        name = about["file"]
+        if type(name) is not str or name != os.path.basename(name) or name.startswith(".") or "\\" in name:
+            raise StoreError(f"{path}: names {name!r}, which is no file of its own folder. Do not use this model.")
+        if os.path.islink(path.parent / name):
+            raise StoreError(f"{path}: {name} is a link to somewhere else. Copy the files themselves.")
+        if type(about["size"]) is not int or type(about["sha256"]) is not str:
+            raise TypeError(f"{name} has no size or digest")
+    right = manifest["kind"] in _KINDS and len(manifest["files"]) >= 2 and type(manifest["rows"]) is int
+    features, given = manifest["features"], manifest["parameters"]
+    right = right and (features is None or all(type(one) is str for one in features))
+    right = right and set(given) == {"sample_size", "shard_rows"} and all(type(one) is int for one in given.values())
+    if not right:
+        raise ValueError("entries of other kinds")

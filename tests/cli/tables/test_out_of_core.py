@@ -1,0 +1,75 @@
+"""``dsna train --out-of-core`` and ``dsna predict`` with the folder that it makes."""
+
+import json
+import os
+
+import numpy as np
+import polars as pl
+import pytest
+
+pytest.importorskip("typer")
+
+from dsna.app import out_of_core
+from dsna.tables.files.parquet import ParquetFile
+from tests.cli.tables.small_files import ask, done, refused
+
+
+def frame(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    size = rng.normal(size=n)
+    town = rng.choice(["Ulm", "Bonn", None], n)
+    rare = np.where(size + (town == "Ulm") + 0.3 * rng.normal(size=n) > 1.9, "yes", "no")
+    columns = {"size": size, "town": town.tolist(), "noise": rng.normal(size=n), "rent": np.exp(size)}
+    return pl.DataFrame({**columns, "rare": rare.tolist()})
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.setattr(ParquetFile, "slice_rows", 250)  # three slices
+    frame().write_parquet(tmp_path / "huge.parquet")
+    return tmp_path / "huge.parquet"
+
+
+def test_classes(data, tmp_path):
+    model = tmp_path / "model"
+    run = done(ask("train", data, "--target", "rare", "-o", model, "--drop", "rent", "--out-of-core"))
+    assert "all 600 rows with a target are in the leaves" in run.stdout
+    assert "balanced accuracy" in run.stdout
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]  # nothing is left beside it
+    new = frame(200, seed=1)
+    new.write_parquet(tmp_path / "new.parquet")
+    done(ask("predict", model, tmp_path / "new.parquet", "-o", tmp_path / "a.csv", "--explain"))
+    answers = pl.read_csv(tmp_path / "a.csv")
+    right = answers["prediction"].to_numpy() == new["rare"].to_numpy()
+    assert np.mean([right[new["rare"].to_numpy() == one].mean() for one in ("yes", "no")]) > 0.85
+    assert answers["training row 1"].max() < 600
+    costly = done(ask("predict", model, tmp_path / "new.parquet", "-o", tmp_path / "b.csv", "--costs", "50:1"))
+    assert "200 rows answered" in costly.stdout
+    wary = pl.read_csv(tmp_path / "b.csv")["prediction"]
+    assert (wary == "yes").sum() > (answers["prediction"] == "yes").sum()
+    refused(ask("train", data, "--target", "rare", "-o", model, "--out-of-core"), "there already")
+
+
+def test_numbers(data, tmp_path):
+    model = tmp_path / "model"
+    run = done(ask("train", data, "--target", "rent", "-o", model, "--drop", "rare,size", "--out-of-core", "--json"))
+    assert json.loads(run.stdout)["task"] == "regression"
+    done(ask("predict", model, data, "-o", tmp_path / "a.csv"))
+    answers = pl.read_csv(tmp_path / "a.csv")
+    assert (answers["low"] <= answers["high"]).all()
+
+
+def test_what_is_refused(data, tmp_path):
+    frame().write_csv(tmp_path / "t.csv")
+    given = ("--target", "rare", "-o", tmp_path / "m", "--out-of-core")
+    refused(ask("train", tmp_path / "t.csv", *given), "only Parquet files")
+    refused(ask("train", data, *given, "--report", tmp_path / "p.html"), "--report needs all rows in memory")
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_file_that_is_too_large_is_trained_on_out_of_core(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(out_of_core, "memory_allowed", lambda: 1000)
+    monkeypatch.setattr(out_of_core, "train_to_folder", lambda *_: (_ for _ in ()).throw(SystemExit(7)))
+    run = ask("train", data, "--target", "rare", "-o", tmp_path / "m")
+    assert run.exit_code == 7
+    assert "too large for the memory at hand" in run.stdout

@@ -1,0 +1,78 @@
+"""A distributed model on the worker processes of a Dask cluster, one of which dies."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dsna import DSNAError
+from dsna.distributed import estimators, load, placed
+from tests.distributed.dying import dies_once
+from tests.distributed.tables import classes, classifier
+
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+            local_directory=str(tmp_path_factory.mktemp("dask")),
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_a_worker_dies_in_fit_and_one_in_predict(client, tmp_path, monkeypatch):
+    X, y = classes(500)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
+    table = dd.from_pandas(frame, npartitions=3)
+    local = classifier(200).fit([table.get_partition(k).compute() for k in range(3)], "y")
+    monkeypatch.setattr(placed, "place", dies_once(placed.place, tmp_path / "fit"))
+    model = classifier(200).fit(table, "y")
+    queries = classes(60, seed=3)[0]
+    monkeypatch.setattr(estimators, "asked_of", dies_once(estimators.asked_of, tmp_path / "predict"))
+    found = model.predict_proba(da.from_array(queries, chunks=(40, 4)))
+    assert isinstance(found, da.Array)
+    assert found.chunks == ((40, 20), (2,))
+    expected = local.predict_proba(queries)
+    np.testing.assert_allclose(found.compute(), expected, rtol=0, atol=1e-10)
+    assert (tmp_path / "fit").exists()
+    assert (tmp_path / "predict").exists()
+    # Plain rows are asked on the cluster, and a saved model is asked anywhere.
+    np.testing.assert_allclose(model.predict_proba(queries[:5]), expected[:5], rtol=0, atol=1e-10)
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_allclose(again.predict_proba(queries), expected, rtol=0, atol=1e-10)
+    lazily = again.predict(dd.from_pandas(frame[["d", "c", "b", "a"]][:30], npartitions=2)).compute()
+    assert lazily.tolist() == local.predict(X[:30]).tolist()
+    with pytest.raises(DSNAError, match="lacks column b"):
+        model.predict(dd.from_pandas(frame[["a", "c", "d"]], npartitions=2))
+
+
+def test_arrays_that_are_not_cut_alike(client):
+    X = classes(60)[0]
+    with pytest.raises(DSNAError, match="rechunk them alike"):
+        classifier().fit(da.from_array(X, chunks=(20, 4)), da.from_array(np.arange(60.0), chunks=30))
+    with pytest.raises(DSNAError, match="no named columns"):
+        classifier().fit(da.from_array(X, chunks=(20, 4)), "y")
+
+
+def test_no_client(monkeypatch):
+    def none():
+        raise ValueError("No global client found")
+
+    monkeypatch.setattr(distributed, "get_client", none)
+    with pytest.raises(DSNAError, match="There is no Dask client"):
+        classifier().fit(da.zeros((4, 2)), da.zeros(4))

@@ -1,0 +1,55 @@
+"""A distributed model answers as one ordinary model with the same trees and all rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.distributed.tables import classes, classifier, cut, ordinary_of_all_rows, regressor, targets
+
+
+def assert_same_neighbors(model, one, queries):
+    why = model.explain(queries)
+    own = one.explain(model._core.scaling.transform(queries))
+    np.testing.assert_array_equal(why.size, own.size)
+    for a, b, n in zip(why.rows, own.rows, why.size, strict=True):
+        assert set(a[:n]) == set(b[:n])
+    outside = np.arange(why.rows.shape[1]) >= why.size[:, None]
+    order = [np.argsort(np.where(outside, len(outside) + one.rows.max(), one.rows), axis=1) for one in (why, own)]
+    for field in ("proximity", "coefficient", "weight"):
+        found, expected = (
+            np.take_along_axis(getattr(one, field), by, axis=1) for one, by in zip((why, own), order, strict=True)
+        )
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(found[~outside], expected[~outside], rtol=0, atol=1e-10 * scale)
+
+
+@pytest.mark.parametrize("most", [100, None])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_classes(most, weighted):
+    X, y = classes()
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, len(X)) if weighted else np.ones(len(X))
+    model = classifier(max_neighbors=most).fit(cut(X, y, weight), None)
+    assert len(model._placed.shards) > 2
+    one, _ = ordinary_of_all_rows(model, X, np.unique(y, return_inverse=True)[1], weight)
+    queries = classes(150, seed=5)[0]
+    np.testing.assert_allclose(
+        model.predict_proba(queries), one.predict_proba(model._core.scaling.transform(queries)), rtol=0, atol=1e-10
+    )
+    assert_same_neighbors(model, one, queries)
+
+
+@pytest.mark.parametrize("trend", [None, "linear"])
+def test_targets(trend):
+    X, y = targets()
+    model = regressor(trend=trend).fit(cut(X, y), None)
+    one, _ = ordinary_of_all_rows(model, X, y)
+    queries = targets(150, seed=5)[0]
+    scaled = model._core.scaling.transform(queries)
+    for found, expected in (
+        (model.predict(queries), one.predict(scaled)),
+        (model.predict_interval(queries), one.predict_interval(scaled)),
+        (model.predict_quantiles(queries), one.predict_quantiles(scaled)),
+    ):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.ptp(y))
+    assert_same_neighbors(model, one, queries)

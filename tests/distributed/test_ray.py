@@ -1,0 +1,55 @@
+"""A distributed model in tasks of Ray, one of whose workers dies."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dsna import DSNAError
+from dsna.distributed import estimators, placed
+from tests.distributed.dying import dies_once
+from tests.distributed.tables import classes, classifier
+
+ray = pytest.importorskip("ray")
+pytest.importorskip("ray.data")
+pytestmark = pytest.mark.skipif(" " in sys.executable, reason="ray starts no worker from a path with spaces")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        ray.init(
+            num_cpus=2,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level="ERROR",
+            configure_logging=False,
+            runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}},
+        )
+        yield
+        ray.shutdown()
+
+
+def test_a_worker_dies_in_fit_and_one_in_predict(cluster, tmp_path, monkeypatch):
+    X, y = classes(500)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
+    parts = [frame[:200], frame[200:210], frame[210:]]
+    local = classifier(200).fit(parts, "y")
+    monkeypatch.setattr(placed, "place", dies_once(placed.place, tmp_path / "fit"))
+    model = classifier(200).fit(ray.data.from_pandas(parts), "y")
+    queries = classes(40, seed=3)[0]
+    monkeypatch.setattr(estimators, "asked_of", dies_once(estimators.asked_of, tmp_path / "predict"))
+    found = model.predict_proba(ray.data.from_pandas(pd.DataFrame(queries, columns=list("abcd"))))
+    told = np.stack([one["data"] for one in found.take_all()])
+    np.testing.assert_allclose(told, local.predict_proba(queries), rtol=0, atol=1e-10)
+    assert (tmp_path / "fit").exists()
+    assert (tmp_path / "predict").exists()
+    odd = ray.data.from_pandas([frame[200:].assign(a="text")])
+    with pytest.raises(DSNAError, match="partition 0: column 'a' holds text, not numbers"):
+        classifier(200).fit(odd, "y")
