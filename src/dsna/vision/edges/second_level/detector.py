@@ -38,8 +38,8 @@ class TwoLevelDetector(BaseEstimator):
     first_level : EdgeDetector or None, default=None
         The first level; None: ``EdgeDetector()``.  Its ``n_jobs`` and ``verbose`` are those given here.
     rescorer : {"boosted", "forest", "linear"}, default="boosted"
-        Boosted trees; a :class:`dsna.CostSensitiveForestRegressor`, on at most 30,000 candidates; or logistic
-        regression, the floor.
+        Boosted trees, which LightGBM trains (``pip install dsna[train]``); a
+        :class:`dsna.CostSensitiveForestRegressor`, on at most 30,000 candidates; or logistic regression, the floor.
     scales : sequence of float, default=(1.0, 0.5)
         Sizes at which the first level looks at photos.
     n_rounds : int, default=2
