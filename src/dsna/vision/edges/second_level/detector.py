@@ -144,15 +144,7 @@ class TwoLevelDetector(BaseEstimator):
             raise TypeError(f"fit takes photos with boundaries, as EdgeDetector.fit, not a {type(photos).__name__}.")
         dealt(len(photos), self.n_blocks)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
-        lessons = Lessons(
-            rescorer=self.rescorer,
-            n_rounds=int(self.n_rounds),
-            n_blocks=int(self.n_blocks),
-            n_candidates=int(self.n_candidates),
-            n_trees=int(self.n_estimators),
-            scales=tuple(float(scale) for scale in self.scales),
-            seed=int(seeds[0]),
-        )
+        lessons = self.lessons(int(seeds[0]))
         template = self._first().set_params(n_jobs=self.n_jobs, verbose=self.verbose)
         views = honest_views(photos, template, lessons, self._say)
         rounds = learn_rounds(photos, views, lessons, self._say, self.n_jobs)
@@ -182,6 +174,18 @@ class TwoLevelDetector(BaseEstimator):
         colours, voting = as_photo(photo), first.voting("dsna")
         view = first_view(colours, rounds.scales, first.forest_, first.pool_, voting, self.n_jobs)
         return rounds.lines(view, self.n_jobs)
+
+    def lessons(self, seed: int) -> Lessons:
+        """How the rescorers learn, by the parameters."""
+        return Lessons(
+            rescorer=self.rescorer,
+            n_rounds=int(self.n_rounds),
+            n_blocks=int(self.n_blocks),
+            n_candidates=int(self.n_candidates),
+            n_trees=int(self.n_estimators),
+            scales=tuple(float(scale) for scale in self.scales),
+            seed=seed,
+        )
 
     @property
     def first_level_(self) -> EdgeDetector:
