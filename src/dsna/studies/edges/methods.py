@@ -75,7 +75,7 @@ _FORESTS: dict[str, dict[str, Any]] = {
     "CS-SE": {"splits": "svm", "cost": 0.5},
 }
 _QUICK = {"n_estimators": 2, "n_patches": 2000, "n_pool": 2000}
-_QUICK_LEVEL = {"n_estimators": 20, "n_candidates": 300}
+_QUICK_LEVEL: dict[str, Any] = {"n_estimators": 20, "n_candidates": 300}
 
 
 def detector_of(method: str, seed: int, patches: int | None = None, quick: bool = False) -> EdgeDetector:

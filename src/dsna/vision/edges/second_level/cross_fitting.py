@@ -152,7 +152,8 @@ def level_without(b: int, photos: BoundarySet, template: EdgeDetector, lessons: 
     """
     seed = int(lessons.generators(0, lessons.n_blocks)[b].integers(2**31))
     others = np.flatnonzero(dealt(len(photos), lessons.n_blocks) != b)
-    return clone(template).set_params(random_state=seed).fit(photos.subset(others.tolist()))
+    first: EdgeDetector = clone(template).set_params(random_state=seed)
+    return first.fit(photos.subset(others.tolist()))
 
 
 def _seen(photos: BoundarySet, row: int, scales: np.ndarray, first: EdgeDetector) -> View:
