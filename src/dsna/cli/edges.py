@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..vision.edges.batch import Detection
 
 _REMEDY = install_command("cli", "report", "vision")
+_TRAIN_REMEDY = install_command("cli", "report", "vision", "train")
 
 edges = typer.Typer(
     help="""Edges in photos: detect them, train a detector of your own, score maps as BSDS500 does.
@@ -222,7 +223,7 @@ def train(
 
     - `dsna edges train --data photos --truth drawings -o mine.dsna` : your own
     """
-    with exit_on_user_error("edges train", _REMEDY, "Nothing was saved."):
+    with exit_on_user_error("edges train", _TRAIN_REMEDY, "Nothing was saved."):
         from ..vision.edges.batch import train_detector
 
         parameters = {

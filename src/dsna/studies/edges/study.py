@@ -12,6 +12,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from ...vision.edges import BoundaryScores
+from ...vision.edges.second_level.rescorers import check_trainable
 from ..pages import QUICK, write_plots
 from ..results_file import Key
 from ..running import Row, failure
@@ -108,6 +109,8 @@ class EdgesStudy(Study):
         collections = find_collections(options.data, options.split, options.quick)
         plan = partial(planned, collections, patches=options.patches, scales=options.scales, quick=options.quick)
         self.runs = {run.key: run for run in plan(methods=methods, seeds=options.all_seeds)}
+        for rescorer in {run.level.rescorer for run in self.runs.values() if run.level is not None}:
+            check_trainable(rescorer)  # before hours of work, not after
         self.shown = plan(methods=METHODS, seeds=options.all_seeds[:1])
         self.store = Store(options.out, options.jobs)
 

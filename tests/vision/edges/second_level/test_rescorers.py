@@ -1,5 +1,7 @@
 """Rescorers against the library that trained them, and what files may not hold."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,8 @@ pytest.importorskip("lightgbm")
 
 from dsna import CostSensitiveForestRegressor
 from dsna._utils.invariants import InvariantError
+from dsna.vision.datasets.boundaries import BoundarySet
+from dsna.vision.edges import TwoLevelDetector
 from dsna.vision.edges.second_level import forest_score
 from dsna.vision.edges.second_level.rescorers import (
     BoostedTrees,
@@ -97,6 +101,13 @@ def test_same_seed_same_trees(trees):
     again = fit_boosted(*table(), 200, seed=0)
     for name, value in trees.state.items():
         np.testing.assert_array_equal(again.state[name], value)
+
+
+def test_a_missing_library_is_named_before_any_work(monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    photos = BoundarySet(list("abcd"), [], [])
+    with pytest.raises(ImportError, match=r"lightgbm: run `pip install dsna\[train\]`"):
+        TwoLevelDetector().fit(photos)
 
 
 def test_columns_that_do_not_vary():

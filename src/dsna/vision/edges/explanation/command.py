@@ -98,5 +98,7 @@ def _patches_of(photos: BoundarySet, found: ExplainedEdge) -> Callable[[str], np
     """From the name of a training photo to its colours; all that are named must be there."""
     missing = sorted({patch.photo for patch in found.patches if patch.photo} - set(photos.names))
     if missing:
-        raise EdgesError(f"The photos {', '.join(missing)} are not in the data; give the folder the model learned from.")
+        raise EdgesError(
+            f"The photos {', '.join(missing)} are not in the data; give the folder the model learned from."
+        )
     return lambda name: photos.image(photos.names.index(name))

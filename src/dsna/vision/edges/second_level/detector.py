@@ -19,7 +19,7 @@ from ...._utils.parameters import JOBS, at_least, check_nested, is_number
 from ...photos import as_photo
 from ..detector import EdgeDetector
 from .cross_fitting import Lessons, dealt, honest_views, learn_rounds
-from .rescorers import RESCORERS
+from .rescorers import RESCORERS, check_trainable
 from .rounds import LARGEST_SCALE, MOST_ROUNDS, SMALLEST_SCALE, first_view
 
 if TYPE_CHECKING:
@@ -143,6 +143,7 @@ class TwoLevelDetector(BaseEstimator):
         if not hasattr(photos, "segmentations"):
             raise TypeError(f"fit takes photos with boundaries, as EdgeDetector.fit, not a {type(photos).__name__}.")
         dealt(len(photos), self.n_blocks)
+        check_trainable(self.rescorer)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
         lessons = self.lessons(int(seeds[0]))
         template = self._first().set_params(n_jobs=self.n_jobs, verbose=self.verbose)

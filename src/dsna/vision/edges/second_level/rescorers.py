@@ -145,6 +145,17 @@ class LinearScore(Checked):
 Rescorer = BoostedTrees | ForestScore | LinearScore
 
 
+def check_trainable(rescorer: str) -> None:
+    """Raise an ImportError that names the remedy where the library that trains a rescorer is missing.
+
+    Examples
+    --------
+    >>> check_trainable("linear")
+    """
+    if rescorer == "boosted":
+        import_extra("lightgbm", "train")
+
+
 def fit_boosted(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> BoostedTrees:
     """Boosted trees by LightGBM, on one thread so that sums come out the same everywhere.
 
