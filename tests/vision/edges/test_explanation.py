@@ -130,9 +130,9 @@ def test_mistakes(detector, tmp_path, options, said):
     expect_exit(run, 2)
     assert said in run.output
     assert not (tmp_path / "photo.explained.png").exists()
+    other = EdgeDetector()
+    other.forest_, other.pool_ = detector.forest_, None
     with pytest.raises(DSNAError, match="remembers no patches"):
-        other = EdgeDetector()
-        other.forest_, other.pool_ = detector.forest_, None
         other.explain(PHOTO, (1, 1))
 
 

@@ -287,7 +287,8 @@ class EdgeDetector(BaseEstimator):
         near = soft[top : int(place[0]) + _WITHIN + 1, left : int(place[1]) + _WITHIN + 1]
         row, column = np.unravel_index(near.argmax(), near.shape)
         at = (top + int(row), left + int(column))
-        level = (self.forest_, self.pool_, self.voting("dsna"))
+        pool: Any = self.pool_  # is there, or detect would have refused
+        level = (self.forest_, pool, self.voting("dsna"))
         return explain_edge(as_photo(photo), at, float(near.max()), level, n, self.n_jobs)
 
     def voting(self, method: str) -> Voting:

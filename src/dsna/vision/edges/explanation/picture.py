@@ -41,7 +41,8 @@ def plot_explained(photo: np.ndarray, found: ExplainedEdge, cut: Callable[[str],
 
     n_rows = max(1, -(-len(found.patches) // _COLUMNS))
     figure = Figure(figsize=(3.2 + 1.5 * _COLUMNS, 0.4 + max(3.0, 1.9 * n_rows)), layout="constrained")
-    left, right = figure.subfigures(1, 2, width_ratios=(3.2, 1.5 * _COLUMNS))
+    parts: Any = figure.subfigures(1, 2, width_ratios=(3.2, 1.5 * _COLUMNS))
+    left, right = parts
     y, x = found.place
     ax = left.subplots()
     ax.imshow(photo)
