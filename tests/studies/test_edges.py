@@ -14,6 +14,7 @@ pytest.importorskip("PIL")
 pytest.importorskip("skimage")
 
 from dsna import Approximation
+from dsna.studies.edges import second_level
 from dsna.studies.edges.collections import find_collections
 from dsna.studies.edges.comparison import compare
 from dsna.studies.edges.methods import METHODS, QUICK_METHODS, detector_of
@@ -21,7 +22,8 @@ from dsna.studies.edges.rare.classes import edge_classes
 from dsna.studies.edges.rare.patches import rare_patches
 from dsna.studies.edges.runs import planned
 from dsna.studies.edges.store import Store
-from dsna.vision.edges import BoundaryScores, EdgeDetector
+from dsna.vision.edges import BoundaryScores, EdgeDetector, load_detector
+from dsna.vision.photos import read_photo
 from tests.cli.commands import invoke
 from tests.vision.boundary_folders import write_bsds, write_gupta
 
@@ -144,6 +146,35 @@ def test_redo_does_all_again(data, copied, detections):
     assert model.read_bytes() == good
     assert len([shape for shape, _ in detections if shape[0] == 80]) == 3
     assert len(pd.read_csv(copied / "results.csv")) == lines + 1
+
+
+def test_second_levels_share_forests_and_maps_and_resume(data, tmp_path, monkeypatch):
+    pytest.importorskip("lightgbm")
+    methods = "SE,SE@2,SE@2+linear,SE@2+boosted"
+    run = ask_bsds(data, tmp_path, methods, "--levels", 2)
+    assert run.exit_code == 0, run.output
+    page = (tmp_path / "edges.md").read_text(encoding="utf-8")
+    for part in ("Even- and odd-numbered photos", "odd: ODS over SE@2", "SE@2+boosted against SE@2 |", "SE@2+linear |"):
+        assert part in page
+    models = {path.name: path for path in tmp_path.glob("models/*.dsna")}
+    assert sum("without" in name for name in models) == 2
+    assert len(models) == 5  # the first level, two for blocks, and two of both levels
+    assert len(list(tmp_path.glob("views/*/train/*.npz"))) == 4
+    views = sorted(tmp_path.glob("views/*/BSDS500-val/*.npz"))
+    assert len(views) == 3
+    (both,) = (path for name, path in models.items() if "SE@2+boosted" in name)
+    photo = find_collections(data)[0].test.image(0)
+    (filed,) = tmp_path.glob("maps/BSDS500-BSDS500-val/SE@2+boosted-*/000.png")
+    np.testing.assert_allclose(read_photo(filed)[..., 0] / 255, load_detector(both).detect(photo), atol=0.003)
+    good = filed.read_bytes()
+    filed.unlink()
+    views[0].write_bytes(b"PK damaged")
+    (tmp_path / "results.csv").unlink()
+    monkeypatch.setattr(EdgeDetector, "fit", no_training)
+    monkeypatch.setattr(second_level, "learn_rounds", no_training)
+    assert ask_bsds(data, tmp_path, methods, "--levels", 2).exit_code == 0
+    assert filed.read_bytes() == good
+    assert len(pd.read_csv(tmp_path / "results.csv")) == 4
 
 
 def test_a_photo_that_fails_is_named_and_tried_again(data, copied, tmp_path, monkeypatch):

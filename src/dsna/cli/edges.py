@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..vision.edges.batch import Detection
 
 _REMEDY = install_command("cli", "report", "vision")
+_TRAIN_REMEDY = install_command("cli", "report", "vision", "train")
 
 edges = typer.Typer(
     help="""Edges in photos: detect them, train a detector of your own, score maps as BSDS500 does.
@@ -155,6 +156,40 @@ def detect(
 
 
 @edges.command()
+def explain(
+    photo: Annotated[Path, typer.Argument(metavar="PHOTO", help="The photo.")],
+    at: Annotated[str, typer.Option(metavar="X,Y", help="Where the edge is, in pixels from the upper left.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="PNG file for the picture.")
+    ] = None,
+    model: Annotated[str, typer.Option(metavar="FILE", help="Detector made by `dsna edges train`.")] = "shipped",
+    data: Annotated[
+        Path | None, folder("BSDS500, which the detector has learned from, to show the patches themselves.")
+    ] = None,
+) -> None:
+    """What an edge was made of: outlines and photo names of the training patches that were voted for there.
+
+    The strongest edge within three pixels of --at is meant, as the first level finds it at the photo's own size. The
+    picture is photo.explained.png beside the photo, unless -o names another. A model holds no pixels of the photos it
+    has learned from: with --data the patches are cut out of them.
+
+    For example:
+
+    - `dsna edges explain photo.jpg --at 120,64`
+
+    - `dsna edges explain photo.jpg --at 120,64 --data BSDS500 -o why.png` : with pictures of the patches
+    """
+    numbers = at.split(",")
+    if len(numbers) != 2 or not all(number.strip().isdecimal() for number in numbers):
+        raise typer.BadParameter(f"--at takes two whole numbers with a comma between, such as 120,64, not {at}.")
+    with exit_on_user_error("edges explain", _REMEDY, "Nothing was written."):
+        from ..vision.edges.explanation.command import explain_photo
+
+        code = explain_photo(photo, (int(numbers[0]), int(numbers[1])), model, file=output, data=data, say=say)
+    raise typer.Exit(code)
+
+
+@edges.command()
 def train(
     data: _Data,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the detector.")],
@@ -188,7 +223,7 @@ def train(
 
     - `dsna edges train --data photos --truth drawings -o mine.dsna` : your own
     """
-    with exit_on_user_error("edges train", _REMEDY, "Nothing was saved."):
+    with exit_on_user_error("edges train", _TRAIN_REMEDY, "Nothing was saved."):
         from ..vision.edges.batch import train_detector
 
         parameters = {
@@ -234,7 +269,8 @@ def evaluate(
 
     - `dsna edges evaluate maps --data BSDS500 --split val --out scores` : also tables and a plot
 
-    - `dsna edges evaluate maps --data photos --truth drawings` : your own
+    - `dsna edges evaluate --model shipped --data photos --truth drawings` : any photos with boundaries, also those of
+      another collection than the detector has learned from; or `maps` in place of `--model shipped`
     """
     if (maps is None) == (model is None):
         raise typer.BadParameter("give either a folder of maps or --model FILE (--model shipped: the one of dsna).")

@@ -106,6 +106,9 @@ def edges(
     seeds: Annotated[
         list[str] | None, typer.Option("--seeds", "--seed", help="Seeds: 0,1,2 or repeated; these three if not named.")
     ] = None,
+    levels: Annotated[
+        int, typer.Option(min=1, max=2, help="2: second levels in place of the paper's methods; hours of work.")
+    ] = 1,
     patches: Annotated[int | None, typer.Option(min=100, help="Patches that each tree learns from.")] = None,
     scales: Annotated[
         Scales, typer.Option(help="two: half and full size; multi: also double size, slow.")
@@ -135,6 +138,9 @@ def edges(
     - `dsna reproduce edges --data BSDS500 --jobs 2` : everything
 
     - `dsna reproduce edges --data BSDS500 --methods SE,CS-SE+DSNA --seeds 0,1 --patches 40000` : these first
+
+    - `dsna reproduce edges --data BSDS500 --levels 2 --jobs 2` : first levels at two sizes (SE@2, SE+DSNA@2, ...) and
+      second levels on top of them (SE@2+boosted, SE@2+forest, SE@2+linear, ...)
     """
     numbers = names(seeds)
     if not all(number.isdecimal() and int(number) <= LARGEST_SEED for number in numbers):
@@ -150,6 +156,7 @@ def edges(
             patches=patches,
             scales=scales.value,
             split=split.value,
+            levels=levels,
             quick=quick,
             redo=redo,
             jobs=jobs,

@@ -44,6 +44,7 @@ CONTAINERS = {
     "TargetDensity": "forest.density",
     "MaskTable": "vision.edges.masks",
     "PatchEmbedding": "vision.edges.embedding",
+    "PatchOrigins": "vision.edges.pool",
     "PatchPool": "vision.edges.pool",
     "Ranks": "uncertainty.quantiles",
     "Regions": "uncertainty.intervals",

@@ -92,6 +92,39 @@ def compare(scored: Scored, ours: str, other: str) -> Comparison | None:
     )
 
 
+def half(scored: Scored, parity: int) -> Scored:
+    """Scores of every second photo, in the order of names.
+
+    Parameters
+    ----------
+    scored : mapping from methods to mappings from seeds to BoundaryScores
+        Photos are numbered through all that any of them has.
+    parity : {0, 1}
+        0: those of even numbers, counted from 0.
+
+    Returns
+    -------
+    the same of fewer photos; methods and seeds that have none of them are left out
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = BoundaryScores(["b", "a", "c"], np.array([0.5]), np.ones((3, 1, 4)))
+    >>> half({"SE": {0: scores}}, 0)["SE"][0].names
+    ['a', 'c']
+    """
+    known = sorted({name for seeds in scored.values() for one in seeds.values() for name in one.names})
+    wanted = known[parity::2]
+    found: dict[str, dict[int, BoundaryScores]] = {}
+    for method, seeds in scored.items():
+        for seed, one in seeds.items():
+            rows = [one.names.index(name) for name in wanted if name in one.names]
+            if rows:
+                some = BoundaryScores([one.names[row] for row in rows], one.thresholds, one.counts[rows])
+                found.setdefault(method, {})[seed] = some
+    return found
+
+
 _Pair = tuple[BoundaryScores, BoundaryScores]
 
 

@@ -1,4 +1,4 @@
-"""The methods compared: forests, and the ways to answer of each."""
+"""The methods compared: forests, the ways to answer of each, and second levels on top of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...vision.edges import EdgeDetector
+from ...vision.edges import EdgeDetector, TwoLevelDetector
 from ..select_methods import check_names
 
 #: Our method, and what it is measured against.
@@ -21,20 +21,28 @@ class Method:
     ----------
     forest : {"SE", "SE-pool", "WRF", "CS-SE"}
     answer : {"se", "kernel", "hull", "dsna"}
-        As :meth:`dsna.vision.edges.EdgeDetector.detect` takes it.
+        As :meth:`dsna.vision.edges.EdgeDetector.detect` takes it; of a second level, the maps that it sees.
+    scales : {"", "two"}, default=""
+        Sizes at which photos are looked at; empty: those asked for.
+    rescorer : {"", "boosted", "forest", "linear"}, default=""
+        Of the second level; empty: there is none.
 
     Examples
     --------
     >>> METHODS["CS-SE+AH"]
-    Method(forest='CS-SE', answer='hull')
+    Method(forest='CS-SE', answer='hull', scales='', rescorer='')
+    >>> METHODS["SE+DSNA@2+linear"]
+    Method(forest='SE-pool', answer='dsna', scales='two', rescorer='linear')
     """
 
     forest: str
     answer: str
+    scales: str = ""
+    rescorer: str = ""
 
 
-#: All methods; one fit answers those of the same forest.
-METHODS: dict[str, Method] = {
+#: The paper's methods; one fit answers those of the same forest.
+FIRST_LEVEL: dict[str, Method] = {
     PLAIN: Method("SE", "se"),
     "WRF": Method("WRF", "se"),
     "CS-SE": Method("CS-SE", "se"),
@@ -43,7 +51,22 @@ METHODS: dict[str, Method] = {
     FULL: Method("CS-SE", "dsna"),
     "SE+DSNA": Method("SE-pool", "dsna"),
 }
+#: First levels at two sizes, and the second levels that learn from their maps.
+SECOND_LEVEL: dict[str, Method] = {
+    f"{name}@2{'+' * bool(rescorer)}{rescorer}": Method(*first, "two", rescorer)
+    for name, first in {
+        PLAIN: ("SE", "se"),
+        "SE+DSNA": ("SE-pool", "dsna"),
+        "CS-SE": ("CS-SE", "se"),
+        FULL: ("CS-SE", "dsna"),
+    }.items()
+    for rescorer in ("", "linear", "forest", "boosted")
+}
+METHODS = FIRST_LEVEL | SECOND_LEVEL
+#: What is run where no method is named, by levels.
+BY_LEVELS = {1: tuple(FIRST_LEVEL), 2: (PLAIN, "SE+DSNA", "CS-SE", FULL, *SECOND_LEVEL)}
 QUICK_METHODS = (PLAIN, "CS-SE", FULL)
+_QUICK_BY_LEVELS = {1: QUICK_METHODS, 2: (PLAIN, "SE@2", "SE@2+linear", "SE+DSNA@2+boosted")}
 CROSS_METHODS = (PLAIN, FULL)
 _FORESTS: dict[str, dict[str, Any]] = {
     "SE": {"splits": "gini", "cost": 0.0, "n_pool": 0},  # only its leaves are asked
@@ -52,6 +75,7 @@ _FORESTS: dict[str, dict[str, Any]] = {
     "CS-SE": {"splits": "svm", "cost": 0.5},
 }
 _QUICK = {"n_estimators": 2, "n_patches": 2000, "n_pool": 2000}
+_QUICK_LEVEL: dict[str, Any] = {"n_estimators": 20, "n_candidates": 300}
 
 
 def detector_of(method: str, seed: int, patches: int | None = None, quick: bool = False) -> EdgeDetector:
@@ -82,17 +106,53 @@ def detector_of(method: str, seed: int, patches: int | None = None, quick: bool 
     return EdgeDetector(**{**forest, **few, **asked}, random_state=seed)
 
 
-def selected(asked: Sequence[str], quick: bool = False) -> tuple[str, ...]:
+def level_of(method: str, quick: bool = False) -> TwoLevelDetector | None:
+    """The second level of a method, not fitted and without a first; None where the method has none.
+
+    Parameters
+    ----------
+    method : str
+        One of ``METHODS``.
+    quick : bool, default=False
+        Whether few trees and candidates are enough.
+
+    Returns
+    -------
+    TwoLevelDetector or None
+
+    Examples
+    --------
+    >>> level_of("SE@2"), level_of("SE@2+linear").rescorer
+    (None, 'linear')
+    """
+    rescorer = METHODS[method].rescorer
+    return TwoLevelDetector(rescorer=rescorer, **(_QUICK_LEVEL if quick else {})) if rescorer else None
+
+
+def selected(asked: Sequence[str], quick: bool = False, levels: int = 1) -> tuple[str, ...]:
     """The methods asked for, in the order of the tables; where none is named, all, or few if it is to be quick.
+
+    Parameters
+    ----------
+    asked : sequence of str
+    quick : bool, default=False
+    levels : {1, 2}, default=1
+        Whether the paper's methods, or those with a second level, are meant where none is named.
+
+    Returns
+    -------
+    tuple of str
 
     Examples
     --------
     >>> selected(["CS-SE", "SE"])
     ('SE', 'CS-SE')
+    >>> selected([], quick=True, levels=2)
+    ('SE', 'SE@2', 'SE@2+linear', 'SE+DSNA@2+boosted')
     >>> selected(["nonsense"])
     Traceback (most recent call last):
     dsna.studies.select_methods.MethodError: There is no method nonsense; there are SE, WRF, CS-SE, ...
     """
     check_names(asked, list(METHODS))
-    wanted = asked or (QUICK_METHODS if quick else METHODS)
+    wanted = asked or (_QUICK_BY_LEVELS if quick else BY_LEVELS)[levels]
     return tuple(name for name in METHODS if name in wanted)

@@ -9,11 +9,11 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
-from ...vision.edges import EdgeDetector
+from ...vision.edges import EdgeDetector, TwoLevelDetector
 from ...vision.edges.pool import Voting
 from ..results_file import Layout
 from .collections import Collection
-from .methods import CROSS_METHODS, METHODS, detector_of
+from .methods import CROSS_METHODS, METHODS, detector_of, level_of
 
 #: Scores of the runs.
 LAYOUT = Layout(
@@ -39,6 +39,8 @@ class Run:
     detector : EdgeDetector
         Not fitted; its ``random_state`` is the seed.
     scales : {"single", "two", "multi"}
+    level : TwoLevelDetector or None, default=None
+        The second level, not fitted and without a first; None: the detector's own maps count.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class Run:
     method: str
     detector: EdgeDetector
     scales: str
+    level: TwoLevelDetector | None = None
 
     @property
     def seed(self) -> int:
@@ -69,7 +72,8 @@ class Run:
     def settings(self) -> str:
         """Stands for all settings but the seed, and for the photos."""
         asked = {name: value for name, value in self._parameters.items() if self.answer != "se" or name not in _UNUSED}
-        return _checksum([self._learned, asked, self.answer, self.scales, self.test.max_distance, self.test.test.names])
+        told = [self._learned, asked, self.answer, self.scales, self.test.max_distance, self.test.test.names]
+        return _checksum(told if self.level is None else [*told, _parameters(self.level)])
 
     @property
     def name(self) -> str:
@@ -81,6 +85,16 @@ class Run:
         """Of the file that keeps the forest, which runs may share."""
         forest, trees = METHODS[self.method].forest, f"{self.detector.n_estimators}x{self.detector.n_patches}"
         return f"{self.train.name}-{forest}-{self.seed}-{trees}-{_checksum(self._learned)}.dsna"
+
+    def model_without(self, b: int) -> str:
+        """Of the file that keeps a first level that knows no photo of one block."""
+        blocks = 0 if self.level is None else self.level.n_blocks
+        return f"{self.model.removesuffix('.dsna')}-without-{b + 1}-of-{blocks}.dsna"
+
+    @property
+    def two_levels(self) -> str:
+        """Of the file that keeps both levels."""
+        return f"{self.train.name}-{self.method}-{self.seed}-{self.settings}.dsna"
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -95,7 +109,7 @@ class Run:
 
     @property
     def _parameters(self) -> dict[str, Any]:
-        return {k: v for k, v in self.detector.get_params(deep=False).items() if k not in _NO_MATTER}
+        return _parameters(self.detector)
 
     @property
     def _learned(self) -> list[Any]:
@@ -103,6 +117,10 @@ class Run:
 
 
 _UNUSED = _ANSWERING - {"sharpening"}  # by the leaves' own masks
+
+
+def _parameters(detector: EdgeDetector | TwoLevelDetector) -> dict[str, Any]:
+    return {k: v for k, v in detector.get_params(deep=False).items() if k not in _NO_MATTER}
 
 
 def _checksum(content: Any) -> str:
@@ -152,7 +170,14 @@ def planned(
         *((other, other) for other in collections[1:]),
     ]
     runs = [
-        Run(train, test, method, detector_of(method, seed, patches, quick), scales)
+        Run(
+            train=train,
+            test=test,
+            method=method,
+            detector=detector_of(method, seed, patches, quick),
+            scales=METHODS[method].scales or scales,
+            level=level_of(method, quick),
+        )
         for method in methods
         for seed in seeds
         for train, test in pairs

@@ -6,21 +6,22 @@ import io
 import shutil
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from ..._utils.atomic import write_atomically
-from ...io.model_file import ModelFileError
-from ...vision.edges import BoundaryScores, EdgeDetector, evaluate, load_detector
+from ...vision.edges import BoundaryScores, EdgeDetector, evaluate
 from ...vision.edges.batch import SCALES
 from ...vision.photos import PhotoError, read_photo, write_map
 from ..results_file import Layout, ResultsFile, load_results
 from ..running import Row, failure
 from .runs import Run
+from .second_level import SecondLevels, loaded
 
+_Draw = Callable[[int], tuple[np.ndarray, float]]
 _TIMES = Layout(key=("photo",), values=("seconds",))
 _NOISE = np.random.default_rng(0).integers(256, size=(64, 64, 3), dtype=np.uint8)
 _AT_ONCE = 10  # photos scored, by each thread, before progress is shown
@@ -32,7 +33,7 @@ class Store:
     Parameters
     ----------
     folder : Path
-        Gets the subfolders ``models``, ``maps`` and ``counts``.
+        Gets the subfolders ``models``, ``maps``, ``counts`` and, where there are second levels, ``views``.
     jobs : int, default=1
         Threads: trees grown, or photos processed or scored, at a time.
 
@@ -48,6 +49,7 @@ class Store:
         self.folder = folder
         self.jobs = jobs
         self._held: tuple[str, EdgeDetector] | None = None
+        self._second = SecondLevels(folder, jobs)
 
     def maps(self, run: Run) -> Path:
         """Folder of PNG files named as the photos."""
@@ -58,19 +60,16 @@ class Store:
         return self.folder / "counts" / run.name
 
     def detector(self, run: Run) -> EdgeDetector:
-        """The fitted detector of a run: held, read, or else trained and saved."""
+        """The fitted detector of a run: held, read, or else trained and saved; of two levels the first."""
         if self._held is None or self._held[0] != run.model:
             self._held = None  # two forests need not be in memory
             self._held = run.model, self.kept(run) or self._trained(run)
         return _as_asked(self._held[1], run)
 
     def kept(self, run: Run) -> EdgeDetector | None:
-        """The fitted detector of a run, if it is on disk and whole."""
-        path = self.folder / "models" / run.model
-        try:
-            return _as_asked(load_detector(path), run) if path.is_file() else None
-        except ModelFileError:  # damaged: it is made anew
-            return None
+        """The fitted detector of a run, if it is on disk and whole; of two levels the first."""
+        found = loaded(self.folder / "models" / run.model)
+        return _as_asked(found, run) if isinstance(found, EdgeDetector) else None
 
     def _trained(self, run: Run) -> EdgeDetector:
         detector = EdgeDetector(**run.detector.get_params(deep=False)).set_params(n_jobs=self.jobs, verbose=True)
@@ -85,17 +84,40 @@ class Store:
         folder, photos = self.maps(run), run.test.test
         folder.mkdir(parents=True, exist_ok=True)
         missing = [row for row in range(len(photos)) if not _is_whole(folder / f"{photos.names[row]}.png")]
+        if run.level is not None:
+            yield from self._learn(run, bool(missing))
         yield from ({"run": run} for _ in range(len(photos) - len(missing)))
         if not missing:
             return
-        detector = self.detector(run)
-        detector.detect(_NOISE, method=run.answer)  # loads the kernels, so that no time measured holds any of it
-        work = (delayed(_detect)(detector, run, row, folder) for row in missing)
+        draw = self._drawing(run)
+        work = (delayed(_detect)(draw, run, row, folder) for row in missing)
         with ResultsFile(folder / "seconds.csv", _TIMES) as times:
             for row in Parallel(self.jobs, prefer="threads", return_as="generator_unordered")(work):
                 if "seconds" in row:
                     times.add(row)
                 yield {"run": run, **row}
+
+    def _learn(self, run: Run, needed: bool) -> Iterator[Row]:
+        """Make the second level of a run; yields a row for each training photo."""
+        if needed:
+            yield from self._second.learn(run, lambda: self.detector(run))
+        else:
+            yield from ({"run": run} for _ in run.train.train.names)
+
+    def _drawing(self, run: Run) -> _Draw:
+        """From the number of a test photo to its map and the seconds that it took."""
+        detector = self.detector(run)
+        detector.detect(_NOISE, method=run.answer)  # loads the kernels, so that no time measured holds any of it
+        if run.level is not None:
+            return self._second.lines(run, lambda: detector)
+
+        def draw(row: int) -> tuple[np.ndarray, float]:
+            photo = run.test.test.image(row)
+            start = time.perf_counter()
+            found = detector.detect(photo, scales=SCALES[run.scales], method=run.answer)
+            return found, time.perf_counter() - start
+
+        return draw
 
     def score(self, run: Run) -> Iterator[Row]:
         """Count matches of the maps that there are; yields a row for each photo, with an ``error`` if it failed."""
@@ -145,6 +167,8 @@ class Store:
             shutil.rmtree(folder, ignore_errors=True)
         for path in (self._scores(run), self.folder / "models" / run.model):
             path.unlink(missing_ok=True)
+        if run.level is not None:
+            self._second.forget(run)
 
     def _scores(self, run: Run) -> Path:
         return self.folder / "counts" / f"{run.name}.npz"
@@ -163,14 +187,11 @@ def _is_whole(path: Path) -> bool:
     return True
 
 
-def _detect(detector: EdgeDetector, run: Run, row: int, folder: Path) -> Row:
+def _detect(draw: _Draw, run: Run, row: int, folder: Path) -> Row:
     """Write the map of one photo; how long it took, or what went wrong."""
     name = run.test.test.names[row]
     try:
-        photo = run.test.test.image(row)
-        start = time.perf_counter()
-        found = detector.detect(photo, scales=SCALES[run.scales], method=run.answer)
-        seconds = time.perf_counter() - start
+        found, seconds = draw(row)
         write_map(found, folder / f"{name}.png")
     except Exception as error:  # the failure of one photo leaves the others running
         return {"photo": name, "error": f"{name}: {failure(error)}"}

@@ -12,6 +12,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from ...vision.edges import BoundaryScores
+from ...vision.edges.second_level.rescorers import check_trainable
 from ..pages import QUICK, write_plots
 from ..results_file import Key
 from ..running import Row, failure
@@ -20,7 +21,16 @@ from .collections import find_collections
 from .comparison import Scored
 from .illustrations import illustrate
 from .methods import METHODS, selected
-from .page import READING, comparison_section, cross_section, main_section, of_method, published_section, table
+from .page import (
+    READING,
+    comparison_section,
+    cross_section,
+    halves_section,
+    main_section,
+    of_method,
+    published_section,
+    table,
+)
 from .runs import LAYOUT, Run, planned
 from .store import Store
 
@@ -42,6 +52,8 @@ class Options(StudyOptions):
     scales : {"single", "two", "multi"}, default="single"
     split : {"val", "test"}, default="val"
         Which photos are scored.
+    levels : {1, 2}, default=1
+        Where no method is named: the paper's methods, or first levels at two sizes and second levels on top of them.
 
     Examples
     --------
@@ -55,12 +67,13 @@ class Options(StudyOptions):
     patches: int | None = None
     scales: str = "single"
     split: str = "val"
+    levels: int = 1
 
     @property
     def command(self) -> str:
         """What to type for the same tables, for any data."""
-        given = {"--patches": self.patches, "--scales": self.scales, "--split": self.split}
-        defaults = {"--patches": None, "--scales": "single", "--split": "val"}
+        given = {"--levels": self.levels, "--patches": self.patches, "--scales": self.scales, "--split": self.split}
+        defaults = {"--levels": 1, "--patches": None, "--scales": "single", "--split": "val"}
         asked = [f"{name} {value}" for name, value in given.items() if value != defaults[name]]
         return " ".join(["dsna reproduce edges --data DIR", *(["--quick"] if self.quick else []), *asked])
 
@@ -92,10 +105,12 @@ class EdgesStudy(Study):
     def prepare(self, say: Say) -> None:
         """Read the photos and select the methods asked for."""
         options = self.options
-        methods = selected(options.methods, options.quick)
+        methods = selected(options.methods, options.quick, options.levels)
         collections = find_collections(options.data, options.split, options.quick)
         plan = partial(planned, collections, patches=options.patches, scales=options.scales, quick=options.quick)
         self.runs = {run.key: run for run in plan(methods=methods, seeds=options.all_seeds)}
+        for rescorer in {run.level.rescorer for run in self.runs.values() if run.level is not None}:
+            check_trainable(rescorer)  # before hours of work, not after
         self.shown = plan(methods=METHODS, seeds=options.all_seeds[:1])
         self.store = Store(options.out, options.jobs)
 
@@ -113,8 +128,9 @@ class EdgesStudy(Study):
         }
 
     def steps(self, left: Sequence[Key]) -> int:
-        """Each photo is processed, then scored; then the scores are stored."""
-        return sum(2 * len(self.runs[key].test.test) + 1 for key in left)
+        """Each photo is processed, then scored; then the scores are stored. Second levels look at training photos."""
+        runs = [self.runs[key] for key in left]
+        return sum(2 * len(run.test.test) + 1 + (run.level is not None) * len(run.train.train) for run in runs)
 
     def run(self, left: Sequence[Key]) -> Iterator[Row]:
         """Train, detect and score, one run after another, each on several threads."""
@@ -156,6 +172,7 @@ class EdgesStudy(Study):
         page = main_section(measured, where, beside=not quick)
         scored = stored_scores(own, results, self.store)
         page += comparison_section(scored, measured)
+        page += halves_section(scored)
         with threadpool_limits(self.options.jobs):
             rare, figures = illustrate(own, scored, self.store, quick)
         page += rare

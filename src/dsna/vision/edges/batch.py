@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
@@ -34,6 +34,9 @@ from ..photos import PhotoError, read_photo
 from .drawing.products import Product
 from .planning import EdgesError, Job, plan
 from .scoring.evaluation import read_map
+
+if TYPE_CHECKING:
+    from . import EdgeDetector, TwoLevelDetector
 
 SHIPPED = "shipped"
 #: Sizes at which photos are looked at, in shares of their own, by what they are called.
@@ -73,15 +76,21 @@ class Detection:
     n_jobs: int = 1
     first_level: bool = False
 
-    def prepared(self, n_photos: int) -> Callable[[np.ndarray], np.ndarray]:
-        """A function from photos to maps; threads share the photos if there are several, else the photo."""
-        from . import TwoLevelDetector, load_detector, pretrained
+    def loaded(self) -> EdgeDetector | TwoLevelDetector:
+        """The detector."""
+        from . import load_detector, pretrained
 
         problem = None if self.model == SHIPPED else reading_problem(self.model)
         if problem:
             raise EdgesError(f"The model {self.model}: {problem[0]}. Remedy: {problem[1]}, or use dsna edges train.")
         with _explained():
-            detector = pretrained() if self.model == SHIPPED else load_detector(Path(self.model))
+            return pretrained() if self.model == SHIPPED else load_detector(Path(self.model))
+
+    def prepared(self, n_photos: int) -> Callable[[np.ndarray], np.ndarray]:
+        """A function from photos to maps; threads share the photos if there are several, else the photo."""
+        from . import TwoLevelDetector
+
+        detector = self.loaded()
         detector.n_jobs = 1 if n_photos > 1 else self.n_jobs
         if isinstance(detector, TwoLevelDetector) and not self.first_level:
             return detector.detect

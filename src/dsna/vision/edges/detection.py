@@ -108,6 +108,40 @@ def first_maps(
     return [_resized(one, (height, width)) for one in _soft_maps(small, forest, pool, voting, n_jobs)]
 
 
+def neighbors_at(
+    photo: np.ndarray,
+    place: tuple[int, int],
+    forest: StructuredForest,
+    pool: PatchPool,
+    voting: Voting,
+    n_jobs: int | None = None,
+) -> tuple[np.ndarray, Neighbors]:
+    """Training patches whose masks are voted for at a place, at the photo's own size.
+
+    Parameters
+    ----------
+    photo, forest, pool, voting, n_jobs
+        As :func:`soft_map` takes them.
+    place : (int, int)
+        Row and column.
+
+    Returns
+    -------
+    positions : array of shape (m, 2)
+        Middles of patches that cover the place, which ``neighbors.voters`` are some of.
+    neighbors : Neighbors
+    """
+    reach = MASK_SIDE // 2
+    edges = _voted(Tiles(photo, TILE), photo.shape[:2], LeafVotes(forest), voting.sharpening, n_jobs)
+    votes = NeighborVotes(forest, pool, voting, Context(smooth(edges, 1)))
+    start = (max(0, (place[0] - reach) // _APART * _APART), max(0, (place[1] - reach) // _APART * _APART))
+    tile = Tile.cut(photo, start, 2 * MASK_SIDE)
+    positions = np.concatenate(list(tile.bands()))
+    away = np.array(place) - positions
+    positions = positions[((away >= -reach) & (away < reach)).all(axis=1)]
+    return positions, votes.neighbors(tile.channels, tile.channels.places(positions - tile.corner), positions)
+
+
 def as_share(edges: np.ndarray) -> np.ndarray:
     """Votes brought to the range from 0 to 1.
 
@@ -230,6 +264,14 @@ class Ballots(NamedTuple):
     masks: np.ndarray  # (m, 256)
 
 
+class Neighbors(NamedTuple):
+    """Training patches that positions are approximated by."""
+
+    voters: np.ndarray  # (n,) which of the positions
+    rows: np.ndarray  # (n, k) patches of the pool
+    weights: np.ndarray  # (n, k)
+
+
 #: From channels, places in them and positions in the photo to votes.
 _Votes = Callable[[Channels, np.ndarray, np.ndarray], Ballots]
 
@@ -265,17 +307,20 @@ class NeighborVotes:
 
     def __call__(self, channels: Channels, places: np.ndarray, positions: np.ndarray) -> Ballots:
         """Votes of patches that start at ``places`` in the channels, around ``positions`` in the photo."""
-        masks = self.pool.mask_table.masks
+        voters, rows, weights = self.neighbors(channels, places, positions)
+        return Ballots(voters, self.pool.mask[rows], weights * (_APART / STRIDE) ** 2, self.pool.mask_table.masks)
+
+    def neighbors(self, channels: Channels, places: np.ndarray, positions: np.ndarray) -> Neighbors:
+        """Neighbours of the patches that start at ``places`` and ask for them."""
         sparse = np.flatnonzero((positions % _APART == 0).all(axis=1))
         asked = np.tile(np.arange(self.forest.n_trees), (len(sparse), 1))
         leaves = self.forest.route(channels, places[sparse], asked)
         seen = self.forest.mask_table.has_edge[self.forest.leaf_mask[leaves]].any(axis=1)
         voters, leaves = sparse[seen], leaves[seen]
         if not len(voters):
-            return Ballots(voters, np.empty((0, 1), dtype=np.int32), np.empty((0, 1)), masks)
+            return Neighbors(voters, np.empty((0, 1), dtype=np.int64), np.empty((0, 1)))
         features = describe(channels, places[voters], self.context, positions[voters])
-        rows, weights = self.pool.weigh(features, leaves, self.voting)
-        return Ballots(voters, self.pool.mask[rows], weights * (_APART / STRIDE) ** 2, masks)
+        return Neighbors(voters, *self.pool.weigh(features, leaves, self.voting))
 
 
 def _voted(tiles: Sequence[Tile], shape: tuple[int, ...], votes: _Votes, passes: int, n_jobs: int | None) -> np.ndarray:

@@ -21,6 +21,7 @@ from ..._utils.parameters import JOBS, NON_NEGATIVE, POSITIVE, SHARE, at_least, 
 from ...approximation import Approximation
 from ..photos import as_photo
 from .detection import METHODS, as_share, first_maps, leaf_map
+from .explanation.edge import ExplainedEdge, explain_edge
 from .forest import StructuredForest, grow_forest, photos_known
 from .pool import Voting, default_approximation, fill_pool
 from .sampling import AnnotatedPhotos
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _MAX_DEPTH = 64
 _MOST_PASSES = 100
+_WITHIN = 3  # pixels from a place within which the edge that is meant is looked for
 _SHIPPED = Path(__file__).parent / "bsds500.dsna"
 
 
@@ -254,6 +256,40 @@ class EdgeDetector(BaseEstimator):
             edges += first_maps(colours, float(size), self.forest_, self.pool_, voting, self.n_jobs)[-1] / len(sizes)
         edges = as_share(edges)
         return thinned(edges) if suppress else edges
+
+    def explain(self, photo: ArrayLike, place: tuple[int, int], n: int = 8) -> ExplainedEdge:
+        """Training patches that an edge was made of.
+
+        The strongest edge within three pixels of the place is explained, as ``detect`` finds it at the photo's own
+        size: by the training patches whose outlines pass there and were voted for.
+
+        Parameters
+        ----------
+        photo : array
+            As :meth:`detect` takes it.
+        place : (int, int)
+            Row and column.
+        n : int, default=8
+            Patches to name, at most.
+
+        Returns
+        -------
+        ExplainedEdge
+            Its ``patches`` have ``outline``, ``share``, ``photo`` and ``centre``.
+        """
+        soft = self.detect(photo, suppress=False)
+        height, width = soft.shape
+        if not (0 <= place[0] < height and 0 <= place[1] < width):
+            raise DSNAError(
+                f"x={place[1]}, y={place[0]} is not in the photo; x goes from 0 to {width - 1} and y to {height - 1}."
+            )
+        top, left = (max(0, int(one) - _WITHIN) for one in place)
+        near = soft[top : int(place[0]) + _WITHIN + 1, left : int(place[1]) + _WITHIN + 1]
+        row, column = np.unravel_index(near.argmax(), near.shape)
+        at = (top + int(row), left + int(column))
+        pool: Any = self.pool_  # is there, or detect would have refused
+        level = (self.forest_, pool, self.voting("dsna"))
+        return explain_edge(as_photo(photo), at, float(near.max()), level, n, self.n_jobs)
 
     def voting(self, method: str) -> Voting:
         """How masks are voted for by one of the methods."""

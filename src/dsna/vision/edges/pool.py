@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..._utils.invariants import POSITIVE, Array, Checked, Part, require
+from ..._utils.invariants import POSITIVE, Array, Checked, Part, Texts, require
 from ..._utils.parallel import writable
 from ...approximation import Approximation
 from ...neighbors.distance_kernel import distance_kernel
@@ -65,6 +65,34 @@ class Voting:
 
 
 @dataclass
+class PatchOrigins(Checked):
+    """Where the patches of a pool were cut from.
+
+    Parameters
+    ----------
+    names : list of str
+        Of the photos.
+    photo : array of shape (n,), int32
+        Photo of each patch, an index of ``names``.
+    centre : array of shape (n, 2), int32
+        Row and column of its middle.
+    """
+
+    names: list[str]
+    photo: np.ndarray
+    centre: np.ndarray
+
+    FIELDS = {
+        "names": Texts("photos"),
+        "photo": Array("int32", "patches", below="photos"),
+        "centre": Array("int32", "patches, 2", low=0),
+    }
+
+    def __post_init__(self) -> None:
+        self.check()
+
+
+@dataclass
 class PatchPool(Checked):
     """Patches in a forest's leaves: their masks, and where they lie.
 
@@ -81,6 +109,8 @@ class PatchPool(Checked):
         Leading principal components of the blurred outlines: what clusters are told apart by.
     leaf_ptr, leaf_rows : arrays
         Patches of each leaf of the forest.
+    origins : PatchOrigins or None, default=None
+        Where the patches were cut from, if that is known.
     """
 
     embedding: PatchEmbedding
@@ -91,6 +121,7 @@ class PatchPool(Checked):
     axes: np.ndarray
     leaf_ptr: np.ndarray
     leaf_rows: np.ndarray
+    origins: PatchOrigins | None = None
 
     FIELDS = {
         "embedding": Part("PatchEmbedding", "dimensions"),
@@ -101,6 +132,7 @@ class PatchPool(Checked):
         "axes": Array("float32", f"{MASK_SIDE**2}, {_N_AXES}", -_LONGEST_AXIS, _LONGEST_AXIS),
         "leaf_ptr": Array("int32", "leaves+1", into="held"),
         "leaf_rows": Array("int32", "held", below="patches"),
+        "origins": Part("PatchOrigins", "patches", none=True),
     }
     NOT_EMPTY = ("patches", "leaves")
 
@@ -245,6 +277,11 @@ def fill_pool(
         axes=np.ascontiguousarray(axes[:, ::-1][:, :_N_AXES], dtype=np.float32),
         leaf_ptr=leaf_ptr.astype(np.int32),
         leaf_rows=leaf_rows.astype(np.int32),
+        origins=PatchOrigins(
+            names=photos.names,
+            photo=patches.photo[used].astype(np.int32),
+            centre=patches.centres[used].astype(np.int32),
+        ),
     )
 
 

@@ -89,9 +89,14 @@ class AnnotatedPhotos(Drawings):
     """Photos with segmentations by several people, and their channels."""
 
     def __init__(
-        self, photos: list[np.ndarray], channels: list[Channels], segmentations: list[list[np.ndarray]]
+        self,
+        photos: list[np.ndarray],
+        channels: list[Channels],
+        segmentations: list[list[np.ndarray]],
+        names: list[str] | None = None,
     ) -> None:
         super().__init__(segmentations)
+        self.names = [str(number) for number in range(len(photos))] if names is None else names
         self.photos = photos
         self.channels = channels
         self._places = {one.shape: feature_places(one.shape) for one in channels}
@@ -100,7 +105,8 @@ class AnnotatedPhotos(Drawings):
     def of(cls, photos: BoundarySet, n_jobs: int | None = None, verbose: bool = False) -> AnnotatedPhotos:
         """Photos and segmentations read from files; segments are made of boundaries where only those are known."""
         found = in_parallel(_read, [(photos, row) for row in range(len(photos))], n_jobs, "photos" * verbose)
-        return cls(*(list(part) for part in zip(*found, strict=True)))
+        pictures, channels, people = (list(part) for part in zip(*found, strict=True))
+        return cls(pictures, channels, people, list(photos.names))
 
     def features(self, patches: Patches, which: np.ndarray) -> np.ndarray:
         """Some features of patches, (n, len(which)) float32."""

@@ -103,7 +103,8 @@ def test_whole_photo_columns():
     np.testing.assert_allclose(found[:, 3], edges[y, x] / (edges[y, x] + edges.mean()), rtol=1e-4)
     thin = candidates.on_map(candidates.strength, edges.shape)
     np.testing.assert_array_equal(found[:, 0], thin[y, x])
-    for first, drawn in ((6, thin), (6 + len(LEVELS), view.lines)):
+    np.testing.assert_array_equal(found[:, 6], view.lines[y, x])
+    for first, drawn in ((7, thin), (7 + len(LEVELS), view.lines)):
         for k, level in enumerate(LEVELS):
             contour, _ = label(drawn >= level, np.ones((3, 3)))
             sizes = [np.sum(contour == c) if c else 0 for c in contour[y, x][:20]]

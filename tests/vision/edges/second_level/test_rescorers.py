@@ -1,10 +1,16 @@
 """Rescorers against the library that trained them, and what files may not hold."""
 
+import sys
+
 import numpy as np
 import pytest
 
+pytest.importorskip("lightgbm")
+
 from dsna import CostSensitiveForestRegressor
 from dsna._utils.invariants import InvariantError
+from dsna.vision.datasets.boundaries import BoundarySet
+from dsna.vision.edges import TwoLevelDetector
 from dsna.vision.edges.second_level import forest_score
 from dsna.vision.edges.second_level.rescorers import (
     BoostedTrees,
@@ -18,7 +24,7 @@ from dsna.vision.edges.second_level.rescorers import (
 
 def table(n=1500, seed=0):
     rng = np.random.default_rng(seed)
-    rows = rng.normal(size=(n, 12)).astype(np.float32)
+    rows = (np.tile(rng.normal(size=(n, 3)), 4) + 0.1 * rng.normal(size=(n, 12))).astype(np.float32)  # as rings are
     odds = 2 * rows[:, 0] * (rows[:, 1] > 0) - rows[:, 2]
     return rows, rng.binomial(5, 1 / (1 + np.exp(-odds))) / 5
 
@@ -29,28 +35,28 @@ def cross_entropy(share, found):
 
 @pytest.fixture(scope="module")
 def trees():
-    return fit_boosted(*table(), 30, seed=0)
+    return fit_boosted(*table(), 200, seed=0)
 
 
 def test_trees_answer_as_the_library_does():
     rows, share = table()
-    model = boosting(25, 3).fit(rows, share)
+    model = boosting(rows, share, 60, 3)
     trees = as_boosted_trees(model)
     new = np.concatenate([table(seed=1)[0], rows])
-    np.testing.assert_allclose(trees.log_odds(new), model._raw_predict(new.astype(float))[:, 0], atol=1e-9)
+    np.testing.assert_allclose(trees.log_odds(new), model.predict(new, raw_score=True), atol=1e-9)
     np.testing.assert_allclose(trees(new), model.predict(new), atol=1e-9)
-    assert len(trees.root) == 25
+    assert len(trees.root) == 60
     assert np.ptp(trees.log_odds(new)) > 1
 
 
 def test_values_at_a_threshold_go_where_the_library_sends_them():
     rows, share = table()
-    model = boosting(5, 0).fit(rows, share)
+    model = boosting(rows, share, 5, 0)
     trees = as_boosted_trees(model)
     split = np.flatnonzero(trees.child >= 0)
     at = np.zeros((len(split), 12), np.float32)
     at[np.arange(len(split)), trees.feature[split]] = trees.number[split].astype(np.float32)
-    np.testing.assert_allclose(trees.log_odds(at), model._raw_predict(at.astype(float))[:, 0], atol=1e-9)
+    np.testing.assert_allclose(trees.log_odds(at), model.predict(at, raw_score=True), atol=1e-9)
 
 
 def test_soft_labels_are_learned(trees):
@@ -92,9 +98,16 @@ def test_a_forest_answers_as_the_library_does(monkeypatch):
 
 
 def test_same_seed_same_trees(trees):
-    again = fit_boosted(*table(), 30, seed=0)
+    again = fit_boosted(*table(), 200, seed=0)
     for name, value in trees.state.items():
         np.testing.assert_array_equal(again.state[name], value)
+
+
+def test_a_missing_library_is_named_before_any_work(monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    photos = BoundarySet(list("abcd"), [], [])
+    with pytest.raises(ImportError, match=r"lightgbm: run `pip install dsna\[train\]`"):
+        TwoLevelDetector().fit(photos)
 
 
 def test_columns_that_do_not_vary():

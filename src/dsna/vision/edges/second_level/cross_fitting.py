@@ -125,16 +125,35 @@ def honest_views(
     """
     block = dealt(len(photos), lessons.n_blocks)
     views: dict[int, View] = {}
-    for b, rng in enumerate(lessons.generators(0, lessons.n_blocks)):
+    for b in range(lessons.n_blocks):
         say(f"first level without block {b + 1} of {lessons.n_blocks}")
-        first = clone(template).set_params(random_state=int(rng.integers(2**31)))
-        first.fit(photos.subset(np.flatnonzero(block != b).tolist()))
+        first = level_without(b, photos, template, lessons)
         rows = np.flatnonzero(block == b).tolist()
         say(f"its maps of {len(rows)} photos that it does not know")
         tasks = [(photos, row, np.array(lessons.scales), first) for row in rows]
         unit = "photos" * bool(template.verbose)
         views.update(zip(rows, in_parallel(_seen, tasks, template.n_jobs, unit), strict=True))
     return [views[row] for row in range(len(photos))]
+
+
+def level_without(b: int, photos: BoundarySet, template: EdgeDetector, lessons: Lessons) -> EdgeDetector:
+    """A first level that knows no photo of one block.
+
+    Parameters
+    ----------
+    b : int
+        The block.
+    photos, template, lessons
+        As :func:`honest_views` takes them.
+
+    Returns
+    -------
+    EdgeDetector
+    """
+    seed = int(lessons.generators(0, lessons.n_blocks)[b].integers(2**31))
+    others = np.flatnonzero(dealt(len(photos), lessons.n_blocks) != b)
+    first: EdgeDetector = clone(template).set_params(random_state=seed)
+    return first.fit(photos.subset(others.tolist()))
 
 
 def _seen(photos: BoundarySet, row: int, scales: np.ndarray, first: EdgeDetector) -> View:

@@ -95,7 +95,7 @@ def n_columns(n_maps: int, with_lines: bool) -> int:
     Examples
     --------
     >>> n_columns(2, with_lines=False), n_columns(2, with_lines=True)
-    (350, 445)
+    (350, 446)
     """
     n_scalars = n_maps + N_SCALARS + with_lines
     return _n_own(with_lines) + n_scalars + len(RINGS) * N_ANGLES * (2 * n_scalars + 2 * (1 + with_lines) + N_COLOURS)
@@ -111,14 +111,15 @@ def _own_columns(view: View, candidates: Candidates) -> np.ndarray:
     own[:, 3] = here / (here + mean)
     if view.lines is not None:
         own[:, 4:6] = _strength(view.lines)
+        own[:, 6] = view.lines[y, x]  # as it is: the planes hold it smoothed
         thin = candidates.on_map(candidates.strength, view.edges.shape)
-        for first, lines in ((6, thin), (6 + len(LEVELS), view.lines)):
+        for first, lines in ((7, thin), (7 + len(LEVELS), view.lines)):
             own[:, first : first + len(LEVELS)] = contour_sizes(lines, candidates)
     return own
 
 
 def _n_own(with_lines: bool) -> int:
-    return 4 + (2 + 2 * len(LEVELS)) * with_lines
+    return 4 + (3 + 2 * len(LEVELS)) * with_lines
 
 
 def _strength(edges: np.ndarray) -> tuple[np.float32, np.float32]:

@@ -19,7 +19,7 @@ from ...._utils.parameters import JOBS, at_least, check_nested, is_number
 from ...photos import as_photo
 from ..detector import EdgeDetector
 from .cross_fitting import Lessons, dealt, honest_views, learn_rounds
-from .rescorers import RESCORERS
+from .rescorers import RESCORERS, check_trainable
 from .rounds import LARGEST_SCALE, MOST_ROUNDS, SMALLEST_SCALE, first_view
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class TwoLevelDetector(BaseEstimator):
     first_level : EdgeDetector or None, default=None
         The first level; None: ``EdgeDetector()``.  Its ``n_jobs`` and ``verbose`` are those given here.
     rescorer : {"boosted", "forest", "linear"}, default="boosted"
-        Boosted trees; a :class:`dsna.CostSensitiveForestRegressor`, on at most 30,000 candidates; or logistic
-        regression, the floor.
+        Boosted trees, which LightGBM trains (``pip install dsna[train]``); a
+        :class:`dsna.CostSensitiveForestRegressor`, on at most 30,000 candidates; or logistic regression, the floor.
     scales : sequence of float, default=(1.0, 0.5)
         Sizes at which the first level looks at photos.
     n_rounds : int, default=2
@@ -143,16 +143,9 @@ class TwoLevelDetector(BaseEstimator):
         if not hasattr(photos, "segmentations"):
             raise TypeError(f"fit takes photos with boundaries, as EdgeDetector.fit, not a {type(photos).__name__}.")
         dealt(len(photos), self.n_blocks)
+        check_trainable(self.rescorer)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
-        lessons = Lessons(
-            rescorer=self.rescorer,
-            n_rounds=int(self.n_rounds),
-            n_blocks=int(self.n_blocks),
-            n_candidates=int(self.n_candidates),
-            n_trees=int(self.n_estimators),
-            scales=tuple(float(scale) for scale in self.scales),
-            seed=int(seeds[0]),
-        )
+        lessons = self.lessons(int(seeds[0]))
         template = self._first().set_params(n_jobs=self.n_jobs, verbose=self.verbose)
         views = honest_views(photos, template, lessons, self._say)
         rounds = learn_rounds(photos, views, lessons, self._say, self.n_jobs)
@@ -182,6 +175,18 @@ class TwoLevelDetector(BaseEstimator):
         colours, voting = as_photo(photo), first.voting("dsna")
         view = first_view(colours, rounds.scales, first.forest_, first.pool_, voting, self.n_jobs)
         return rounds.lines(view, self.n_jobs)
+
+    def lessons(self, seed: int) -> Lessons:
+        """How the rescorers learn, by the parameters."""
+        return Lessons(
+            rescorer=self.rescorer,
+            n_rounds=int(self.n_rounds),
+            n_blocks=int(self.n_blocks),
+            n_candidates=int(self.n_candidates),
+            n_trees=int(self.n_estimators),
+            scales=tuple(float(scale) for scale in self.scales),
+            seed=seed,
+        )
 
     @property
     def first_level_(self) -> EdgeDetector:

@@ -1,7 +1,8 @@
 """Rescorers: from the description of a candidate to the share of people who would draw an edge there.
 
-Boosted trees and logistic regression are trained by scikit-learn on soft labels, by cross-entropy; a forest of our own
-learns shares as targets.  All are kept as plain arrays.
+Boosted trees are trained by LightGBM and logistic regression by scikit-learn, both on soft labels by cross-entropy; a
+forest of our own learns shares as targets.  All are kept as plain arrays, and asked without the library that trained
+them.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from threadpoolctl import threadpool_limits
 
 from ...._utils.invariants import POSITIVE, Array, Checked, Number, check_links, require, tree_of_nodes
+from ...._utils.optional import import_extra
 from ...._utils.parallel import writable
 from .forest_score import ForestScore, fit_forest
 
 _MOST_COLUMNS = 2**15 - 1
 _LARGEST = 1e6  # of a value of a leaf, a weight or a scaled column
-_LEAVES, _RATE, _TRIED, _BINS, _LEAST_ROWS, _RIDGE = 48, 0.08, 0.2, 63, 60, 5.0
+_LEAVES, _RATE, _TRIED, _DRAWN, _BINS, _LEAST_ROWS, _RIDGE = 48, 0.08, 0.2, 0.7, 63, 60, 5.0
 _LINEAR_RIDGE = 1e-3
 
 
@@ -144,8 +145,19 @@ class LinearScore(Checked):
 Rescorer = BoostedTrees | ForestScore | LinearScore
 
 
+def check_trainable(rescorer: str) -> None:
+    """Raise an ImportError that names the remedy where the library that trains a rescorer is missing.
+
+    Examples
+    --------
+    >>> check_trainable("linear")
+    """
+    if rescorer == "boosted":
+        import_extra("lightgbm", "train")
+
+
 def fit_boosted(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> BoostedTrees:
-    """Boosted trees by scikit-learn, on one thread so that sums come out the same everywhere.
+    """Boosted trees by LightGBM, on one thread so that sums come out the same everywhere.
 
     Parameters
     ----------
@@ -159,33 +171,35 @@ def fit_boosted(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) ->
     -------
     BoostedTrees
     """
-    with threadpool_limits(1, user_api="openmp"):
-        model = boosting(n_trees, seed).fit(rows, share)
-    return as_boosted_trees(model)
+    return as_boosted_trees(boosting(rows, share, n_trees, seed))
 
 
-def boosting(n_trees: int, seed: int) -> Any:
-    """scikit-learn's boosted trees, for soft labels."""
-    from sklearn._loss.loss import HalfBinomialLoss
-    from sklearn.ensemble import HistGradientBoostingRegressor
+def boosting(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> Any:
+    """A Booster of LightGBM that learned shares by cross-entropy."""
+    lightgbm = import_extra("lightgbm", "train")
+    settings = {
+        "objective": "cross_entropy",  # its labels may be any share
+        "num_leaves": _LEAVES,
+        "learning_rate": _RATE,
+        "feature_fraction": _TRIED,
+        "bagging_fraction": _DRAWN,
+        "bagging_freq": 1,
+        "min_data_in_leaf": _LEAST_ROWS,
+        "lambda_l2": _RIDGE,
+        "max_bin": _BINS,
+        "seed": seed % 2**31,
+        "deterministic": True,
+        "force_row_wise": True,
+        "num_threads": 1,
+        "verbose": -1,
+    }
+    return lightgbm.train(settings, lightgbm.Dataset(rows, np.asarray(share)), n_trees)
 
-    return HistGradientBoostingRegressor(
-        loss=HalfBinomialLoss(),  # cross-entropy; its labels may be any share
-        max_iter=n_trees,
-        max_leaf_nodes=_LEAVES,
-        learning_rate=_RATE,
-        max_features=_TRIED,
-        max_bins=_BINS,
-        min_samples_leaf=_LEAST_ROWS,
-        l2_regularization=_RIDGE,
-        early_stopping=False,
-        random_state=seed,
-    )
 
-
-def as_boosted_trees(model: Any) -> BoostedTrees:
-    """The trees of a fitted HistGradientBoostingRegressor as plain arrays."""
-    trees = [_consecutive(one.nodes) for step in model._predictors for one in step]
+def as_boosted_trees(booster: Any) -> BoostedTrees:
+    """The trees of a Booster of LightGBM as plain arrays."""
+    dumped = booster.dump_model()
+    trees = [_consecutive(one["tree_structure"]) for one in dumped["tree_info"]]
     root = np.cumsum([0, *(len(child) for child, _, _ in trees)])
     child = [np.where(one < 0, -1, one + first) for (one, _, _), first in zip(trees, root, strict=False)]
     return BoostedTrees(
@@ -193,23 +207,22 @@ def as_boosted_trees(model: Any) -> BoostedTrees:
         child=np.concatenate(child).astype(np.int32),
         feature=np.concatenate([feature for _, feature, _ in trees]).astype(np.int16),
         number=np.concatenate([number for _, _, number in trees]),
-        base=float(model._baseline_prediction[0, 0]),
-        n_columns=int(model.n_features_in_),
+        base=0.0,  # the first tree holds it
+        n_columns=int(dumped["max_feature_idx"]) + 1,
     )
 
 
-def _consecutive(nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _consecutive(tree: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Nodes of one tree level by level, the two children of a node one after another."""
-    order, child = [0], []
+    order, child = [tree], []
     for node in order:  # grows on the way
-        leaf = bool(nodes["is_leaf"][node])
+        leaf = "left_child" not in node
         child.append(-1 if leaf else len(order))
         if not leaf:
-            order += [int(nodes["left"][node]), int(nodes["right"][node])]
-    own = nodes[order]
-    ends = own["is_leaf"].astype(bool)
-    feature = np.where(ends, 0, own["feature_idx"])
-    return np.array(child), feature, np.where(ends, own["value"], own["num_threshold"])
+            order += [node["left_child"], node["right_child"]]
+    feature = [node.get("split_feature", 0) for node in order]
+    number = [float(node["threshold"] if "left_child" in node else node["leaf_value"]) for node in order]
+    return np.array(child), np.array(feature), np.array(number)
 
 
 def fit_linear(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> LinearScore:
