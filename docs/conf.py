@@ -33,14 +33,11 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_ext", "figures", "benchmark/notes.md", "gallery/*.ipynb", "gallery/*.py"]
 templates_path = ["_templates"]
-root_doc = "index"
-nitpicky = False
+default_role = "code"
 
 # Markdown
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
-# Titles of generated pages begin at the second level where they are included.
-suppress_warnings = ["config.cache"]
 
 # Pictures that pages make while the site is built (docs/figures)
 plot_include_source = False
@@ -69,6 +66,7 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "doc_module": ("dsna",),
     "notebook_images": False,
+    "within_subsection_order": "gallery_order.Order",
 }
 
 # Reference
@@ -76,6 +74,7 @@ autosummary_generate = True
 autosummary_imported_members = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
@@ -103,10 +102,24 @@ html_theme_options = {
 }
 
 
+#: Methods that other parts of the package call, and users need not know.
+_FOR_OTHER_STAGES = {"check_parameters", "holds_rows", "in_set", "restored", "partial_fit"}
+
+
+def _signature(app: Any, what: str, name: str, obj: Any, options: Any, signature: str, returns: str) -> Any:
+    """Estimators are made through a `__new__` of any arguments: what counts is `__init__`."""
+    if what != "class" or not signature or "*args" not in signature:
+        return None
+    taken = list(inspect.signature(obj.__init__).parameters.values())[1:]
+    return str(inspect.Signature([one.replace(annotation=inspect.Parameter.empty) for one in taken])), returns
+
+
 def _skip_inherited(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
     """Members that scikit-learn or Python brings along are documented there."""
     if what != "class" or skip:
         return None
+    if name in _FOR_OTHER_STAGES:
+        return True
     made = inspect.unwrap(getattr(obj, "fget", None) or getattr(obj, "__func__", obj))
     module = getattr(made, "__module__", None) or ""
     return None if module.startswith("dsna") else True
@@ -117,6 +130,14 @@ def _link_gallery(app: Any, page: str, source: list[str]) -> None:
     source[0] = re.sub(r"\]\((?:\.\./)+examples/(plot_\w+)\.py\)", r"](/gallery/\1.rst)", source[0])
 
 
+def _drop_maps(app: Any, error: Exception | None) -> None:
+    """Maps to the sources of the theme are for its developers, and a quarter of the site."""
+    for path in Path(app.outdir, "_static").rglob("*.map"):
+        path.unlink()
+
+
 def setup(app: Any) -> None:
+    app.connect("build-finished", _drop_maps)
     app.connect("source-read", _link_gallery)
     app.connect("autodoc-skip-member", _skip_inherited)
+    app.connect("autodoc-process-signature", _signature)
