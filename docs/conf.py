@@ -45,7 +45,12 @@ plot_html_show_source_link = False
 plot_html_show_formats = False
 plot_formats = [("png", 130)]
 plot_working_directory = str(HERE / "figures")
-plot_rcparams = {"figure.constrained_layout.use": True, "font.size": 10.0, "axes.spines.top": False, "axes.spines.right": False}
+plot_rcparams = {
+    "figure.constrained_layout.use": True,
+    "font.size": 10.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
 plot_apply_rcparams = True
 
 # Examples

@@ -23,8 +23,8 @@ half = N_ROWS // 2
 model = DSNAClassifier(CostSensitiveForestClassifier(N_TREES), random_state=0).fit(X[:half], y[:half])
 
 # %%
-# ``with_decision`` takes what mistakes cost: a row for each true class, a column for each predicted one. Each view takes
-# a fraction of a second.
+# ``with_decision`` takes what mistakes cost: a row for each true class, a column for each predicted one. Each view
+# takes a fraction of a second.
 
 costs = [1, 2, 5, 10, 20, 50, 100]
 missed, alarms, paid, paid_as_it_is = [], [], [], []

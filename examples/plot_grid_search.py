@@ -43,13 +43,17 @@ print(f"on new rows: {search.score(X_test, y_test):.3f}")
 results = search.cv_results_
 fig, ax = plt.subplots(figsize=(6, 3), layout="constrained")
 ax.errorbar(results["mean_test_score"], range(6), xerr=results["std_test_score"], fmt="o")
-ax.set_yticks(range(6), [", ".join(f"{key.split('__')[-1]}={value}" for key, value in one.items()) for one in results["params"]])
+ax.set_yticks(
+    range(6), [", ".join(f"{key.split('__')[-1]}={value}" for key, value in one.items()) for one in results["params"]]
+)
 ax.set_xlabel("balanced accuracy, three folds")
 
 # %%
 # The same choice out of bag: one fit, no folds.
 
 tuned = DSNAClassifier(CostSensitiveForestClassifier(N_TREES), tune="oob", random_state=0).fit(X_train, y_train)
-print(f"tune='oob' chose lam={tuned.approximation_.lam:g}; out of bag {tuned.oob_balanced_accuracy_:.3f}, "
-      f"on new rows {(tuned.predict(X_test) == y_test).mean():.3f} right")
+print(
+    f"tune='oob' chose lam={tuned.approximation_.lam:g}; out of bag {tuned.oob_balanced_accuracy_:.3f}, "
+    f"on new rows {(tuned.predict(X_test) == y_test).mean():.3f} right"
+)
 plt.show()

@@ -6,6 +6,8 @@ An interval that is right nine times in ten on average may be right hardly ever 
 to hold in each range of the target; quantiles answer the other question, for all rows together.
 """
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -39,10 +41,10 @@ edges = np.quantile(y[half:], [0, 0.25, 0.5, 0.75, 0.9, 1])
 middle = np.arange(5)
 for bounds, name, shift in ((interval, "predict_interval", -0.2), (quantiles, "predict_quantiles", 0.2)):
     held = (bounds[:, 0] <= y[half:]) & (y[half:] <= bounds[:, 1])
-    share = [held[(y[half:] >= a) & (y[half:] <= b)].mean() for a, b in zip(edges, edges[1:], strict=False)]
+    share = [held[(y[half:] >= a) & (y[half:] <= b)].mean() for a, b in pairwise(edges)]
     right.bar(middle + shift, share, 0.4, label=name)
 right.axhline(0.9, color="black", lw=0.8)
-right.set_xticks(middle, [f"{a:.1f} to {b:.1f}" for a, b in zip(edges, edges[1:], strict=False)], rotation=20)
+right.set_xticks(middle, [f"{a:.1f} to {b:.1f}" for a, b in pairwise(edges)], rotation=20)
 right.set(ylabel="share held", ylim=(0, 1.05))
 right.legend(loc="lower left")
 plt.show()

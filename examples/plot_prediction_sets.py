@@ -43,5 +43,6 @@ ax.legend(loc="upper left")
 sets = model.predict_set(X[half:], coverage=0.9)
 for one in range(3):
     rows = kind[half:] == one
-    print(f"kind {one}: {rows.sum()} rows, covered {sets[rows, one].mean():.2f}, {sets[rows].sum(axis=1).mean():.2f} classes")
+    covered, size = sets[rows, one].mean(), sets[rows].sum(axis=1).mean()
+    print(f"kind {one}: {rows.sum()} rows, covered {covered:.2f}, {size:.2f} classes in a set")
 plt.show()

@@ -12,7 +12,6 @@ from sklearn.neighbors import NearestNeighbors
 
 import dsna
 from dsna.studies.tabular.methods import METHODS
-
 from tools import results_blocks
 
 ROOT = Path(__file__).parent.parent
@@ -129,16 +128,18 @@ def test_links_lead_somewhere(page):
 
 
 def test_every_page_is_in_the_site():
-    """A page that no list of pages names would be found by search alone; Sphinx warns of it, and warnings are errors."""
+    """A page that no list names would be found by search alone; Sphinx warns of it, and warnings are errors."""
     listed = set()
     for page in PAGES:
         for lines in re.findall(r"^```\{toctree\}\n(.*?)^```", page.read_text(encoding="utf-8"), re.S | re.M):
             for line in lines.splitlines():
                 name = line.split("<")[-1].strip("> ")
                 if name and not name.startswith(":"):
-                    listed |= {path.resolve() for path in page.parent.glob(f"{name}.md")} if "*" in name else {
-                        (page.parent / f"{name}.md").resolve()
-                    }
+                    listed |= (
+                        {path.resolve() for path in page.parent.glob(f"{name}.md")}
+                        if "*" in name
+                        else {(page.parent / f"{name}.md").resolve()}
+                    )
     inside = {page.resolve() for page in PAGES if page.parent != ROOT}
     assert inside - listed == {ROOT.resolve() / "docs" / name for name in ("index.md", "benchmark/notes.md")}
 

@@ -1,4 +1,4 @@
-"""The examples of the gallery run, in a smaller size and without drawing anything; `make docs` runs them as they are."""
+"""The examples of the gallery run, in a smaller size and without drawing; `make docs` runs them as they are."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""The built site: every internal link leads somewhere, every picture says what it shows, nothing asks a network, it stays small.
+"""The built site: internal links lead somewhere, pictures have a text, nothing asks a network, it stays small.
 
 python tools/site_check.py docs/_build/html
 """
@@ -31,7 +31,9 @@ class Page(HTMLParser):
         thumbnail = given.get("src", "").endswith("_thumb.png")  # beside its own title
         if tag == "img" and not thumbnail and not given.get("alt", "").strip():
             self.silent.append(given.get("src", ""))
-        loaded = given.get("src") if tag in ("img", "script", "iframe") else given.get("href") if tag == "link" else None
+        loaded = (
+            given.get("src") if tag in ("img", "script", "iframe") else given.get("href") if tag == "link" else None
+        )
         if loaded and urlsplit(loaded).netloc:
             self.requests.append(loaded)
 

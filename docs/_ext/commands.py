@@ -14,8 +14,9 @@ from dsna.cli.app import app as program
 
 _HEAD = """# Commands
 
-`dsna COMMAND --help` shows the same on a terminal. Commands on tables need `pip install 'dsna[app]'`, `serve` needs `dsna[serve]`,
-`benchmark` needs `dsna[cli,bench,report]`, and `edges` and `reproduce` need `dsna[cli,report,vision]`.
+`dsna COMMAND --help` shows the same on a terminal. Commands on tables need `pip install 'dsna[app]'`,
+`serve` needs `dsna[serve]`, `benchmark` needs `dsna[cli,bench,report]`, and `edges` and `reproduce` need
+`dsna[cli,report,vision]`.
 """
 
 
@@ -36,7 +37,11 @@ def _section(name: str, command: Any) -> str:
         if param.name == "help":
             continue
         argument = not param.opts[0].startswith("-")
-        shown = (param.metavar or param.name.upper()).strip("{}") if argument else ", ".join([*param.opts, *param.secondary_opts])
+        shown = (
+            (param.metavar or param.name.upper()).strip("{}")
+            if argument
+            else ", ".join([*param.opts, *param.secondary_opts])
+        )
         lines.append(f"| `{shown}` | {_cell(getattr(param, 'help', '') or '')} | {_default(param)} |")
     return "\n".join(lines) + "\n"
 

@@ -11,7 +11,7 @@ def rows(n_common: int = 800, n_rare: int = 20, seed: int = 3) -> tuple[np.ndarr
     """(n, 2) rows and their classes, 0 common and 1 rare."""
     rng = np.random.default_rng(seed)
     common = rng.normal(0, 1, (n_common, 2)) * [1.6, 1.0]
-    rare = rng.normal(0, 0.5, (n_rare, 2)) + [1.8, 1.2]
+    rare = np.array([1.8, 1.2]) + rng.normal(0, 0.5, (n_rare, 2))
     return np.vstack([common, rare]), np.repeat([0, 1], [n_common, n_rare])
 
 
