@@ -34,6 +34,7 @@ extensions = [
 exclude_patterns = ["_build", "_ext", "figures", "benchmark/notes.md", "gallery/*.ipynb", "gallery/*.py"]
 templates_path = ["_templates"]
 default_role = "code"
+smartquotes = False  # `--option` is no dash
 
 # Markdown
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]

@@ -52,8 +52,7 @@ right.set(xscale="log", xlabel="cost of a miss, in false alarms", ylabel="cost o
 right.legend()
 
 # %%
-# Where costs are not known, ask for a recall. The model says what it expects on new rows, out of bag, and how sure that
-# is; the last column is what came true.
+# Where costs are not known, ask for a recall, a precision or the best value of a measure. On the new rows:
 
 for decision in ("balanced", "f1", "recall>=.9", "precision>=.5"):
     view = model.with_decision(decision)

@@ -43,7 +43,7 @@ def rare_cases(path: Path) -> None:
     names = ["random forest", "dsna"]
     found = [np.sum(eight & (said == "eight")) for said in (usual, ours)]
     alarms = [np.sum(~eight & (said == "eight")) for said in (usual, ours)]
-    ax.barh(names, found, 0.5, color=["#8a9bb0", "#c2410c"])
+    ax.barh(names, found, 0.5, color=["#6f8299", "#c2410c"])
     notes = [f"{a} found, {b} false alarms" for a, b in zip(found, alarms, strict=True)]
     for place, note in enumerate(notes):
         ax.text(1, place + 0.3, note, fontsize=9, va="bottom")
@@ -74,7 +74,7 @@ def report_page(path: Path) -> None:
         folder = Path(name)
         subprocess.run([sys.executable, "-m", "dsna", "demo", "--out", str(folder / "demo")], check=True)
         with browser(folder / "profile") as driver:
-            driver.set_window_size(1000, 900)
+            driver.set_window_size(1000, 1300)
             driver.get((folder / "demo" / "report.html").as_uri())
             driver.find_element("css selector", "#decide").screenshot(str(path))
 
