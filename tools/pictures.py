@@ -72,10 +72,10 @@ def report_page(path: Path) -> None:
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        subprocess.run([sys.executable, "-m", "dsna", "demo", "--out", str(folder / "demo")], check=True)
+        subprocess.run([sys.executable, "-m", "dsna", "demo"], check=True, cwd=folder)
         with browser(folder / "profile") as driver:
             driver.set_window_size(1000, 1300)
-            driver.get((folder / "demo" / "report.html").as_uri())
+            driver.get((folder / "dsna-demo" / "report.html").as_uri())
             driver.find_element("css selector", "#decide").screenshot(str(path))
 
 

@@ -77,10 +77,40 @@ SHORT = {
 OURS = ("CS-RF", "DSNA-")
 
 
+def rows_of(name: str) -> list[dict[str, str]]:
+    with open(FOLDER / f"benchmark_{name}.csv", encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def losses() -> str:
+    """In words: the pairs that come closest, and the tables on which ours is furthest behind the best peer."""
+    pairs = {(row["metric"], row["peer"]): row for row in rows_of("classification_pairs")}
+    said = []
+    for peer in ("CatBoost/thresholds", "CatBoost/priors"):
+        row = pairs["balanced_accuracy", peer]
+        said.append(f"{peer} {row['win']} won, {row['loss']} lost (p {_short(float(row['p_holm']))}, corrected)")
+    ours: dict[str, float] = {}
+    best: dict[str, tuple[float, str]] = {}
+    for row in rows_of("classification_tables"):
+        score = float(row["balanced_accuracy"])
+        if row["method"] == "CS-RF+DSNA":
+            ours[row["dataset"]] = score
+        elif not row["method"].startswith(OURS):
+            best[row["dataset"]] = max(best.get(row["dataset"], (0.0, "")), (score, row["method"]))
+    behind = sorted(ours, key=lambda name: ours[name] - best[name][0])[:4]
+    worst = [f"{name} by {_short(best[name][0] - ours[name])} ({best[name][1]})" for name in behind]
+    return f"Tables, by balanced accuracy: {'; '.join(said)}. Furthest behind the best peer: {', '.join(worst)}.\n"
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}".removeprefix("0")
+
+
 def table(task: str, size: str) -> str:
     """The Markdown of one block; the best figure of each column is bold."""
-    with open(FOLDER / f"benchmark_{task}.csv", encoding="utf-8", newline="") as file:
-        found = {row["method"]: row for row in csv.DictReader(file)}
+    if task == "losses":
+        return losses()
+    found = {row["method"]: row for row in rows_of(task)}
     names = list(METHODS[task]) if size == "long" else SHORT[task]
     columns = COLUMNS[task]
     best = {}
@@ -104,7 +134,7 @@ def shown(value: float, column: Column) -> str:
 
 def fresh(text: str) -> str:
     """A page with every block written anew."""
-    return _BLOCK.sub(lambda block: f"{block[1]}{table(block[2], block[3])}{block[4]}", text)
+    return _BLOCK.sub(lambda block: f"{block[1]}{table(block[2], block[3])}{block[5]}", text)
 
 
 def main() -> int:
