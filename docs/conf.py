@@ -72,6 +72,7 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "doc_module": ("dsna",),
     "notebook_images": False,
+    "capture_repr": (),
     "within_subsection_order": "gallery_order.Order",
 }
 
