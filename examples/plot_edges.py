@@ -11,12 +11,12 @@ from sklearn.datasets import load_sample_image
 
 from dsna.vision.edges import pretrained
 
-N_ROWS = 427
+N_PIXELS = 427  # rows of the photo that are used
 
 # %%
 # A photo that scikit-learn ships, at half its size.
 
-photo = load_sample_image("china.jpg")[:N_ROWS:2, : N_ROWS * 3 // 2 : 2].copy()
+photo = load_sample_image("china.jpg")[:N_PIXELS:2, : N_PIXELS * 3 // 2 : 2].copy()
 edges = pretrained().detect(photo)
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")

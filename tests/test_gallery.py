@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 FILES = sorted((Path(__file__).parent.parent / "examples").glob("plot_*.py"))
-_SMALL = {"N_ROWS": 400, "N_TREES": 10}
+_SMALL = {"N_ROWS": 400, "N_TREES": 10, "N_PIXELS": 128}
 
 
 def test_there_is_a_gallery():
@@ -33,7 +33,7 @@ def test_example_runs(path, monkeypatch):
 
 
 def smaller(code):
-    """The same script with sizes that a test can afford: N_ROWS and N_TREES are assigned at the top."""
+    """The same script with sizes that a test can afford: N_ROWS, N_TREES and N_PIXELS are assigned at the top."""
     tree = ast.parse(code)
     for node in tree.body:
         if isinstance(node, ast.Assign):
