@@ -76,6 +76,15 @@ def test_tables_of_results_are_fresh(page):
     assert results_blocks.fresh(text.replace("| **.", "| .")) == text  # what is stale is found
 
 
+@pytest.mark.parametrize("page", results_blocks.PAGES, ids=lambda page: page.name)
+def test_tables_are_counted(page):
+    said = re.search(
+        r"Means over (\d+) imbalanced classification (?:tables )?and (\d+)", page.read_text(encoding="utf-8")
+    )
+    rows = [results_blocks.rows_of(f"{task}_tables") for task in ("classification", "regression")]
+    assert [int(number) for number in said.groups()] == [len({row["dataset"] for row in some}) for some in rows]
+
+
 @pytest.mark.parametrize("task", list(METHODS))
 def test_results_are_under_the_names_that_the_benchmark_prints(task):
     assert [name for name in results_blocks.METHODS[task] if name not in METHODS[task]] == []
