@@ -78,9 +78,8 @@ def test_tables_of_results_are_fresh(page):
 
 @pytest.mark.parametrize("page", results_blocks.PAGES, ids=lambda page: page.name)
 def test_tables_are_counted(page):
-    said = re.search(
-        r"Means over (\d+) imbalanced classification (?:tables )?and (\d+)", page.read_text(encoding="utf-8")
-    )
+    text = page.read_text(encoding="utf-8")
+    said = re.search(r"Means over (\d+) imbalanced classification (?:tables )?and (\d+)", text)
     rows = [results_blocks.rows_of(f"{task}_tables") for task in ("classification", "regression")]
     assert [int(number) for number in said.groups()] == [len({row["dataset"] for row in some}) for some in rows]
 
