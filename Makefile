@@ -12,6 +12,8 @@ PY := $(VENV)/$(BIN)
 OLDEST := .venv-oldest
 DEMO_READY := $(VENV)/.ready-demo
 TEST_READY := $(VENV)/.ready-test
+DOCS_READY := $(VENV)/.ready-docs
+RELEASE_READY := $(VENV)/.ready-release
 PYTEST_FLAGS ?= -n 2 --dist loadfile
 # The workers keep both cores busy: threads of OpenMP and BLAS would only wait for each other.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q
@@ -21,10 +23,10 @@ export RAY_USAGE_STATS_ENABLED := 0
 export PIP_PREFER_BINARY := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oldest lint bench slow portable clean
+.PHONY: help demo test oldest lint docs bench slow portable release-check clean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo "  Another interpreter: make PYTHON=python3.12 ..."
 
 demo: $(DEMO_READY)  ## the whole job once, on a table that scikit-learn ships: train, report page, predict, explain
@@ -43,6 +45,11 @@ lint: $(TEST_READY)  ## ruff, mypy and the schema of the workflow
 	$(PY) -m mypy
 	$(PY) -m check_jsonschema --builtin-schema vendor.github-workflows .github/workflows/ci.yml
 
+docs: $(DOCS_READY)  ## the site, docs/_build/html: offline, with the examples run; warnings are errors
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m sphinx -W --keep-going -q -b html -d docs/_build/doctrees docs docs/_build/html
+	$(PY) tools/site_check.py docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
 bench: $(TEST_READY)  ## speed and scale, beside peers in one run
 	$(PY) benchmarks/speed.py
 
@@ -53,8 +60,11 @@ slow: $(TEST_READY)  ## statistical and scale tests, and property tests on new r
 portable: $(TEST_READY)  ## the numerical tests as other processors would run them
 	$(PY) -m tests.portable
 
+release-check: $(RELEASE_READY)  ## source and wheel: built, checked, installed with and without each extra (EXTRAS=app,vision for some)
+	$(PY) tools/release_check.py $(if $(EXTRAS),--extras $(EXTRAS))
+
 clean:  ## remove caches and build products (.venv and its kin stay)
-	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
+	rm -rf build dist docs/_build docs/gallery docs/reference/api docs/reference/commands.md .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
 	find . -path './.venv*' -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
 
 %/$(BIN):
@@ -71,6 +81,14 @@ $(DEMO_READY): pyproject.toml | $(PY)
 $(TEST_READY): pyproject.toml | $(PY)
 	$(PY) -m pip install --quiet -e '.[test]'
 	@touch $@ $(DEMO_READY)
+
+$(DOCS_READY): pyproject.toml | $(PY)
+	$(PY) -m pip install --quiet -e '.[docs]'
+	@touch $@
+
+$(RELEASE_READY): pyproject.toml | $(PY)
+	$(PY) -m pip install --quiet -e '.[release]'
+	@touch $@
 
 $(OLDEST)/.ready: pyproject.toml | $(OLDEST)/$(BIN)
 	@$(OLDEST)/$(BIN) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { rm -rf $(OLDEST); \

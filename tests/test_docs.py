@@ -1,7 +1,9 @@
-"""Every Python block of the README and the docs runs as printed."""
+"""Docs that cannot rot: Python blocks run, commands exist, links lead somewhere, tables of results are fresh."""
 
 import ast
+import csv
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,15 @@ from sklearn.neighbors import NearestNeighbors
 
 import dsna
 from dsna.studies.tabular.methods import METHODS
+from tools import results_blocks
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+_MADE = ("_build", "gallery", "api", "commands.md")  # by `make docs`
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md")),
+    *(page for page in sorted((ROOT / "docs").rglob("*.md")) if not set(_MADE) & set(page.parts)),
+]
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 
 
 def blocks():
@@ -21,7 +28,7 @@ def blocks():
         for number, code in enumerate(
             re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
         ):
-            yield pytest.param(code, id=f"{page.name}-{number}")
+            yield pytest.param(code, id=f"{page.relative_to(ROOT).as_posix()}-{number}")
 
 
 @pytest.mark.parametrize("code", list(blocks()))
@@ -33,18 +40,23 @@ def test_block_runs(code, monkeypatch):
 
 @each_page
 def test_no_python_stands_outside_python_blocks(page):
-    """Indented blocks, and fenced ones of other languages, would never run."""
+    """Indented blocks, and fenced ones of other languages, would never run; directives in braces are the site's."""
     text = page.read_text(encoding="utf-8")
-    languages = set(re.findall(r"^```(\w*)\n.*?^```", text, flags=re.DOTALL | re.MULTILINE))
+    languages = {
+        one
+        for one in re.findall(r"^```(\S*).*?^```", text, flags=re.DOTALL | re.MULTILINE)
+        if not re.fullmatch(r"\{[\w-]+\}", one)
+    }
     assert languages <= {"python", "sh", "text", "diff"}
     prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
     assert re.findall(r"^\s+(?:from \S+ )?import .*", prose, flags=re.MULTILINE) == []
 
 
-def test_constructors_in_the_table_of_the_readme_work():
+def test_constructors_in_the_table_of_what_one_can_do_work():
     known = {name: getattr(dsna, name) for name in dsna.__all__}
     known |= {kind.__name__: kind for kind in (RandomForestClassifier, NearestNeighbors)}
-    rows = [line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    page = (ROOT / "docs" / "start" / "python.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| ")]
     tried = 0
     for code in re.findall(r"`([^`]+\))`", "\n".join(rows)):
         names = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
@@ -55,12 +67,46 @@ def test_constructors_in_the_table_of_the_readme_work():
     assert tried >= 12
 
 
+@pytest.mark.parametrize("page", results_blocks.PAGES, ids=lambda page: page.name)
+def test_tables_of_results_are_fresh(page):
+    """`python tools/results_blocks.py` writes them."""
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<!-- results: ") == text.count("<!-- end of results -->") == 3
+    assert results_blocks.fresh(text) == text
+    assert results_blocks.fresh(text.replace("| **.", "| .")) == text  # what is stale is found
+
+
+@pytest.mark.parametrize("page", results_blocks.PAGES, ids=lambda page: page.name)
+def test_tables_are_counted(page):
+    text = page.read_text(encoding="utf-8")
+    said = re.search(r"Means over (\d+) imbalanced classification (?:tables )?and (\d+)", text)
+    rows = [results_blocks.rows_of(f"{task}_tables") for task in ("classification", "regression")]
+    assert [int(number) for number in said.groups()] == [len({row["dataset"] for row in some}) for some in rows]
+
+
 @pytest.mark.parametrize("task", list(METHODS))
-def test_results_in_the_readme_are_under_the_names_that_the_benchmark_prints(task):
-    table = (ROOT / "README.md").read_text(encoding="utf-8").split(f"\n| {task}")[1].split("\n\n")[0]
-    names = [line.strip("| ").split(" |")[0].split(":")[0].strip("*") for line in table.splitlines()[2:]]
-    assert len(names) >= 9
-    assert [name for name in names if name not in METHODS[task]] == []
+def test_results_are_under_the_names_that_the_benchmark_prints(task):
+    assert [name for name in results_blocks.METHODS[task] if name not in METHODS[task]] == []
+
+
+@pytest.mark.parametrize("folder", ["benchmark", "ablation"])
+@pytest.mark.parametrize("task", list(METHODS))
+def test_the_page_of_the_benchmark_holds_the_figures_of_its_files(task, folder):
+    """Both are written by `dsna benchmark DIR --report docs/benchmark`, or with `--ablation`."""
+    folder = ROOT / "docs" / folder
+    section = (folder / "benchmark.md").read_text(encoding="utf-8").split(f"\n## {task.capitalize()}\n")[1]
+    table = section.split("Means over")[1].split("\n\n")[1].splitlines()
+    shown = {
+        cells[0].strip("*"): [cell.strip("*") for cell in cells[1:]]
+        for cells in ([cell.strip() for cell in line.strip("|").split("|")] for line in table[2:])
+    }
+    with open(folder / f"benchmark_{task}.csv", encoding="utf-8", newline="") as file:
+        rows = {row.pop("method"): list(row.values()) for row in csv.DictReader(file)}
+    assert shown.keys() == rows.keys()
+    for name, values in rows.items():
+        for cell, value in zip(shown[name], values, strict=True):
+            assert (cell == "") == (value == "")
+            assert cell == "" or abs(float(cell) - float(value)) <= 0.00051, (name, cell, value)
 
 
 def test_examples_of_changes_fit_the_code():
@@ -77,8 +123,59 @@ def test_examples_of_changes_fit_the_code():
             assert line[1:] in lines, line
 
 
-def test_links_lead_somewhere():
+def anchors_of(page):
+    """Anchors that GitHub and the site give to the headings of a page."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    titles = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@each_page
+def test_links_lead_somewhere(page):
+    text = re.sub(r"^```\w+\n.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" not in target:
+            name, _, anchor = target.partition("#")
+            path = page.parent / name if name else page
+            assert path.exists(), target
+            assert not anchor or path.suffix != ".md" or anchor in anchors_of(path), target
+
+
+def test_every_page_is_in_the_site():
+    """A page that no list names would be found by search alone; Sphinx warns of it, and warnings are errors."""
+    listed = set()
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
-            if "://" not in target:
-                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        for lines in re.findall(r"^```\{toctree\}\n(.*?)^```", page.read_text(encoding="utf-8"), re.S | re.M):
+            for line in lines.splitlines():
+                name = line.split("<")[-1].strip("> ")
+                if name and not name.startswith(":"):
+                    listed |= (
+                        {path.resolve() for path in page.parent.glob(f"{name}.md")}
+                        if "*" in name
+                        else {(page.parent / f"{name}.md").resolve()}
+                    )
+    inside = {page.resolve() for page in PAGES if page.parent != ROOT}
+    assert inside - listed == {ROOT.resolve() / "docs" / name for name in ("index.md", "benchmark/notes.md")}
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["", "presets", "inspection", "metrics", "model_selection", "tables", "report", "vision.edges", "vision.features",
+     "vision.datasets"],
+)  # fmt: skip
+def test_the_reference_lists_every_public_name(module):
+    page = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8")
+    name = f"dsna.{module}".rstrip(".")
+    section = page.split(f".. currentmodule:: {name}\n")[1].split("```")[0]
+    public = import_module(name)
+    names = getattr(public, "__all__", None) or [
+        one for one, value in vars(public).items() if getattr(value, "__module__", "") == name and one[0] != "_"
+    ]
+    shared = {"presets"} if not module else set(dsna.tables.__all__) if module == "vision.datasets" else set()
+    assert set(names) - shared == set(re.findall(r"^   (\w+)$", section, flags=re.MULTILINE))
+
+
+def test_the_version_is_stated_once():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(r"^version: (\S+)$", citation, flags=re.MULTILINE)[1] == dsna.__version__
+    assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")

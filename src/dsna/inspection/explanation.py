@@ -328,7 +328,7 @@ class Explanation:
         return draw(self, query, largest, ax, output)
 
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:
-        """(n, M) places by falling |weight|, then |coefficient|; (n,) how many of them have either."""
+        """(n, M) places by falling size of the weight, then of the coefficient; (n,) how many of them have either."""
         used = self._inside() & ((self.coefficient != 0.0) | (self.weight != 0.0))
         by = (-np.abs(self.coefficient), -np.abs(self.weight), ~used)
         return np.lexsort(by, axis=1), used.sum(axis=1)

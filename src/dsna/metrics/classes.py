@@ -110,8 +110,8 @@ def expected_calibration_error(
     """How far probabilities are from how often the class came true.
 
     For each class, rows are sorted by its probability and cut into bins of equal mass (equal probabilities stay
-    together); the error is the mean over rows of |mean probability - share of the class| of their bin, and the mean
-    over classes of that. Every class has the same weight.
+    together); the error is the mean over rows of the difference between mean probability and share of the class in
+    their bin, and the mean over classes of that. Every class has the same weight.
 
     Parameters
     ----------

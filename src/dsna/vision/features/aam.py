@@ -36,7 +36,8 @@ class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Root mean square distance of the landmarks from their centre in the mean-shape frame, in pixels. Larger
         faces are shrunk first; where the model is fitted several times, :meth:`Face.shrunk` does that once for all.
     texture : {"grey", "gradient", "both"}, default="both"
-        Grey levels (mean 0, spread 1 in each face), image gradients g / (|g| + softness * median |g|), or both.
+        Grey levels (mean 0, spread 1 in each face), image gradients ``g / (|g| + softness * median |g|)``, or
+        both.
     softness : float, default=0.5
         0 keeps the direction of a gradient only; the larger it is, the more its size counts.
     grey_weight : float, default=0.3
@@ -145,7 +146,7 @@ class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        array of shape (n_faces, n_components_)
+        array of shape (n_faces, n_parameters)
         """
         return self._learn(X)
 
@@ -159,7 +160,7 @@ class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        array of shape (n_faces, n_components_)
+        array of shape (n_faces, n_parameters)
         """
         check_is_fitted(self)
         faces = self._shrunk(check_faces(X, self.n_landmarks_))
@@ -187,7 +188,7 @@ class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array of shape (n_faces, n_components_)
+        X : array of shape (n_faces, n_parameters)
             Parameters, of faces or of any combination of them.
 
         Returns
@@ -207,7 +208,7 @@ class AAM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array of shape (n_faces, n_components_)
+        X : array of shape (n_faces, n_parameters)
             As in :meth:`pictures`.
 
         Returns
