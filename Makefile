@@ -19,6 +19,8 @@ PYTEST_FLAGS ?= -n 2 --dist loadfile
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q
 
 export RAY_USAGE_STATS_ENABLED := 0
+# Ray's workers give way to everything else unless told otherwise: on a busy machine their tests would not end.
+export RAY_worker_niceness := 0
 # An older wheel rather than a newer source: no compiler is needed.
 export PIP_PREFER_BINARY := 1
 

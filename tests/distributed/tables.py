@@ -93,14 +93,14 @@ def ordinary_of_all_rows(model, X, label, weight=None):
         rows_of.append(sorted(kept, key=lambda r: (code[r], r)))
     arrays = trees.state
     arrays["leaf_rows"] = np.array([r for rows in rows_of for r in rows], dtype=np.int32)
-    arrays["leaf_ptr"] = np.cumsum([0, *(len(rows) for rows in rows_of)])
+    arrays["leaf_ptr"] = np.cumsum([0, *(len(rows) for rows in rows_of)], dtype=np.int32)
     index = NeighborIndex()
     vars(index).update(vars(head._index))
     index.trees, index.leaf_value = Trees(**arrays), np.array(means)
     index.label, index.weight, index.fold = label.astype(float)[:, None], weight, fold
     share = np.bincount(code, weights=weight) / weight.sum() if k else None
     index.rarity = 1.0 / (k * share[code]) if k else np.ones(n)
-    index.Z = head._index.place(scaled)[1]
+    index.Z, index.weighed = head._index.place(scaled)[1], np.ones(n, dtype=bool)
     one = copy(head)
     one._index = index
     if not k:

@@ -7,6 +7,7 @@ learned from the neighbourhoods that new rows will have.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -126,9 +127,9 @@ class _Learner(DSNAEstimator):
             Q = rows.X[some] if space is None else rowwise_product(rows.X[some], space)
             yield some, request_outside(self.placed.forest, rows.X[some], Q, fold, space)
 
+    @abstractmethod
     def _take_rows(self, met: _Met, rows: TrainingRows, training: Training) -> None:
         """Keep what the rest of ``fit`` needs of the rows that were met, and settle the index."""
-        raise NotImplementedError
 
 
 def _some_of(fold: Fold, asked: np.ndarray) -> Fold:
@@ -142,7 +143,7 @@ class ClassifierLearner(_Learner, DSNAClassifier):
 
     def _take_rows(self, met: _Met, rows: TrainingRows, training: Training) -> None:
         self.met = met
-        self._index.settle(rows)
+        self._index.settle(rows, np.ones(len(rows.weight), dtype=bool))
 
     def _mass(self, alpha: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return class_mass(alpha, rows, self.met.label[:, 0].astype(np.int64), len(self.classes_))
@@ -169,10 +170,11 @@ class RegressorLearner(_Learner, DSNARegressor):
         relevant = self._relevant(self._density, met.label[kept], weight[kept])
         groups = None if training.groups is None else np.concatenate([training.groups, np.zeros(more, dtype=np.int64)])
         targets = regression_targets(met.label, weight, relevant)
-        self.wide = Training(met.X, met.label, met.label, targets, weight, groups)
+        self.wide = Training(met.X, met.label, targets.of_codes(met.label), targets, weight, groups)
         self._rarity = relevant.rarity(met.label)
         index.label, index.weight, index.fold, index.rarity = met.label, weight, met.fold, np.ones(len(weight))
-        index.settle(rows._replace(X=met.X, targets=targets, weight=weight, fold=met.fold))
+        placed = rows._replace(X=met.X, targets=targets, weight=weight, fold=met.fold)
+        index.settle(placed, np.ones(len(weight), dtype=bool))
 
     def _learn_decision(self, asked: OutOfBag, training: Training) -> None:
         super()._learn_decision(asked, self.wide)
