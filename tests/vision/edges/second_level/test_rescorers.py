@@ -1,6 +1,7 @@
 """Rescorers against the library that trained them, and what files may not hold."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,7 +106,7 @@ def test_same_seed_same_trees(trees):
 
 def test_a_missing_library_is_named_before_any_work(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
-    photos = BoundarySet(list("abcd"), [], [])
+    photos = BoundarySet(list("abcd"), [Path("nowhere")] * 4, [[]] * 4)
     with pytest.raises(ImportError, match=r"lightgbm: run `pip install dsna\[train\]`"):
         TwoLevelDetector().fit(photos)
 
