@@ -30,7 +30,7 @@ print(f"balance chosen by 'auto': {model.balance_:.2f}")
 # The error in each range of the target, with the number of rows in it.
 
 fig, axes = plt.subplots(1, 3, figsize=(12, 3.6), sharey=True, layout="constrained")
-strong = model.with_settings(balance=1.0, blend=model.blend_, decision=model.decision_)  # no second fit
+strong = model.with_settings(balance=1.0)  # no second fit
 views = {"random forest": usual, "dsna": model, "dsna, balance=1": strong}
 for ax, (name, one) in zip(axes, views.items(), strict=True):
     ErrorByRangeDisplay.from_estimator(one, X[half:], y[half:], bins=6, ax=ax)

@@ -34,6 +34,7 @@ TRIALS = {
     "app": "from dsna.app.train import train; from dsna.tables import read_file; import polars",
     "serve": "import dsna.serve.application",
     "bench": "import catboost, imblearn, lightgbm, xgboost",
+    "train": "import lightgbm",
     "vision": "from dsna.vision.edges import pretrained; pretrained()",
     "dask": "import dask.distributed",
     "ray": "import ray",

@@ -1,4 +1,4 @@
-"""Tables of results in README.md and docs/studies/results.md, from the CSV files that `dsna benchmark --report` writes.
+"""Tables of results in README and docs, from the files that `dsna benchmark --report` and `dsna reproduce` write.
 
 python tools/results_blocks.py          # writes the tables anew
 python tools/results_blocks.py --check  # exit code 1 where one is stale
@@ -12,10 +12,17 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+try:
+    from tools import study_tables
+except ImportError:  # run as a script
+    import study_tables
+
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "studies" / "results.md")
+BENCHMARK_PAGES = (ROOT / "README.md", ROOT / "docs" / "studies" / "results.md")
+STUDY_PAGES = tuple(ROOT / "docs" / f"{name}.md" for name in ("age", "edges_reproduction"))
+PAGES = (*BENCHMARK_PAGES, *STUDY_PAGES)
 FOLDER = ROOT / "docs" / "benchmark"
-_BLOCK = re.compile(r"(<!-- results: (\w+), (\w+) -->\n)(.*?)(<!-- end of results -->)", re.S)
+_BLOCK = re.compile(r"(<!-- results: (\w+), ([^>\n]+) -->\n)(.*?)(<!-- end of results -->)", re.S)
 
 
 class Column(NamedTuple):
@@ -110,6 +117,8 @@ def table(task: str, size: str) -> str:
     """The Markdown of one block; the best figure of each column is bold."""
     if task == "losses":
         return losses()
+    if task in study_tables.STUDIES:
+        return study_tables.section(task, size)
     found = {row["method"]: row for row in rows_of(task)}
     names = list(METHODS[task]) if size == "long" else SHORT[task]
     columns = COLUMNS[task]

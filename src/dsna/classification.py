@@ -15,7 +15,8 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from ._utils.choices import balanced_gain, best_class
 from .base import DSNAEstimator
 from .forest import CostSensitiveForestClassifier
-from .inspection.explanation import Explanation, class_sums
+from .inspection.explanation import Explanation
+from .inspection.opinions import class_sums
 from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
 from .prediction.calibration import Calibration, class_mass

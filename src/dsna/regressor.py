@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from .approximation import Approximation
 from .forest.density import DENSITIES, TargetDensity
 from .forest.targets import regression_targets
 from .prediction.decision import DECISIONS
-from .prediction.rule import given_rule, known_rule
+from .prediction.rule import rule_with
 from .training import Training
 from .trend.trend import KINDS
 from .uncertainty.base import DSNAUncertainty
@@ -232,14 +231,14 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
     def with_settings(self, **settings: Any) -> DSNARegressor:
         """A view of the fitted model under other settings of what comes after the neighbours.
 
-        It shares rows, trees and trend with this model, and predicts as a model would that was fitted with these values
-        (with another approximation, another trend might be chosen: the view keeps the one of this model).
+        It shares rows, trees and trend with this model. What is not given stays as it is: the view keeps the trend, and
+        a blend and a decision that ``fit`` has chosen, where a fit with these settings might choose others. For the
+        balances 0 and "auto" ``fit`` has looked for both, and the view takes what was best there.
 
         Parameters
         ----------
         **settings : dict
-            ``approximation``, ``blend``, ``decision`` and ``balance``, as in the constructor but not "auto". Where
-            blend or decision stay "auto", only the balance 0 and the one in use are known.
+            ``approximation``, ``blend``, ``decision`` and ``balance``, as in the constructor but not "auto".
 
         Returns
         -------
@@ -251,8 +250,9 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         >>> from dsna import CostSensitiveForestRegressor, DSNARegressor
         >>> X, y = load_diabetes(return_X_y=True)
         >>> model = DSNARegressor(CostSensitiveForestRegressor(10), random_state=0).fit(X, y)
-        >>> model.with_settings(balance=0.0).balance_
-        0.0
+        >>> rare = model.with_settings(balance=1.0)
+        >>> rare.balance_, rare.blend_ == model.blend_, rare.decision_ == model.decision_
+        (1.0, True, True)
         """
         check_is_fitted(self)
         unknown = set(settings) - {"approximation", "blend", "decision", "balance"}
@@ -266,9 +266,15 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         if "approximation" in settings:
             view.approximation_ = clone(settings["approximation"])
         balance = self.balance_ if isinstance(view.balance, str) else float(view.balance)
-        sum_to_one = view.approximation_.sum_to_one
-        rule = given_rule(view.blend, view.decision, balance, sum_to_one) or known_rule(self._rules, balance)
-        view._take(replace(rule, offset=self._rule.offset, pull=self._rule.pull))
+        rule = rule_with(
+            self._rule,
+            self._rules,
+            blend=view.blend,
+            decision=view.decision,
+            balance=balance,
+            sum_to_one=view.approximation_.sum_to_one,
+        )
+        view._take(rule)
         view.restored()
         return view
 

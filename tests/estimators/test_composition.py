@@ -134,6 +134,12 @@ def test_a_view_predicts_as_a_model_fitted_with_its_settings(trend):
     for settings in views:
         fitted = DSNARegressor(**how, **settings).fit(X, y)
         np.testing.assert_array_equal(model.with_settings(**settings).predict(X), fitted.predict(X))
+    one = model.with_settings(decision="median")  # what is not given stays, also that of views
+    for view, changed in ((model.with_settings(balance=0.9), {"balance": 0.9}), (one, {"decision": "median"})):
+        used = {"blend": model.blend_, "decision": model.decision_, "balance": model.balance_} | changed
+        assert (view.blend_, view.decision_, view.balance_) == tuple(used.values())
+        np.testing.assert_array_equal(view.predict(X), model.with_settings(**used).predict(X))
+    assert one.with_settings(balance=0.9).decision_ == "median"
     np.testing.assert_array_equal(model.predict(X), before)
     with pytest.raises(DSNAError, match="metric cannot be changed without another fit"):
         model.with_settings(metric="euclidean")

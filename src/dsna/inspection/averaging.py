@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .explanation import Explanation, class_sums
+from .explanation import Explanation
+from .opinions import class_sums
 
 
 def forest_weights(why: Explanation) -> np.ndarray:

@@ -35,6 +35,17 @@ def said(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
 
 
+def as_heading(text: str) -> str:
+    """The text with a capital letter in front; names in it stay as they are.
+
+    Examples
+    --------
+    >>> as_heading("query 3: predicted ILL")
+    'Query 3: predicted ILL'
+    """
+    return text[:1].upper() + text[1:]
+
+
 def distance(query: np.ndarray, neighbor: np.ndarray, spread: float) -> np.ndarray:
     """(k,) how far the values of neighbours are from the query's, in standard deviations.
 
@@ -132,7 +143,8 @@ class Comparison:
         if len(kept) < len(self.features):
             lines.append(f"... and {len(self.features) - len(kept)} features more, which differ less")
         if marks[kept].any():
-            lines.append(f"* differs from the query (numbers: by over {tolerance:g} standard deviations of the column)")
+            far = f"numbers: by over {tolerance:g} standard deviations of the column"
+            lines.append(f"* differs from the first column of values ({far})")
         return "\n".join(line.rstrip() for line in lines)
 
 

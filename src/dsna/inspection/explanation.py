@@ -13,28 +13,12 @@ from .._utils.errors import DSNAError
 from .._utils.optional import import_extra
 from ..prediction.decision import decide
 from .columns import Columns, TrainingColumns, is_missing, training_columns
-from .comparison import TOLERANCE, Comparison, compare_features, said
+from .comparison import TOLERANCE, Comparison, as_heading, compare_features, said
 from .explanation_plot import draw
-from .opinions import log_odds, opinion_frame
+from .opinions import class_sums, log_odds, opinion_frame
 
 _SHOWN_QUERIES = 5
 _NOT_PER_QUERY = ("kind", "decision", "classes", "gain", "voices", "grid", "n_train", "train")
-
-
-def class_sums(weight: np.ndarray, label: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """(n, n_classes) sums of the weights (n, M) of the rows of each class, which ``label`` (n, M) holds.
-
-    With ``rest = proba - class_sums(...)`` an explanation gives the probabilities ``proba`` to the last bit,
-    wherever the weights of a class sum to about its probability or to zero: ties are then broken alike.
-
-    Examples
-    --------
-    >>> class_sums(np.array([[0.5, 0.2, 0.3]]), np.array([["b", "a", "b"]]), np.array(["a", "b", "c"]))
-    array([[0.2, 0.8, 0. ]])
-    """
-    shape = len(weight), len(classes)
-    at = np.searchsorted(classes, label) + np.arange(shape[0])[:, None] * shape[1]
-    return np.bincount(at.ravel(), weights=weight.ravel(), minlength=shape[0] * shape[1]).reshape(shape)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -76,6 +60,7 @@ class Explanation:
     n_train : numbers of rows that the model was fitted on and, with those of ``add_samples``, that it knows.
     queries : columns of the queries in their own values, or None.
     train : what is known of the training rows named here, where ``train`` or ``id`` were given; or None.
+    names : (n,) what the queries are called; None: query 0, query 1, ...
 
     Examples
     --------
@@ -119,6 +104,7 @@ class Explanation:
     n_train: tuple[int, ...] = ()
     queries: Columns | None = None
     train: TrainingColumns | None = None
+    names: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -138,7 +124,7 @@ class Explanation:
             top = order[i, : min(4, used)]
             shown = [f"{name} ({self.weight[i, k]:.3g})" for name, k in zip(self.row_names(i, top), top, strict=True)]
             by = ", ".join([*shown, "..."] if used > 4 else shown)
-            lines.append(f"  query {i}: {self[i].verdict()} by rows (weights) {by}")
+            lines.append(f"  {self.name_of(i)}: {self[i].verdict()} by rows (weights) {by}")
         return "\n".join([*lines, "  ..."] if n > _SHOWN_QUERIES else lines)
 
     def __str__(self) -> str:
@@ -298,7 +284,7 @@ class Explanation:
         """
         one = self[query]
         used = int(one.ordered()[1][0])
-        lines = [f"Query {range(len(self))[query]}: predicted {one.verdict()}"]
+        lines = [as_heading(f"{self.name_of(query)}: predicted {one.verdict()}")]
         lines += [f"{min(largest, used)} of {used} training rows, with {one.part_of_weight(largest):.0%} of the weight"]
         lines += [self.comparison(query, largest).text(tolerance, features)]
         if one.voices is not None:
@@ -354,6 +340,10 @@ class Explanation:
             else f"{predicted} (probability {self.predict_proba()[0, self._chosen()[0]]:.3g})"
         )
 
+    def name_of(self, query: int) -> str:
+        """What a query is called."""
+        return f"query {range(len(self))[query]}" if self.names is None else str(self.names[query])
+
     def row_names(self, query: int, places: np.ndarray) -> list[str]:
         """Identifiers of the rows at some places of a query, or their numbers where they have none."""
         rows = self.rows[query, places]
@@ -384,7 +374,7 @@ class Explanation:
             carried = _label_columns("carried", one.carried[0, places])
             header |= {name: [None, *column] for name, column in carried.items()}
         header["weight"] = [None, *one.weight[0, places]]
-        columns = [f"query {range(len(self))[query]}", *(f"row {row}" for row in rows)]
+        columns = [self.name_of(query), *(f"row {row}" for row in rows)]
         features, away = compare_features(one.queries, self.train, rows)
         return Comparison(columns=columns, header=header, features=features, away=away)
 

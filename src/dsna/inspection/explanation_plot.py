@@ -8,7 +8,7 @@ import numpy as np
 
 from .._utils.optional import import_extra
 from ..prediction.decision import DECISIONS
-from .comparison import said
+from .comparison import as_heading, said
 
 if TYPE_CHECKING:
     from .explanation import Explanation
@@ -28,7 +28,7 @@ def draw(why: Explanation, query: int, largest: int, ax: Any, output: int) -> An
     order, number = one.ordered()
     used, top = order[0, : number[0]], order[0, : min(largest, number[0])]
     title = f"{len(top)} of {len(used)} training rows, with {one.part_of_weight(largest):.0%} of the weight"
-    heading = _heading(one, range(len(why))[query])
+    heading = _heading(one, why.name_of(query))
     if ax is None:
         high = max(3.9, 2.1 + 0.3 * len(top))
         figure, ax = pyplot.subplots(1, 2, figsize=(11.0, high), layout="constrained", width_ratios=(1.25, 1.0))
@@ -60,15 +60,14 @@ def draw(why: Explanation, query: int, largest: int, ax: Any, output: int) -> An
     return axes[0]
 
 
-def _heading(one: Explanation, number: int) -> str:
+def _heading(one: Explanation, name: str) -> str:
     """Which query, what is predicted, and by which steps the prediction settled."""
-    name = ""
     if one.queries is not None and one.queries.id is not None:
-        name = f" ({said(one.queries.id[0])})"
+        name = f"{name} ({said(one.queries.id[0])})"
     steps = [said(label) for label in one.settled_labels((0, slice(one.steps[0])))]
     steps = steps if len(steps) <= _SHOWN_STEPS else [*steps[:3], "...", *steps[-2:]]
     way = f"\nestimate after each feedback step: {' → '.join(steps)}" if len(steps) > 1 else ""
-    return f"Query {number}{name}: predicted {one.verdict()}{way}"
+    return as_heading(f"{name}: predicted {one.verdict()}{way}")
 
 
 def _target_colours(pyplot: Any, target: np.ndarray, used: np.ndarray) -> Any:

@@ -34,6 +34,23 @@ def log_odds(logits: np.ndarray, proba: np.ndarray, chosen: np.ndarray) -> np.nd
     return np.asarray(mine - other)
 
 
+def class_sums(weight: np.ndarray, label: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """(n, n_classes) sums of the weights (n, M) of the rows of each class, which ``label`` (n, M) holds.
+
+    With ``rest = proba - class_sums(...)`` an explanation gives the probabilities ``proba`` to the last bit,
+    wherever the weights of a class sum to about its probability or to zero: ties are then broken alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_sums(np.array([[0.5, 0.2, 0.3]]), np.array([["b", "a", "b"]]), np.array(["a", "b", "c"]))
+    array([[0.2, 0.8, 0. ]])
+    """
+    shape = len(weight), len(classes)
+    at = np.searchsorted(classes, label) + np.arange(shape[0])[:, None] * shape[1]
+    return np.bincount(at.ravel(), weights=weight.ravel(), minlength=shape[0] * shape[1]).reshape(shape)
+
+
 def opinion_frame(voices: Sequence[str], odds: np.ndarray) -> Any:
     """Data frame with columns query, opinion, log_odds and share (of the sizes), of odds (n, n_voices)."""
     share = np.abs(odds) / np.maximum(np.abs(odds).sum(axis=1, keepdims=True), 1e-300)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._utils.errors import DSNAError
 from .._utils.invariants import Checked, Choice, Number
 from .decision import DECISIONS, candidates, decide, target_weights
 
@@ -189,16 +188,31 @@ def choose_rule(
     return ([plain] if kept[0] == plain else [plain, kept[0]]), kept[1]
 
 
-def given_rule(blend: float | str, decision: str, balance: float, sum_to_one: bool) -> Rule | None:
-    """The rule that parameters state without a choice, or None where they leave one."""
-    if isinstance(blend, str) or decision == "auto":
-        return None
-    return Rule(float(blend), candidates(decision, True)[0], balance, sum_to_one)
+def rule_with(
+    used: Rule, known: Sequence[Rule], *, blend: float | str, decision: str, balance: float, sum_to_one: bool
+) -> Rule:
+    """The rule of a fitted model under other settings; what they leave "auto" stays as it is.
 
+    A balance for which the fit has chosen blend and decision brings these along, any other keeps those in use.
 
-def known_rule(rules: Sequence[Rule], balance: float) -> Rule:
-    """The rule that was chosen for a balance."""
-    for rule in rules:
-        if rule.balance == balance:
-            return rule
-    raise DSNAError(f"balance={balance} needs a choice of blend and decision: give both, or call fit.")
+    Examples
+    --------
+    >>> used, plain = Rule(0.5, "median", 0.3, True), Rule(0.25, "mean", 0.0, True)
+    >>> [
+    ...     (rule.blend, rule.decision)
+    ...     for rule in (
+    ...         rule_with(used, [plain, used], blend="auto", decision="auto", balance=balance, sum_to_one=True)
+    ...         for balance in (0.0, 1.0)
+    ...     )
+    ... ]
+    [(0.25, 'mean'), (0.5, 'median')]
+    """
+    kept = next((rule for rule in (used, *known) if rule.balance == balance), used)
+    return Rule(
+        kept.blend if isinstance(blend, str) else float(blend),
+        kept.decision if decision == "auto" else candidates(decision, True)[0],
+        balance,
+        sum_to_one,
+        used.offset,
+        used.pull,
+    )

@@ -41,7 +41,9 @@ def test_explain(tmp_path, target):
     said = done(ask("explain", model, new, "--row", 17, "--largest", 3)).stdout
     why = dsna.inspection.explain(dsna.load(model), table(30, 1)[16:17])
     names = why.row_names(0, why.ordered()[0][0, :3])
-    assert "Row 17 of" in said
+    assert said.splitlines()[0].startswith("New row 17: predicted")
+    assert said.splitlines()[2].split()[:4] == ["new", "row", "17", "row"]
+    assert "query" not in said.lower()
     for part in ("person", *names, "town", "since", "weight"):
         assert part in said, part
     found = json.loads(done(ask("explain", model, new, "--row", 17, "--largest", 3, "--json")).stdout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -59,6 +60,8 @@ def explain(
         check_readable(model)
         check_new(force, plot)
         options = read_options(separator, decimal, encoding, no_header, types)
+        import numpy as np
+
         from ...app.predict import load_model
         from ...inspection import explain as explained
 
@@ -66,8 +69,8 @@ def explain(
         out = Output(as_json)
         with noted(out):
             one = _row(parts(found.steps[0][1], data, options, _ROWS), row, data)
-            why = explained(found, one)
-        out.line(why.report(0, largest=largest).replace("Query 0:", f"Row {row} of {data}:", 1))
+            why = replace(explained(found, one), names=np.array([f"new row {row}"]))
+        out.line(why.report(0, largest=largest))
         out.put(row=row, **_plain(found, why, largest))
         if plot is not None:
             _draw(why, largest, plot)

@@ -1,0 +1,135 @@
+"""What `dsna reproduce` says of the results in docs/studies/*.csv.gz, without the pictures that they were made of.
+
+A file is the `results.csv` of a run, packed: `gzip -9nc results.csv > docs/studies/age.csv.gz`. True ages and angles
+are in it, so tables are written by the study's own code; `tools/results_blocks.py` puts them into the pages.
+"""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from dsna.studies.age.collections import Collection
+from dsna.studies.age.plan import FaceExperiment
+from dsna.studies.age.plan import experiments as face_experiments
+from dsna.studies.age.protocols import three_subsets
+from dsna.studies.age.study import AgeStudy, Options
+from dsna.studies.edges.methods import METHODS
+from dsna.studies.edges.runs import LAYOUT as EDGES_LAYOUT
+from dsna.studies.pages import markdown
+from dsna.studies.pictures.experiments import Experiment
+from dsna.studies.pictures.jobs import LAYOUT, parsed
+from dsna.studies.pictures.splits import Split
+from dsna.studies.pose.methods import GAP_METHODS, REMOVAL_METHODS, SWEEP_METHODS, TABLE_METHODS
+from dsna.studies.pose.page import sections as pose_sections
+from dsna.studies.pose.protocols import GAPS
+from dsna.studies.results_file import Layout, load_results
+from dsna.vision.datasets import PictureSet
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "studies"
+_TIMES = "Time on one thread"  # other work on the machine is in them
+
+
+def stored(study: str, layout: Layout) -> pd.DataFrame:
+    """The packed results of a study."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "results.csv")
+        path.write_bytes(gzip.decompress((FOLDER / f"{study}.csv.gz").read_bytes()))
+        return load_results(path, layout)
+
+
+def age() -> list[str]:
+    """Paragraphs on the ages."""
+    results = stored("age", LAYOUT)
+    study = AgeStudy(Options(data=Path(), out=Path()))
+    study.everything = [
+        one for name in results["collection"].unique() for one in _faces(results[results["collection"] == name])
+    ]
+    page = study.sections(results)[0]
+    return [part for at, part in enumerate(page) if _TIMES not in page[max(at - 1, 0) : at + 1]]
+
+
+def _faces(results: pd.DataFrame) -> list[FaceExperiment]:
+    """The experiments on a collection, as they were planned, from the ages and persons that its results hold."""
+    first = results[results["protocol"] == results["protocol"].iloc[0]]
+    first = first[first["method"] == first["method"].iloc[0]].sort_values("fold")
+    truth = [parsed(text) for text in first["truth"]]
+    ages, persons = np.concatenate(truth), np.repeat(first["fold"].to_numpy(), first["n"].astype(int))
+    if first["protocol"].iloc[0] == "S1, S2, S3":  # the last third is asked about twice
+        ages, persons = np.empty(len(ages) * 3 // 4), None
+        for split, found in zip(three_subsets(len(ages)), truth, strict=True):
+            ages[split.test] = found
+    faces = PictureSet([Path("face.jpg")] * len(ages), ages, persons, [None] * len(ages))
+    planned = face_experiments([Collection(results["collection"].iloc[0], Path(), faces)])
+    checksum = results["checksum"].iloc[0]
+    return [replace(one, head=(one.head[0], checksum, *one.head[2:])) for one in planned]
+
+
+def pose() -> list[str]:
+    """Paragraphs on the poses; experiments that the results do not cover are named as unfinished or left out."""
+    results = stored("pose", LAYOUT)
+    head = tuple(results[list(LAYOUT.key[:3])].iloc[0])
+
+    def planned(kind: str, protocol: str, methods: tuple[str, ...]) -> Experiment:
+        mine = results[(results["protocol"] == protocol) & results["method"].isin(methods)]
+        splits = [Split(protocol, fold, np.empty(0), np.empty(0)) for fold in sorted(mine["fold"].unique())]
+        return Experiment(kind, splits, methods, (*head, protocol))
+
+    there = set(results["protocol"])
+    everything = [
+        planned("table", "5 folds", TABLE_METHODS),
+        planned("persons", "5 person folds", TABLE_METHODS),
+        *(planned("removal", name, REMOVAL_METHODS) for name in sorted(there) if name.endswith("removed")),
+        *(planned("gap", gap.name, GAP_METHODS) for gap in GAPS if gap.name in there),
+        planned("sweep", "5 folds", SWEEP_METHODS),
+    ]
+    return pose_sections([one for one in everything if one.splits or one.kind in ("table", "persons")], results)[0]
+
+
+def edges() -> list[str]:
+    """A table of the methods, in the order of the study: means over seeds, and the range of ODS."""
+    results = stored("edges", EDGES_LAYOUT)
+    rows = {}
+    for name in METHODS:
+        mine = results[results["method"] == name]
+        if len(mine) == 0:
+            continue
+        if len(mine[["train", "test", "settings"]].drop_duplicates()) > 1:
+            raise SystemExit(f"edges.csv.gz: {name} was run with several settings. Remedy: keep the lines of one.")
+        seeds = sorted(mine["seed"])
+        rows[name] = mine[["ods", "ois", "ap", "r50"]].mean().set_axis(["ODS", "OIS", "AP", "R50"]).to_dict() | {
+            "ODS, lowest and highest": f"{mine['ods'].min():.4f} to {mine['ods'].max():.4f}" if len(seeds) > 1 else "",
+            "seeds": ", ".join(map(str, seeds)),
+        }
+    best = dict.fromkeys(("ODS", "OIS", "AP", "R50"), 1)
+    return ["# methods", markdown(pd.DataFrame.from_dict(rows, orient="index"), best)]
+
+
+STUDIES: dict[str, Callable[[], list[str]]] = {"age": age, "pose": pose, "edges": edges}
+
+
+@cache
+def sections(study: str) -> dict[str, list[str]]:
+    """Paragraphs of a study under each of its headings."""
+    found: dict[str, list[str]] = {}
+    for part in STUDIES[study]():
+        if part.startswith("#"):
+            title = part.lstrip("# ")
+            found[title] = []
+        else:
+            found[title].append(part)
+    return found
+
+
+def section(study: str, begins: str) -> str:
+    """The section whose heading begins with these words, one level below those of the page; a lone table has none."""
+    (title,) = [title for title in sections(study) if title.startswith(begins)]
+    parts = sections(study)[title]
+    return "\n\n".join(parts if study == "edges" else [f"### {title}", *parts]) + "\n"
