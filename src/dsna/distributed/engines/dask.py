@@ -12,7 +12,7 @@ import numpy as np
 from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..blocks import Roles
-from ..tables import Opened, column_name
+from ..tables import Opened, column_name, target_name
 from .local import joined, with_opened
 
 _ROLE = "dsna {}"  # columns that are added to a frame
@@ -90,16 +90,16 @@ def open_dask(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
     if hasattr(X, "to_delayed") and hasattr(X, "columns"):
         names = {}
         for name, one in given.items():
-            if one is not None and not isinstance(one, str):
+            if one is not None and not isinstance(one, str | list | tuple):
                 X, one = X.assign(**{_ROLE.format(name): one}), _ROLE.format(name)
             names[name] = one
-        roles = Roles(names["y"], names["sample_weight"], names["groups"], column_name(key, "key"))
+        roles = Roles(target_name(names["y"]), names["sample_weight"], names["groups"], column_name(key, "key"))
         parts = client.compute(list(X.to_delayed()))
     elif hasattr(X, "to_delayed") and hasattr(X, "rechunk"):
         roles = Roles(key=column_name(key, "key"))
-        columns = [X.rechunk({1: -1}), *given.values()]
-        if any(isinstance(one, str) for one in given.values()):
+        if any(isinstance(one, str | list | tuple) for one in given.values()):
             raise DSNAError("An Array has no named columns: pass y, sample_weight and groups as Arrays.")
+        columns = [one.rechunk({1: -1}) if getattr(one, "ndim", 1) == 2 else one for one in (X, *given.values())]
         pieces = [None if one is None else client.compute(list(one.to_delayed().ravel())) for one in columns]
         if any(one is not None and len(one) != len(pieces[0] or ()) for one in pieces):
             raise DSNAError("X, y, sample_weight and groups have different numbers of chunks: rechunk them alike.")

@@ -8,7 +8,7 @@ from typing import Any
 from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..blocks import Roles
-from ..tables import Opened, column_name
+from ..tables import Opened, column_name, target_name
 from .local import joined, with_opened
 
 _RETRIES = 3
@@ -68,7 +68,7 @@ def open_ray(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
     if not hasattr(X, "materialize"):
         raise DSNAError(f"X is a {type(X).__name__}: a ray Dataset is needed.")
     roles = Roles(
-        column_name(y, "y"),
+        target_name(y),
         column_name(weight, "sample_weight"),
         column_name(groups, "groups"),
         column_name(key, "key"),
