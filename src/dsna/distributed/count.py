@@ -178,6 +178,11 @@ def add_up(summaries: Sequence[Summary], roles: Roles, classification: bool, sca
     weights: np.ndarray = np.empty(0)
     if classification:
         classes, code = np.unique(every, return_inverse=True)
+        if len(classes) < 2:
+            raise DSNAError(
+                f"All partitions hold one class only ({classes[0]}). Check the class column, or the split that made "
+                "this table."
+            )
         counts = np.bincount(code, weights=np.concatenate([one.counts for _, one in filled])).astype(np.int64)
         weights = np.bincount(code, weights=np.concatenate([one.weights for _, one in filled]))
     return Totals(

@@ -66,6 +66,15 @@ class _Distributed(BaseEstimator):
         """
         template = self._template()
         opened = open_table(X, y, sample_weight, groups, key, self.store)
+        try:
+            self._take(*self._fitted(template, opened))
+        except BaseException:
+            opened.engine.abandon()
+            raise
+        return self
+
+    def _fitted(self, template: Any, opened: Opened) -> tuple[Core, PlacedRows]:
+        """What answers queries, and the rows that it is asked about."""
         classification = isinstance(template, DSNAClassifier)
         seed = int(check_random_state(template.random_state).randint(2**31 - 1))
         passes = Passes(opened.engine, opened.partitions, seed, self.shard_rows, self.verbose)
@@ -75,8 +84,7 @@ class _Distributed(BaseEstimator):
         placed = placed.settled(model._index.space, getattr(model, "_trend", None) if not classification else None)
         forest = placed.forest._replace(trees=model._index.trees)
         core = Core(totals.scaling, model, forest, totals.names, int(totals.offsets[-1]))
-        self._take(core, PlacedRows(placed.engine, placed.shards, forest))
-        return self
+        return core, PlacedRows(placed.engine, placed.shards, forest)
 
     def _template(self) -> Any:
         """A copy of the estimator whose parameters are used, checked."""

@@ -38,6 +38,9 @@ class Engine(Protocol):
     def release(self, handles: Iterable[Any]) -> None:
         """Forget results that are not needed any more."""
 
+    def abandon(self) -> None:
+        """Forget all results: the work that they were made for has failed."""
+
 
 class PlacedRows:
     """Rows on shards, and the forest that finds them."""
