@@ -25,9 +25,7 @@ from .prediction.decision import DECISIONS, candidates
 from .prediction.ends import continued, learn_ends
 from .prediction.rule import Answered, Choices, Judge, Rule, choose_rule
 from .training import AnsweredFold, OutOfBag, Training
-from .trend.trend import TrendRows
-
-_TREND_COST = 0.5  # power of the inverse density that rows weigh in a trend
+from .trend.trend import TrendRows, trend_weights
 
 
 class DSNARegression(DSNAEstimator):
@@ -130,7 +128,7 @@ class DSNARegression(DSNAEstimator):
     def _trend_rows(self, training: Training) -> TrendRows:
         """What a trend is learned from: rare targets weigh more."""
         index = self._index
-        weight = training.weight * training.targets.share**-_TREND_COST
+        weight = trend_weights(training.weight, training.targets.share)
         return TrendRows(index.scaling.transform(training.X), index.label, weight / weight.mean(), index.fold)
 
     def _evidence_outside(self, fold: AnsweredFold) -> Answered:

@@ -1,8 +1,9 @@
-"""A distributed model on the worker processes of a Dask cluster, one of which dies."""
+"""A distributed model on the worker processes of a Dask cluster, one of which dies, and on one that goes away."""
 
 from __future__ import annotations
 
 import logging
+import os
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,8 @@ import pytest
 
 from dsna import DSNAError
 from dsna.distributed import estimators, load, placed
-from tests.distributed.dying import dies_once
 from tests.distributed.tables import classes, classifier
+from tests.distributed.workers import dies_once, straggles
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -39,6 +40,7 @@ def test_a_worker_dies_in_fit_and_one_in_predict(client, tmp_path, monkeypatch):
     frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
     table = dd.from_pandas(frame, npartitions=3)
     local = classifier(200).fit([table.get_partition(k).compute() for k in range(3)], "y")
+    monkeypatch.setattr(placed, "offer", straggles(placed.offer, 1.0))
     monkeypatch.setattr(placed, "place", dies_once(placed.place, tmp_path / "fit"))
     model = classifier(200).fit(table, "y")
     queries = classes(60, seed=3)[0]
@@ -50,6 +52,9 @@ def test_a_worker_dies_in_fit_and_one_in_predict(client, tmp_path, monkeypatch):
     np.testing.assert_allclose(found.compute(), expected, rtol=0, atol=1e-10)
     assert (tmp_path / "fit").exists()
     assert (tmp_path / "predict").exists()
+    # Chunks of unknown lengths, too.
+    of_frame = model.predict_proba(dd.from_pandas(frame[["a", "b", "c", "d"]][:30], npartitions=2).to_dask_array())
+    np.testing.assert_allclose(of_frame.compute(), local.predict_proba(X[:30]), rtol=0, atol=1e-10)
     # Plain rows are asked on the cluster, and a saved model is asked anywhere.
     np.testing.assert_allclose(model.predict_proba(queries[:5]), expected[:5], rtol=0, atol=1e-10)
     model.save(tmp_path / "model")
@@ -76,3 +81,31 @@ def test_no_client(monkeypatch):
     monkeypatch.setattr(distributed, "get_client", none)
     with pytest.raises(DSNAError, match="There is no Dask client"):
         classifier().fit(da.zeros((4, 2)), da.zeros(4))
+
+
+def test_a_cluster_that_goes_away(tmp_path, monkeypatch):
+    X, y = classes(200)
+    table = dd.from_pandas(pd.DataFrame(X, columns=list("abcd")).assign(y=y), npartitions=2)
+    placing = placed.Passes.place
+    with (
+        distributed.LocalCluster(
+            n_workers=1, processes=False, dashboard_address=None, silence_logs=logging.CRITICAL
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        model = classifier(100).fit(table, "y")
+
+        def closed(*given):
+            cluster.close()
+            return placing(*given)
+
+        monkeypatch.setattr(placed.Passes, "place", closed)
+        late = classifier(100)
+        with pytest.raises(DSNAError, match="The Dask cluster went away"):
+            late.fit(table, "y")
+        assert not hasattr(late, "classes_")
+        with pytest.raises(DSNAError, match="The Dask cluster went away"):
+            model.save(tmp_path / "model")
+        assert os.listdir(tmp_path) == []
+        with pytest.raises(DSNAError, match="The Dask cluster went away"):
+            model.predict(X)

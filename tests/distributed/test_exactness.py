@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.distributed.tables import classes, classifier, cut, ordinary_of_all_rows, regressor, targets
+from tests.distributed.tables import (
+    classes,
+    classifier,
+    cut,
+    ordinary_of_all_rows,
+    pairs_of_targets,
+    regressor,
+    targets,
+)
 
 
 def assert_same_neighbors(model, one, queries):
@@ -39,17 +47,36 @@ def test_classes(most, weighted):
     assert_same_neighbors(model, one, queries)
 
 
-@pytest.mark.parametrize("trend", [None, "linear"])
-def test_targets(trend):
-    X, y = targets()
+@pytest.mark.parametrize("trend, make", [(None, targets), ("linear", targets), ("joint", pairs_of_targets)])
+def test_targets(trend, make):
+    X, y = make()
     model = regressor(trend=trend).fit(cut(X, y), None)
     one, _ = ordinary_of_all_rows(model, X, y)
-    queries = targets(150, seed=5)[0]
+    queries = make(150, seed=5)[0]
     scaled = model._core.scaling.transform(queries)
     for found, expected in (
         (model.predict(queries), one.predict(scaled)),
         (model.predict_interval(queries), one.predict_interval(scaled)),
         (model.predict_quantiles(queries), one.predict_quantiles(scaled)),
     ):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.ptp(y))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.ptp(y, axis=0).max())
     assert_same_neighbors(model, one, queries)
+
+
+def test_a_trend_of_all_rows():
+    """Its slopes are those of a ridge on all rows, of one of the penalties that are tried."""
+    X, y = targets()
+    model = regressor(trend="linear").fit(cut(X, y), None)
+    trend, head = model.model_._trend, model.model_
+    scaled = model._core.scaling.transform(X)
+    known = head._index.weight > 0
+    relevant = head._relevant(head._density, head._index.label[known], head._index.weight[known])
+    weight = relevant.evaluate(y[:, None]) ** -0.5
+    weight /= weight.mean()
+    F = np.column_stack([scaled - trend.basis.offset, np.ones(len(y))])
+    off = []
+    for penalty in (0.1, 1.0, 10.0, 100.0):
+        ridge = penalty * np.diag([1.0] * 4 + [0.0])
+        slopes = np.linalg.solve(F.T @ (weight[:, None] * F) + ridge, F.T @ (weight * y))
+        off.append(np.abs(slopes - [*trend.slopes[:, 0], *trend.intercept]).max())
+    assert min(off) < 1e-10 < sorted(off)[1]

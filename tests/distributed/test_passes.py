@@ -184,6 +184,12 @@ def test_what_cannot_be_fitted():
         DistributedDSNAClassifier(sample_size=5).fit([(X, y)], None)
     with pytest.raises(DSNAError, match="must be a DSNAClassifier"):
         DistributedDSNAClassifier("forest").fit([(X, y)], None)
+    with pytest.raises(DSNAError, match="y has shape"):
+        classifier().fit([(X, np.column_stack([y, y]))], None)
+    with pytest.raises(DSNAError, match="target of partition 1 has 1 outputs, and that of partition 0 has 2"):
+        regressor().fit([(X, X[:, :2]), (X, X[:, :1])], None)
+    with pytest.raises(DSNAError, match="one class only"):
+        classifier().fit([(X, np.full(len(y), "a"))], None)
     with pytest.raises(DSNAError, match="No partition holds a row"):
         classifier().fit([(X[:0], y[:0])], None)
     from sklearn.neighbors import NearestNeighbors

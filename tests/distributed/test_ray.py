@@ -1,4 +1,4 @@
-"""A distributed model in tasks of Ray, one of whose workers dies."""
+"""A distributed model in tasks of Ray, one of whose workers dies, until Ray itself goes away."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 
 from dsna import DSNAError
 from dsna.distributed import estimators, placed
-from tests.distributed.dying import dies_once
 from tests.distributed.tables import classes, classifier
+from tests.distributed.workers import dies_once, straggles
 
 ray = pytest.importorskip("ray")
 pytest.importorskip("ray.data")
@@ -24,6 +24,7 @@ pytestmark = pytest.mark.skipif(" " in sys.executable, reason="ray starts no wor
 def cluster():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        patch.setenv("RAY_worker_niceness", "0")  # else workers wait for whatever else the machine does
         ray.init(
             num_cpus=2,
             include_dashboard=False,
@@ -36,11 +37,12 @@ def cluster():
         ray.shutdown()
 
 
-def test_a_worker_dies_in_fit_and_one_in_predict(cluster, tmp_path, monkeypatch):
+def test_a_worker_dies_in_fit_and_one_in_predict_then_all_is_gone(cluster, tmp_path, monkeypatch):
     X, y = classes(500)
     frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
     parts = [frame[:200], frame[200:210], frame[210:]]
     local = classifier(200).fit(parts, "y")
+    monkeypatch.setattr(placed, "offer", straggles(placed.offer, 1.0))
     monkeypatch.setattr(placed, "place", dies_once(placed.place, tmp_path / "fit"))
     model = classifier(200).fit(ray.data.from_pandas(parts), "y")
     queries = classes(40, seed=3)[0]
@@ -53,3 +55,20 @@ def test_a_worker_dies_in_fit_and_one_in_predict(cluster, tmp_path, monkeypatch)
     odd = ray.data.from_pandas([frame[200:].assign(a="text")])
     with pytest.raises(DSNAError, match="partition 0: column 'a' holds text, not numbers"):
         classifier(200).fit(odd, "y")
+    placing, data = placed.Passes.place, ray.data.from_pandas(parts)
+
+    def shut_down(*given):
+        ray.shutdown()
+        return placing(*given)
+
+    monkeypatch.setattr(placed.Passes, "place", shut_down)
+    late = classifier(200)
+    with pytest.raises(DSNAError, match="Ray went away"):
+        late.fit(data, "y")
+    assert not hasattr(late, "classes_")
+    with pytest.raises(DSNAError, match="Ray went away"):
+        model.save(tmp_path / "model")
+    assert sorted(os.listdir(tmp_path)) == ["fit", "predict"]
+    with pytest.raises(DSNAError, match="Ray went away"):
+        model.predict(queries)
+    assert not ray.is_initialized()  # it is not started anew, without the rows

@@ -12,7 +12,7 @@ import pytest
 from dsna import DSNAError
 from dsna.distributed import load
 from dsna.distributed.arrays_file import StoredShard
-from tests.distributed.tables import classes, classifier, cut, regressor, shards_of, targets
+from tests.distributed.tables import classes, classifier, cut, pairs_of_targets, regressor, shards_of, targets
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +39,20 @@ def test_loaded_models_answer_alike(model, folder):
     np.testing.assert_array_equal(load(folder).predict(QUERIES), model.predict(QUERIES))
 
 
-def test_a_regression_with_a_trend(tmp_path):
-    X, y = targets()
-    model = regressor(trend="linear").fit(cut(X, y), None)
+@pytest.mark.parametrize("make, y", [(targets, "y0"), (pairs_of_targets, ["y0", "y1"])])
+def test_a_regression_with_a_trend(make, y, tmp_path):
+    X, given = make()
+    columns = {
+        **{f"x{j}": one for j, one in enumerate(X.T)},
+        **{f"y{j}": one for j, one in enumerate(given.T.reshape(-1, len(X)))},
+    }
+    parts = [{name: one[i : i + 450] for name, one in columns.items()} for i in (0, 450)]
+    model = regressor(trend="linear").fit(parts, y)
     assert model.model_.trend_ == "linear"
+    found = model.predict(X[:40])
+    assert found.shape == given[:40].shape
     model.save(tmp_path / "model")
-    np.testing.assert_array_equal(load(tmp_path / "model").predict(X[:40]), model.predict(X[:40]))
+    np.testing.assert_array_equal(load(tmp_path / "model").predict(X[:40]), found)
 
 
 def test_shards_on_disk_while_the_model_is_made(model, tmp_path):
@@ -53,6 +61,21 @@ def test_shards_on_disk_while_the_model_is_made(model, tmp_path):
     assert len(os.listdir(tmp_path / "rows")) == len(on_disk._placed.shards)  # what was passed over is gone
     np.testing.assert_array_equal(on_disk.predict_proba(QUERIES), model.predict_proba(QUERIES))
     assert sum(shard.n_rows for shard in shards_of(on_disk)) <= model.n_rows_
+
+
+@pytest.mark.parametrize("name", ["model.dsna", "leaves.bin"])
+def test_damage_of_what_all_shards_share(folder, name):
+    content = (folder / name).read_bytes()
+    (folder / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    with pytest.raises(DSNAError, match=f"{name}: changed since the model was saved"):
+        load(folder)
+
+
+def test_links(folder, tmp_path):
+    (folder / "shard-00001.bin").rename(tmp_path / "elsewhere.bin")
+    (folder / "shard-00001.bin").symlink_to(tmp_path / "elsewhere.bin")
+    with pytest.raises(DSNAError, match="a link to somewhere else"):
+        load(folder)
 
 
 def test_damage(folder):
@@ -138,8 +161,17 @@ def test_a_full_disk_leaves_nothing_behind(model, tmp_path, monkeypatch):
     with pytest.raises(DSNAError, match="the disk is full"):
         model.save(tmp_path / "model")
     assert os.listdir(tmp_path) == []
+    # Under the row store, a disk may be full when much is there already.
+    written = []
+
+    def full_later(path):
+        written.append(path)
+        return full(path) if len(written) > 3 else whole(path)
+
+    monkeypatch.setattr(arrays_file, "whole_file", full_later)
     with pytest.raises(DSNAError, match="the disk is full"):
         classifier().set_params(store=tmp_path / "rows").fit(cut(*classes()), None)
+    assert os.listdir(tmp_path / "rows") == []
 
 
 def test_places_that_cannot_be_written(model, folder, tmp_path):

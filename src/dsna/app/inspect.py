@@ -33,12 +33,13 @@ def describe(model: Pipeline) -> dict[str, Any]:
     ({'size': 'number', 'town': 'category'}, {'common': 51, 'rare': 9})
     """
     encoder, last = (step for _, step in model.steps)
+    whole = getattr(last, "model", last)  # of a folder, that of all rows
     importances = encoder.sum_by_column(last.feature_importances_) if last._index.trees is not None else {}
     found: dict[str, Any] = {
-        "estimator": type(last).__name__,
+        "estimator": type(whole).__name__,
         "task": "classification" if is_classification(model) else "regression",
         "target": encoder.target,
-        "training_rows": len(last._index.fold),
+        "training_rows": getattr(whole, "n_rows_", len(last._index.fold)),
         "added_rows": int(np.sum(last._index.fold < 0)),
         "columns": {name: "ordered" if isinstance(spec, list) else spec for name, spec in encoder.types_.items()},
         "left_out": [*(encoder.drop or ())],

@@ -1,4 +1,4 @@
-"""Training on a Parquet file that does not fit into memory, and predicting with the folder that this makes."""
+"""Training on a Parquet file that does not fit into memory, and asking the folder that this makes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from .._utils.errors import DSNAError
@@ -121,29 +122,55 @@ def train_to_folder(
     return trained
 
 
-class OnDisk:
-    """A distributed model with the names that an ``Answerer`` asks an ordinary one by."""
+#: What does not depend on where the rows are: the ordinary estimator of the sample knows it.
+_OF_SAMPLE = (
+    *("_by_votes", "_gain", "_class_weight", "in_set", "oob_balanced_accuracy_", "_regions", "decision_", "balance_"),
+    *("decision", "trend_", "oob_rows_", "oob_score_", "feature_importances_", "n_outputs_"),
+)
+
+
+class OnDisk(BaseEstimator):
+    """A distributed model with the names that the commands ask an ordinary one by."""
 
     def __init__(self, model: Any):
         self.model = model
         self._ordinary = model.model_
-        self._regions = getattr(self._ordinary, "_regions", None)
-        self.trend_ = self._ordinary.trend_
+        self._index = _representative(self._ordinary._index)
         if hasattr(model, "classes_"):
-            self.classes_, self._by_votes, self._gain = model.classes_, self._ordinary._by_votes, self._ordinary._gain
-            self.in_set, self.predict_proba = self._ordinary.in_set, model.predict_proba
+            self.classes_, self.class_prior_ = model.classes_, model.class_prior_
+            self.predict_proba = model.predict_proba
             counts = np.ceil(1e6 * model.class_prior_).astype(np.int64)
             self._code = np.repeat(np.arange(len(counts)), counts)  # which class is rare, to those who count
         self.predict, self.explain = model.predict, model.explain
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _OF_SAMPLE:
+            raise AttributeError(name)
+        return getattr(self._ordinary, name)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any) -> OnDisk:
+        """Refuse: the rows are in the files of a folder."""
+        raise DSNAError("a model in a folder is not fitted again. Remedy: `dsna train --out-of-core`.")
+
+    def add_samples(self, X: Any, y: Any) -> None:
+        """Refuse: the rows are in the files of a folder."""
+        raise DSNAError(
+            "a model of `dsna train --out-of-core` takes no further rows. Remedy: train again, with these rows in the "
+            "file, or without --out-of-core."
+        )
 
     def set_params(self, n_jobs: int) -> OnDisk:
         """Threads for the approximations."""
         self._ordinary.set_params(n_jobs=n_jobs)
         return self
 
-    def predict_interval(self, X: np.ndarray, coverage: float, return_prediction: bool) -> tuple[Any, Any]:
-        """Intervals and predictions."""
-        return self.model.predict_interval(X, coverage), self.model.predict(X)
+    def predict_interval(self, X: np.ndarray, coverage: float = 0.9, return_prediction: bool = False) -> Any:
+        """Intervals, and predictions where they are asked for."""
+        bounds = self.model.predict_interval(X, coverage)
+        return (bounds, self.model.predict(X)) if return_prediction else bounds
 
     def is_extrapolated(self, X: np.ndarray) -> np.ndarray:
         """Which queries lie past the training rows along the trend."""
@@ -161,6 +188,15 @@ class OnDisk:
         view = copy(self.model)
         view._core = view._core._replace(model=ordinary)
         return OnDisk(view)
+
+
+def _representative(index: Any) -> Any:
+    """The index of the sample, with classes or targets as often as in the table, which rare ones in it are not."""
+    total = np.cumsum(index.weight / index.weight.sum())
+    places = (np.arange(len(total)) + 0.5) / len(total)
+    known = copy(index)
+    known.label = index.label[np.minimum(np.searchsorted(total, places), len(total) - 1)]
+    return known
 
 
 def load_folder(path: str | os.PathLike[str]) -> Pipeline:

@@ -15,6 +15,7 @@ from .._utils.choices import best_class
 from .._utils.errors import DSNAError
 from .._utils.optional import import_extra
 from .._utils.parallel import chunks
+from ..distributed.store import is_store
 from ..inspection.comparison import said
 from ..io import ModelFileError, load
 from .train import costs_of, user_settings
@@ -42,7 +43,7 @@ class PredictOptions:
 
 
 def load_model(path: str | os.PathLike[str]) -> Pipeline:
-    """A pipeline that reads tables, from a model file; refuses models that take plain numbers.
+    """A pipeline that reads tables, from a model file or folder; refuses models that take plain numbers.
 
     Examples
     --------
@@ -55,6 +56,10 @@ def load_model(path: str | os.PathLike[str]) -> Pipeline:
     Traceback (most recent call last):
     dsna.io.archive.ModelFileError: ...m.dsna: holds a DSNAClassifier without the columns of a table. ...
     """
+    if is_store(path):
+        from .out_of_core import load_folder
+
+        return load_folder(path)
     model = load(path)
     if not isinstance(model, Pipeline):
         raise ModelFileError(

@@ -97,11 +97,11 @@ class StoredShard:
     ----------
     path : the file.
     about : its description.
-    limits : number of leaves and of strata, and columns of Z and trend, that it must fit; None where it was just made,
-        and needs no check.
+    limits : number of leaves and of strata, and columns of Z, trend and label, that it must fit; None where it was just
+        made, and needs no check.
     """
 
-    def __init__(self, path: Path, about: dict[str, Any], limits: tuple[int, int, int, int] | None = None):
+    def __init__(self, path: Path, about: dict[str, Any], limits: tuple[int, int, int, int, int] | None = None):
         self.path, self.about, self.limits = path, about, limits
         self._shard: Shard | None = None
 
@@ -123,12 +123,12 @@ class StoredShard:
         return self._shard
 
 
-def _is_sound(shard: Shard, n_leaves: int, n_strata: int, width: int, trends: int) -> bool:
+def _is_sound(shard: Shard, n_leaves: int, n_strata: int, width: int, trends: int, outputs: int) -> bool:
     """Whether every number in a shard is one that kernels can take."""
     n, ptr, rows = shard.n_rows, shard.leaf_ptr, shard.leaf_rows
     right = all(getattr(shard, name).ndim == _AXES.get(name, 1) for name in _FIELDS)
     right = right and all(len(getattr(shard, name)) == n for name in ROWS)
-    right = right and (shard.Z.shape[1], shard.trend.shape[1], shard.label.shape[1]) == (width, trends, 1)
+    right = right and (shard.Z.shape[1], shard.trend.shape[1], shard.label.shape[1]) == (width, trends, outputs)
     whole = {"code": "int64", "number": "int64", "fold": "int64", "leaf_ptr": "int64", "leaf_rows": "int32"}
     right = right and all(getattr(shard, name).dtype == whole.get(name, "float64") for name in _FIELDS)
     if not right or len(ptr) != n_leaves + 1 or ptr[0] != 0 or ptr[-1] != len(rows) or np.any(np.diff(ptr) < 0):

@@ -49,7 +49,7 @@ class MetRows(NamedTuple):
 
     number: np.ndarray  # (m,) in the table
     Z: np.ndarray  # (m, D)
-    label: np.ndarray  # (m, 1)
+    label: np.ndarray  # (m, q)
     code: np.ndarray  # (m,)
     fold: np.ndarray  # (m,)
     trend: np.ndarray  # (m, q)

@@ -18,27 +18,29 @@ class Roles:
 
     Parameters
     ----------
-    target, weight, group, key : names of columns. Of a key, equal tables give equal samples however they are cut.
+    target : name of a column; of several outputs, their names.
+    weight, group, key : names of columns. Of a key, equal tables give equal samples however they are cut.
     features : names of the other columns, in the order of the model; None: all that are left.
     """
 
-    target: str | None = None
+    target: str | tuple[str, ...] | None = None
     weight: str | None = None
     group: str | None = None
     key: str | None = None
     features: tuple[str, ...] | None = None
 
     @property
-    def others(self) -> tuple[str | None, ...]:
+    def others(self) -> tuple[str, ...]:
         """Columns that are no features."""
-        return (self.target, self.weight, self.group, self.key)
+        outputs = self.target if isinstance(self.target, tuple) else (self.target,)
+        return tuple(name for name in (*outputs, self.weight, self.group, self.key) if name is not None)
 
 
 class Block(NamedTuple):
     """A partition; n rows, those of weight zero left out."""
 
     X: np.ndarray  # (n, d)
-    y: np.ndarray | None  # (n,) as given
+    y: np.ndarray | None  # (n,) or (n, q) as given
     weight: np.ndarray  # (n,)
     group: np.ndarray | None  # (n,)
     key: np.ndarray | None  # (n,)
@@ -96,7 +98,7 @@ def _columns(
             raise DSNAError(f"{where}: X has shape {shape}; rows and columns are needed.")
         return _matrix(X, where), None, (*rest, *[None] * (4 - len(rest)))
     frame = _frame(data, where)
-    missing = [name for name in (*roles.others, *(roles.features or ())) if name and name not in frame]
+    missing = [name for name in (*roles.others, *(roles.features or ())) if name not in frame]
     if missing:
         raise DSNAError(
             f"{where} lacks {'columns' if len(missing) > 1 else 'column'} {_listed(missing)}; it has {_listed(frame)}."
@@ -109,7 +111,14 @@ def _columns(
     for j, name in enumerate(names):
         X[:, j] = _numbers(frame[name], name, where)
     _refuse_missing(X, names, where)
-    return X, names, tuple(None if name is None else frame[name] for name in roles.others)
+    return X, names, tuple(_column(frame, name) for name in (roles.target, roles.weight, roles.group, roles.key))
+
+
+def _column(frame: dict[str, np.ndarray], name: str | tuple[str, ...] | None) -> np.ndarray | None:
+    """A column, several side by side, or none."""
+    if isinstance(name, tuple):
+        return np.stack([frame[one] for one in name], axis=1)
+    return None if name is None else frame[name]
 
 
 def _frame(data: Any, where: str) -> dict[str, np.ndarray]:

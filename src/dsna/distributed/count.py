@@ -22,11 +22,12 @@ class Summary(NamedTuple):
     rows: int  # of the partition, those of weight zero included
     names: tuple[str, ...] | None
     width: int
-    classes: np.ndarray  # of a classification; lowest and highest target of a regression
+    classes: np.ndarray  # of a classification; (2, q) lowest and highest targets of a regression
     counts: np.ndarray  # rows of each class
     weights: np.ndarray  # their weight
     kept: int  # rows that have a weight
     moments: np.ndarray  # (3, d) power of two near the largest value, mean and mean squared deviation in these units
+    targets: np.ndarray  # (3, q) the same of the targets of a regression
     grouped: bool  # whether rows have groups
 
 
@@ -38,8 +39,9 @@ class Totals(NamedTuple):
     names: tuple[str, ...] | None
     width: int
     classes: np.ndarray | None  # of a classification
-    low: float  # targets of a regression
-    high: float
+    low: np.ndarray  # (q,) targets of a regression
+    high: np.ndarray
+    spread: np.ndarray  # (q,) their standard deviations, one where an output is constant
     counts: np.ndarray  # (strata,) rows of each class or range of targets
     weights: np.ndarray  # (strata,) their weight
     scaling: Scaling
@@ -50,10 +52,17 @@ class Totals(NamedTuple):
         """Classes, or ranges of the target."""
         return len(self.counts)
 
+    @property
+    def middle(self) -> np.ndarray:
+        """(q,) halfway between the lowest and the highest targets."""
+        return np.asarray(0.5 * self.low + 0.5 * self.high)
+
     def strata(self, y: np.ndarray, where: str) -> np.ndarray:
         """(n,) class or range of each row."""
         if self.classes is None:
-            return np.searchsorted(np.linspace(self.low, self.high, RANGES + 1)[1:-1], y)
+            # Several outputs have one place among the ranges: halfway between their own.
+            place = ((y - self.low) / np.maximum(self.high - self.low, 1e-300)).mean(axis=1)
+            return np.asarray(np.searchsorted(np.linspace(0.0, 1.0, RANGES + 1)[1:-1], place))
         at = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
         if np.any(self.classes[at] != y):
             raise DSNAError(f"{where} holds a class that it did not hold before: partitions must not change in fit.")
@@ -68,25 +77,31 @@ class Totals(NamedTuple):
         if block.X.shape[1] != self.width and block.length:
             raise DSNAError(f"{where} has {block.X.shape[1]} columns, and the others have {self.width}.")
         y = _targets(block, self.classes is not None, where)
+        y = np.empty((0, len(self.low))) if self.classes is None and not len(y) else y
         return block, y, self.strata(y, where)
 
 
 def _targets(block: Block, classification: bool, where: str) -> np.ndarray:
-    """Classes, or targets as float64; what is missing is refused."""
+    """(n,) classes, or (n, q) targets as float64; what is missing is refused."""
     if block.y is None:
         raise DSNAError(f"{where} has no target: pass y.")
-    y = block.y[:, 0] if block.y.ndim == 2 and block.y.shape[1] == 1 else block.y
-    if y.ndim != 1:
-        raise DSNAError(f"{where}: y has shape {y.shape}; the distributed estimators take one output.")
+    y = block.y[:, 0] if classification and block.y.ndim == 2 and block.y.shape[1] == 1 else block.y
+    if y.ndim != 1 and (classification or y.ndim != 2 or not y.shape[1]):
+        raise DSNAError(
+            f"{where}: y has shape {y.shape}; one column of classes is needed, or of a regression one for each output."
+        )
+    y = y[:, None] if y.ndim == 1 and not classification else y
     if not len(y):
-        return np.empty(0) if not classification else y
+        return y if classification else np.empty(y.shape)
+    missing: np.ndarray
     if y.dtype.kind == "O":
-        missing = np.array([one is None or one != one for one in y])
+        missing = np.array([one is None or one != one for one in y.ravel()]).reshape(y.shape)
         y = y if missing.any() else np.array(y.tolist())
     else:
-        missing = ~np.isfinite(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
+        missing = ~np.isfinite(y) if y.dtype.kind == "f" else np.zeros(y.shape, dtype=bool)
     if missing.any():
-        raise DSNAError(f"{where}: {int(missing.sum())} rows have no target. Drop them before.")
+        n_missing = np.count_nonzero(missing.reshape(len(y), -1).any(axis=1))
+        raise DSNAError(f"{where}: {n_missing} rows have no target. Drop them before.")
     if classification:
         return y
     if y.dtype.kind not in "biuf":
@@ -107,7 +122,7 @@ def summarize(data: Any, number: int, roles: Roles, classification: bool) -> Sum
             raise DSNAError(f"{where} holds {len(classes)} classes; is it a regression?")
         counts, weights = np.bincount(code), np.bincount(code, weights=block.weight)
     else:
-        classes = np.array([y.min(), y.max()]) if len(y) else np.empty(0)
+        classes = np.stack([y.min(axis=0), y.max(axis=0)]) if len(y) else np.empty((0, y.shape[1]))
         counts, weights = np.empty(0, dtype=np.int64), np.empty(0)
     return Summary(
         block.length,
@@ -118,6 +133,7 @@ def summarize(data: Any, number: int, roles: Roles, classification: bool) -> Sum
         weights,
         len(y),
         _moments(block.X),
+        _moments(y if not classification else np.empty((0, 0))),
         block.group is not None,
     )
 
@@ -146,6 +162,11 @@ def add_up(summaries: Sequence[Summary], roles: Roles, classification: bool, sca
             )
         if one.width != first.width:
             raise DSNAError(f"partition {i} has {one.width} columns, and partition {first_at} has {first.width}.")
+        if not classification and one.targets.shape != first.targets.shape:
+            raise DSNAError(
+                f"the target of partition {i} has {one.targets.shape[1]} outputs, and that of partition {first_at} has "
+                f"{first.targets.shape[1]}. Give all partitions the same outputs."
+            )
         if _kind(one.classes) != _kind(first.classes):
             raise DSNAError(
                 f"the target of partition {i} holds {_kind(one.classes)}, and that of partition {first_at} holds "
@@ -157,6 +178,11 @@ def add_up(summaries: Sequence[Summary], roles: Roles, classification: bool, sca
     weights: np.ndarray = np.empty(0)
     if classification:
         classes, code = np.unique(every, return_inverse=True)
+        if len(classes) < 2:
+            raise DSNAError(
+                f"All partitions hold one class only ({classes[0]}). Check the class column, or the split that made "
+                "this table."
+            )
         counts = np.bincount(code, weights=np.concatenate([one.counts for _, one in filled])).astype(np.int64)
         weights = np.bincount(code, weights=np.concatenate([one.weights for _, one in filled]))
     return Totals(
@@ -165,8 +191,9 @@ def add_up(summaries: Sequence[Summary], roles: Roles, classification: bool, sca
         names=first.names,
         width=first.width,
         classes=classes,
-        low=0.0 if classification else float(every.min()),
-        high=0.0 if classification else float(every.max()),
+        low=np.zeros(1) if classification else every.min(axis=0),
+        high=np.zeros(1) if classification else every.max(axis=0),
+        spread=np.ones(1) if classification else _target_spread([one for _, one in filled]),
         counts=counts,
         weights=weights,
         scaling=_scaling([one for _, one in filled], first.names, scaling),
@@ -185,7 +212,19 @@ def _scaling(summaries: list[Summary], names: tuple[str, ...] | None, kind: str)
     if kind == "none":
         return scaling
     order = [slice(None) if one.names == names else _order(one.names, names) for one in summaries]
-    units, means, squares = np.stack([one.moments[:, by] for one, by in zip(summaries, order, strict=True)], axis=1)
+    moments = np.stack([one.moments[:, by] for one, by in zip(summaries, order, strict=True)], axis=1)
+    scaling.offset, spread = _joint_moments(moments, summaries)
+    if kind == "global":
+        largest = max(spread.max(), 1e-300)
+        spread = np.full(width, largest * np.sqrt(np.mean((spread / largest) ** 2)))
+    scaling.scale = np.where(spread > 0, spread, 1.0)
+    scaling.check()
+    return scaling
+
+
+def _joint_moments(moments: np.ndarray, summaries: list[Summary]) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each column, zero where it is rounding, given (3, summaries, d) moments."""
+    units, means, squares = moments
     share = np.array([one.kept for one in summaries], dtype=np.float64)
     share /= share.sum()
     unit = units.max(axis=0)
@@ -193,13 +232,13 @@ def _scaling(summaries: list[Summary], names: tuple[str, ...] | None, kind: str)
     mean = share @ (means * part)
     spread = np.sqrt(share @ (squares * part**2 + (means * part - mean) ** 2))
     spread[spread <= _CONSTANT * np.abs(mean)] = 0.0
-    scaling.offset, spread = mean * unit, spread * unit
-    if kind == "global":
-        largest = max(spread.max(), 1e-300)
-        spread = np.full(width, largest * np.sqrt(np.mean((spread / largest) ** 2)))
-    scaling.scale = np.where(spread > 0, spread, 1.0)
-    scaling.check()
-    return scaling
+    return mean * unit, spread * unit
+
+
+def _target_spread(summaries: list[Summary]) -> np.ndarray:
+    """(q,) standard deviation of each output, one where it is constant."""
+    spread = _joint_moments(np.stack([one.targets for one in summaries], axis=1), summaries)[1]
+    return np.where(spread > 0, spread, 1.0)
 
 
 def _order(given: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> list[int]:

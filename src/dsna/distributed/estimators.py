@@ -13,11 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from .._utils.errors import DSNAError
 from ..classifier import DSNAClassifier
 from ..inspection.explanation import Explanation
-from ..neighbors.index import LEAF_ROWS
 from ..regressor import DSNARegressor
 from .asking import BATCH, Core, answer, asked_of, prepare
 from .learning import learned
-from .placed import Passes, PlacedRows
+from .placed import AllRows, Passes, PlacedRows
 from .tables import Opened, open_table
 
 
@@ -54,8 +53,8 @@ class _Distributed(BaseEstimator):
         X : dask DataFrame or Array, ray Dataset, or sequence of partitions
             A partition is a data frame, a tuple ``(X, y, sample_weight, groups)`` of arrays, or an object whose
             ``read()`` gives one, so that partitions need not be in memory.
-        y : column name, dask Series or Array, or None
-            The target; a name where X has columns, None where partitions are tuples.
+        y : column name, list of names, dask Series or Array, or None
+            The target; a name where X has columns, or those of several outputs; None where partitions are tuples.
         sample_weight, groups : as y, optional
             Rows of one group are held out together.
         key : column name, optional
@@ -67,21 +66,25 @@ class _Distributed(BaseEstimator):
         """
         template = self._template()
         opened = open_table(X, y, sample_weight, groups, key, self.store)
+        try:
+            self._take(*self._fitted(template, opened))
+        except BaseException:
+            opened.engine.abandon()
+            raise
+        return self
+
+    def _fitted(self, template: Any, opened: Opened) -> tuple[Core, PlacedRows]:
+        """What answers queries, and the rows that it is asked about."""
         classification = isinstance(template, DSNAClassifier)
         seed = int(check_random_state(template.random_state).randint(2**31 - 1))
         passes = Passes(opened.engine, opened.partitions, seed, self.shard_rows, self.verbose)
         totals = passes.count(opened.roles, classification, template.scaling)
         sample, rule = passes.sample(totals, self.sample_size)
-
-        def placing(trees: Any, most: int | None) -> PlacedRows:
-            return passes.place(totals, rule, trees, (None if most is None else LEAF_ROWS, most))
-
-        model, placed = learned(template, sample, placing, totals.classes)
+        model, placed = learned(template, sample, AllRows(passes, totals, rule))
         placed = placed.settled(model._index.space, getattr(model, "_trend", None) if not classification else None)
         forest = placed.forest._replace(trees=model._index.trees)
         core = Core(totals.scaling, model, forest, totals.names, int(totals.offsets[-1]))
-        self._take(core, PlacedRows(placed.engine, placed.shards, forest))
-        return self
+        return core, PlacedRows(placed.engine, placed.shards, forest)
 
     def _template(self) -> Any:
         """A copy of the estimator whose parameters are used, checked."""
@@ -277,7 +280,8 @@ class DistributedDSNARegressor(RegressorMixin, _Distributed):
     """A :class:`dsna.DSNARegressor` of all rows of a table that does not fit into memory, or lies on a cluster.
 
     As :class:`DistributedDSNAClassifier`; trees are grown on a sample that is drawn along ten ranges of the target,
-    rare ones whole where they fit. The target has one output. Density and trend are learned from the sample.
+    rare ones whole where they fit; several outputs have their place among the ranges halfway between their own. The
+    slopes of the trend come from all rows, its kind and penalty from the sample, and so does the density of the target.
 
     Parameters
     ----------

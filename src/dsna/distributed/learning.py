@@ -8,7 +8,7 @@ learned from the neighbourhoods that new rows will have.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,14 @@ from .._utils.sums import rowwise_product
 from ..approximation import Approximation
 from ..base import DSNAEstimator
 from ..classifier import DSNAClassifier
-from ..forest.adapters import NEIGHBORS, grow
+from ..forest.adapters import FORESTS, NEIGHBORS, grow
 from ..forest.build import TrainingRows
 from ..forest.held_out import N_FOLDS
 from ..forest.learned_metric import metric_map
 from ..forest.scaling import Scaling
 from ..forest.targets import regression_targets
 from ..forest.trees import Leaves, Trees
+from ..metrics.relevance import RelevantDensity
 from ..neighbors.index import LEAF_ROWS, Fold, NeighborIndex
 from ..neighbors.solve import solve
 from ..prediction.calibration import class_mass
@@ -35,7 +36,7 @@ from ..regressor import DSNARegressor
 from ..training import OutOfBag, Training
 from ..trend.trend import TrendRows
 from .asking import Found, request_outside
-from .placed import PlacedRows
+from .placed import AllRows, PlacedRows
 from .sampling import Sample
 
 _OOB_ROWS = 3000
@@ -54,7 +55,7 @@ class _Met:
         place[order] = np.arange(len(order))
         self.at = place[self.at]
         chosen = first[order]
-        label = [sample.y[:, None].astype(np.float64), *(one.rows.label for one in found)]
+        label = [sample.y.astype(np.float64).reshape(len(sample.y), -1), *(one.rows.label for one in found)]
         self.label = np.concatenate(label)[chosen]
         self.X = np.concatenate([sample.X, *(one.rows.own for one in found)])[chosen]
         self.fold = np.concatenate([sample.fold, *(one.rows.fold for one in found)])[chosen]
@@ -68,11 +69,10 @@ class _Met:
 class _Learner(DSNAEstimator):
     """An estimator whose training rows are a sample, and whose neighbours come from shards.
 
-    ``placing`` places all rows in the leaves of given trees; ``sample`` holds the training rows. Both are set before
-    ``fit``.
+    ``sample`` holds the training rows, ``every`` stands for all rows. Both are set before ``fit``.
     """
 
-    placing: Callable[[Trees, int | None], PlacedRows]
+    every: AllRows
     sample: Sample
     placed: PlacedRows
 
@@ -93,8 +93,10 @@ class _Learner(DSNAEstimator):
         assert trees is not None
         self._index = NeighborIndex.build(rows, training.label, (trees, leaf_value), self.metric == "forest", most)
         self._say("placing all rows")
-        self.placed = self.placing(trees, most)
+        self.placed = self.every.place(trees, most)
         self._index.leaf_value = self.placed.forest.leaf_value
+        if not isinstance(forest, FORESTS):  # trees of scikit-learn weigh their splits by a gain of their own
+            self._index.trees = trees = self.placed.forest.trees
         self.forest_ = forest
         self.approximation_ = Approximation() if self.approximation is None else clone(self.approximation)
         asked, stands_for = stratified_sample(training.strata, _OOB_ROWS, rng)
@@ -162,6 +164,7 @@ class RegressorLearner(_Learner, DSNARegressor):
     """
 
     wide: Training
+    relevant: RelevantDensity
 
     def _take_rows(self, met: _Met, rows: TrainingRows, training: Training) -> None:
         index, more = self._index, len(met.X) - len(training.X)
@@ -171,7 +174,7 @@ class RegressorLearner(_Learner, DSNARegressor):
         groups = None if training.groups is None else np.concatenate([training.groups, np.zeros(more, dtype=np.int64)])
         targets = regression_targets(met.label, weight, relevant)
         self.wide = Training(met.X, met.label, targets.of_codes(met.label), targets, weight, groups)
-        self._rarity = relevant.rarity(met.label)
+        self.relevant, self._rarity = relevant, relevant.rarity(met.label)
         index.label, index.weight, index.fold, index.rarity = met.label, weight, met.fold, np.ones(len(weight))
         placed = rows._replace(X=met.X, targets=targets, weight=weight, fold=met.fold)
         index.settle(placed, np.ones(len(weight), dtype=bool))
@@ -181,22 +184,23 @@ class RegressorLearner(_Learner, DSNARegressor):
 
     def _trend_rows(self, training: Training) -> TrendRows:
         rows = super()._trend_rows(training)
-        return rows._replace(weight=rows.weight * np.mean(training.weight > 0))
+        weight = rows.weight * np.mean(training.weight > 0)
+        return rows._replace(weight=weight, sums_of_all=partial(self.every.trend_sums, density=self.relevant))
 
 
-def learned(template: Any, sample: Sample, placing: Callable[[Trees, int | None], PlacedRows], classes: Any) -> Any:
-    """An ordinary estimator, fitted to a sample and to the rows that ``placing`` places, and these rows.
+def learned(template: Any, sample: Sample, every: AllRows) -> tuple[Any, PlacedRows]:
+    """An ordinary estimator, fitted to a sample and to all rows, and these where they were placed.
 
     Parameters
     ----------
     template : DSNAClassifier or DSNARegressor, whose parameters are used.
-    classes : (n_classes,) of a classification; None of a regression.
     """
+    classes = every.totals.classes
     params = {**template.get_params(deep=False), "scaling": "none"}
     learner: Any = (RegressorLearner if classes is None else ClassifierLearner)(**params)
-    learner.sample, learner.placing = sample, placing
+    learner.sample, learner.every = sample, every
     groups = sample.group.view(np.int64) if len(np.unique(sample.group)) < len(sample.group) else None
-    y = sample.y if classes is None else classes[sample.y]
+    y = classes[sample.y] if classes is not None else sample.y[:, 0] if sample.y.shape[1] == 1 else sample.y
     learner.fit(sample.X, y, sample_weight=sample.weight, groups=groups)
     model = type(template)(**params)
     state = {name: value for name, value in vars(learner).items() if name not in _LEARNING}
@@ -204,4 +208,4 @@ def learned(template: Any, sample: Sample, placing: Callable[[Trees, int | None]
     return model, learner.placed
 
 
-_LEARNING = ("sample", "placing", "placed", "met", "wide")
+_LEARNING = ("sample", "every", "placed", "met", "wide", "relevant")

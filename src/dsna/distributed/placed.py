@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from .._utils.progress import tracked
 from ..forest.trees import Trees
+from ..neighbors.index import LEAF_ROWS
+from ..trend.ridge import FoldSums
+from ..trend.trend import TrendColumns
 from .asking import Forest, Found, Request, ask, merge
 from .blocks import Roles
 from .count import Totals, add_up, count_ranges, summarize
 from .sampling import FoldRule, Sample, offer, quotas, settle_sample
-from .shards import Placement, add_sums, joined_shard, leaf_weights, place, settle, thin
+from .shards import Placement, joined_shard, leaf_weights, place, settle, thin
+from .sums.leaves import add_sums, split_weights
+from .sums.trend import TrendPass, add_trend_sums, trend_sums
 
 
 class Engine(Protocol):
@@ -32,6 +37,9 @@ class Engine(Protocol):
 
     def release(self, handles: Iterable[Any]) -> None:
         """Forget results that are not needed any more."""
+
+    def abandon(self) -> None:
+        """Forget all results: the work that they were made for has failed."""
 
 
 class PlacedRows:
@@ -102,7 +110,10 @@ class Passes:
         return sample._replace(fold=rule.folds(sample.number, sample.fold)), rule
 
     def place(self, totals: Totals, rule: FoldRule, trees: Trees, most: tuple[int | None, int | None]) -> PlacedRows:
-        """All rows in the leaves of the trees; ``most`` rows of a leaf, and of a neighbourhood."""
+        """All rows in the leaves of the trees; ``most`` rows of a leaf, and of a neighbourhood.
+
+        The trees of what is returned weigh their splits in the metric by all rows.
+        """
         engine = self.engine
         placement = engine.broadcast(Placement(totals, trees, rule, most[0], self.seed))
         offered, sums = [], None
@@ -120,8 +131,20 @@ class Passes:
         shards = [engine.submit(joined_shard, *(thinned[k] for k in group)) for group in groups]
         kept = engine.gather([engine.submit(leaf_weights, shard) for shard in shards])
         engine.release(thinned)
-        leaf_value = engine.gather([sums])[0].values(totals)
-        return PlacedRows(engine, shards, Forest(trees, leaf_value, np.sum(kept, axis=0), rarity_of(totals), most[1]))
+        reached = engine.gather([sums])[0]
+        weighed = Trees(**{**trees.state, "metric_weight": split_weights(reached, totals, trees)})
+        forest = Forest(weighed, reached.values(totals), np.sum(kept, axis=0), rarity_of(totals), most[1])
+        return PlacedRows(engine, shards, forest)
+
+    def trend_sums(self, totals: Totals, rule: FoldRule, columns: TrendColumns, density: Any) -> FoldSums:
+        """Sums of all rows that a trend is solved from; rows weigh one on average."""
+        engine = self.engine
+        told = engine.broadcast(TrendPass(totals, rule, self.seed, columns, density))
+        sums = None
+        for own in self._each(trend_sums, "summed for the trend", told):
+            sums = own if sums is None else engine.submit(add_trend_sums, sums, own)
+        found: FoldSums = engine.gather([sums])[0]
+        return found.times(totals.counts.sum() / found.total)
 
     def _groups(self, sizes: Any) -> list[list[int]]:
         """Parts, given their rows, that make up a shard each, one after another."""
@@ -134,6 +157,22 @@ class Passes:
             groups[-1].append(k)
             rows += n
         return groups
+
+
+class AllRows(NamedTuple):
+    """The rows of all partitions, once they are counted and a sample is drawn."""
+
+    passes: Passes
+    totals: Totals
+    rule: FoldRule
+
+    def place(self, trees: Trees, most: int | None) -> PlacedRows:
+        """All rows in the leaves of the trees, so many of a neighbourhood at most."""
+        return self.passes.place(self.totals, self.rule, trees, (None if most is None else LEAF_ROWS, most))
+
+    def trend_sums(self, columns: TrendColumns, density: Any) -> FoldSums:
+        """Sums of all rows that a trend is solved from."""
+        return self.passes.trend_sums(self.totals, self.rule, columns, density)
 
 
 def _first(pair: tuple[Any, Any]) -> Any:

@@ -96,7 +96,7 @@ class Sample(NamedTuple):
     """Rows of a sample; n rows."""
 
     X: np.ndarray  # (n, d) on the common scale
-    y: np.ndarray  # (n,) class numbers or targets
+    y: np.ndarray  # (n,) class numbers, or (n, q) targets
     stratum: np.ndarray
     weight: np.ndarray  # (n,) of the rows themselves
     number: np.ndarray

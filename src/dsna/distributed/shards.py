@@ -18,6 +18,7 @@ from .._utils.sums import rowwise_product
 from ..forest.trees import Trees
 from .count import Totals
 from .sampling import FoldRule, hash_rows
+from .sums.leaves import LeafSums, add_sums, leaf_sums
 
 _AT_ONCE = 8192
 
@@ -65,7 +66,7 @@ class Shard:
     Parameters
     ----------
     Z : (R, D) rows on the common scale; in the metric space once the shard is settled.
-    label : (R, 1) class numbers or targets.
+    label : (R, q) targets, or class numbers in one column.
     code : (R,) class or range of targets.
     weight, draw : (R,) sample weight, and the number that decides which leaves keep the row.
     number : (R,) numbers of the rows in the table, which rise.
@@ -120,33 +121,6 @@ class Shard:
 ROWS = ("Z", "label", "code", "weight", "draw", "number", "fold", "trend")
 
 
-@dataclass(frozen=True, eq=False)
-class LeafSums:
-    """What reaches the leaves, of some partitions or all.
-
-    Parameters
-    ----------
-    counts : (leaves, strata) rows.
-    sums : (leaves, k) weights of the classes; of a regression, weights and weighted targets from the middle.
-    """
-
-    counts: np.ndarray
-    sums: np.ndarray
-
-    def values(self, totals: Totals) -> np.ndarray:
-        """(leaves, k) class shares or mean target of each leaf; zeros where nothing reaches it."""
-        if totals.classes is not None:
-            return np.asarray(self.sums / np.maximum(self.sums.sum(axis=1, keepdims=True), 1e-300))
-        middle = 0.5 * totals.low + 0.5 * totals.high
-        mean = middle + self.sums[:, 1:] / np.maximum(self.sums[:, :1], 1e-300)
-        return np.asarray(np.where(self.sums[:, :1] > 0, mean, 0.0))
-
-
-def add_sums(one: LeafSums, other: LeafSums) -> LeafSums:
-    """The sums of both."""
-    return LeafSums(one.counts + other.counts, one.sums + other.sums)
-
-
 def place(data: Any, number: int, placement: Placement) -> tuple[Shard, LeafSums]:
     """The rows of a partition in the leaves that may keep them, and what reaches the leaves."""
     totals, trees = placement.totals, placement.trees
@@ -155,12 +129,12 @@ def place(data: Any, number: int, placement: Placement) -> tuple[Shard, LeafSums
     fold = placement.folds.folds(hashes.number, hashes.fold)
     X = totals.scaling.transform(block.X).reshape(len(block.X), totals.width)
     reached = np.empty((len(X), trees.n_trees), dtype=np.int32)
-    sums = _leaf_sums(_entries(reached[:0], fold[:0], trees), totals, trees.n_leaves, (y, code, block.weight))
+    sums = leaf_sums(_entries(reached[:0], fold[:0], trees), totals, trees.n_leaves, (y, code, block.weight))
     parts = list(chunks(len(X), _AT_ONCE))
     for part in parts:
         reached[part] = trees.apply(X[part])
         of_rows = (y[part], code[part], block.weight[part])
-        sums = add_sums(sums, _leaf_sums(_entries(reached[part], fold[part], trees), totals, trees.n_leaves, of_rows))
+        sums = add_sums(sums, leaf_sums(_entries(reached[part], fold[part], trees), totals, trees.n_leaves, of_rows))
     share, draw = placement.largest_share(sums.counts), hashes.draw
     leaves, rows = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int32)]
     for part in parts:
@@ -170,7 +144,11 @@ def place(data: Any, number: int, placement: Placement) -> tuple[Shard, LeafSums
         leaves.append(leaf[some])
         rows.append(row[some])
     leaf, row = np.concatenate(leaves), np.concatenate(rows)
-    label = (code if totals.classes is not None else y).astype(np.float64)[:, None]
+    label = (
+        (code if totals.classes is not None else y)
+        .astype(np.float64)
+        .reshape(len(X), -1 if len(X) else len(totals.low))
+    )
     shard = Shard(
         Z=X,
         label=label,
@@ -195,22 +173,6 @@ def _entries(reached: np.ndarray, fold: np.ndarray, trees: Trees) -> tuple[np.nd
 def _pointers(leaf: np.ndarray, n_leaves: int) -> np.ndarray:
     """(leaves + 1,) where the entries of each leaf begin."""
     return np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=n_leaves))]).astype(np.int64)
-
-
-def _leaf_sums(
-    entries: tuple[np.ndarray, np.ndarray], totals: Totals, n_leaves: int, of_rows: tuple[np.ndarray, ...]
-) -> LeafSums:
-    """Sums over entries (leaf, row), given targets, strata and weights of the rows."""
-    leaf, row = entries
-    y, code, weight = of_rows
-    shape = (n_leaves, totals.n_strata)
-    at = leaf.astype(np.int64) * totals.n_strata + code[row]
-    counts = np.bincount(at, minlength=shape[0] * shape[1]).reshape(shape)
-    if totals.classes is not None:
-        return LeafSums(counts, np.bincount(at, weights=weight[row], minlength=counts.size).reshape(shape))
-    moved = weight * (y - (0.5 * totals.low + 0.5 * totals.high))
-    sums = [np.bincount(leaf, weights=values[row], minlength=n_leaves) for values in (weight, moved)]
-    return LeafSums(counts, np.stack(sums, axis=1))
 
 
 def thin(placement: Placement, sums: LeafSums, *parts: Shard) -> Shard:

@@ -155,8 +155,9 @@ def load_with_encoder(folder: str | os.PathLike[str]) -> tuple[Any, Any]:
     scaling = _scaling(folder, arrays, index)
     classes = getattr(ordinary, "classes_", None)
     strata = len(arrays["rarity"])
-    trend = 0 if classes is not None or ordinary._trend is None else 1
-    limits = (index.trees.n_leaves, strata, index.Z.shape[1], trend)
+    outputs = 1 if classes is not None else ordinary.n_outputs_
+    trends = 0 if classes is not None or ordinary._trend is None else outputs
+    limits = (index.trees.n_leaves, strata, index.Z.shape[1], trends, outputs)
     stored = [StoredShard(folder / one["file"], one, limits) for one in shards]
     model = kind(**manifest["parameters"])
     forest = Forest(index.trees, index.leaf_value, arrays["leaf_total"], arrays["rarity"], index.max_neighbors)

@@ -55,7 +55,7 @@ def open_table(
             "the ordinary estimators."
         )
     roles = Roles(
-        column_name(y, "y"),
+        target_name(y),
         column_name(weight, "sample_weight"),
         column_name(groups, "groups"),
         column_name(key, "key"),
@@ -65,6 +65,13 @@ def open_table(
         make_folder(folder)
     local = LocalEngine(folder)
     return Opened(local, X, roles, lambda batches: np.concatenate([part for one in batches for part in one]))
+
+
+def target_name(given: Any) -> str | tuple[str, ...] | None:
+    """The name of the target, the names of several outputs, or None; anything else is refused."""
+    if isinstance(given, list | tuple) and given and all(isinstance(one, str) for one in given):
+        return given[0] if len(given) == 1 else tuple(given)
+    return column_name(given, "y")
 
 
 def column_name(given: Any, name: str) -> str | None:

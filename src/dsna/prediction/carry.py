@@ -9,7 +9,7 @@ import numpy as np
 
 from .._utils.sums import ordered_sum, weighted_sum
 from ..trend.other import fit_other
-from ..trend.trend import CrossFitted, TrendRows, fit_trend, hold, trends_to_try
+from ..trend.trend import CrossFitted, TrendRows, fit_trend, from_all_rows, hold, trends_to_try
 from .rule import Along, Answered, Choices, Judge, Rule
 
 _OFFSETS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -86,6 +86,8 @@ def carry_over(
         return folds, Carry(None, np.empty((0, rows.target.shape[1])), 0.0, 0.0)
     nearly = _NEARLY * min(error for error, _, _ in found) + _TIE
     _, fitted, carry = min((one for one in found if one[0] <= nearly), key=lambda one: one[1].beyond)
+    fitted = from_all_rows(fitted, rows)
+    carry = carry._replace(trend=fitted.trend, own=fitted.own)
     return along_trend(folds, asked, fitted), carry
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
@@ -22,7 +24,7 @@ class FoldSums:
     """
 
     def __init__(self, F: np.ndarray, T: np.ndarray, weight: np.ndarray, fold: np.ndarray):
-        self.folds = []
+        self.folds: list[tuple[np.ndarray, ...]] = []
         for b in range(N_FOLDS):
             some = fold == b
             weighted = F[some] * weight[some, None]
@@ -30,6 +32,26 @@ class FoldSums:
             self.folds.append(
                 (weighted.T @ F[some], weighted.T @ T[some], weighted.sum(axis=0), weight[some] @ T[some], total)
             )
+
+    def plus(self, other: FoldSums) -> FoldSums:
+        """The sums over the rows of both."""
+        return self._with(
+            [tuple(a + b for a, b in zip(*both, strict=True)) for both in zip(self.folds, other.folds, strict=True)]
+        )
+
+    def times(self, factor: float) -> FoldSums:
+        """The sums with weights multiplied by a factor."""
+        return self._with([tuple(factor * a for a in sums) for sums in self.folds])
+
+    @property
+    def total(self) -> float:
+        """Weight of all rows."""
+        return float(sum(sums[-1] for sums in self.folds))
+
+    def _with(self, folds: list[tuple[np.ndarray, ...]]) -> FoldSums:
+        new = copy(self)
+        new.folds = folds
+        return new
 
     def solve(self, left_out: tuple[int, ...], penalty: float) -> tuple[np.ndarray, np.ndarray]:
         """(f, k) slopes and (k,) intercepts of the ridge on the rows of all folds but some."""

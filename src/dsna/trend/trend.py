@@ -27,6 +27,7 @@ _FEWEST_ROWS = 50
 #: Rows and landmarks that widths and penalties are compared on: thresholds need finer functions than targets.
 _CHOICE = {True: (2000, 400), False: (1000, 200)}
 _TIE = 1e-9
+_COST = 0.5  # power of the inverse density that rows weigh
 _SMALLEST = 1e-100
 _OUTERMOST = 0.1  # share of the targets on either side
 _FADE = (0.02, 0.1, 0.9, 0.98)  # shares of the rows, by their trend, between which its own value loses its say
@@ -43,6 +44,22 @@ def trends_to_try(targets_repeat: bool) -> tuple[str, ...]:
     return ("ordinal", "linear", "joint") if targets_repeat else ("linear", "joint")
 
 
+class TrendColumns(NamedTuple):
+    """What a ridge is learned on and what it predicts, at any rows."""
+
+    basis: Basis
+    columns: np.ndarray  # (functions, r) combinations of the functions
+    thresholds: Thresholds | None
+
+    def at(self, X: np.ndarray) -> np.ndarray:
+        """(n, r) at rows on the common scale."""
+        return np.asarray(self.basis.functions(X) @ self.columns)
+
+    def values(self, target: np.ndarray) -> np.ndarray:
+        """(n, k) targets, or whether they exceed thresholds."""
+        return target if self.thresholds is None else self.thresholds.indicators(target)
+
+
 class TrendRows(NamedTuple):
     """What a trend is learned from; n rows."""
 
@@ -50,10 +67,11 @@ class TrendRows(NamedTuple):
     target: np.ndarray  # (n, q)
     weight: np.ndarray  # (n,) sample weights, larger where targets are rare
     fold: np.ndarray  # (n,) held-out fold
+    sums_of_all: Callable[[TrendColumns], FoldSums] | None = None  # where these rows stand for more, elsewhere
 
     def part(self, some: np.ndarray) -> TrendRows:
         """Some of the rows."""
-        return TrendRows(*(a[some] for a in self))
+        return TrendRows(self.X[some], self.target[some], self.weight[some], self.fold[some])
 
     @property
     def enough(self) -> bool:
@@ -118,6 +136,15 @@ class Trend(Checked):
         return how_far_past(self.predict(X), self.reach)
 
 
+class How(NamedTuple):
+    """How a trend was fitted."""
+
+    kind: str
+    width: float | None
+    penalty: float
+    picked: np.ndarray  # numbers of the landmarks among the rows
+
+
 class CrossFitted(NamedTuple):
     """A trend, and what it says of the training rows without having seen them."""
 
@@ -125,6 +152,7 @@ class CrossFitted(NamedTuple):
     own: np.ndarray  # (n, q) trend at each row, learned without its fold
     outside: np.ndarray  # (N_FOLDS, n, q) at each row, learned without its fold and another
     beyond: float  # error on the outermost targets, learned without them; in spreads of the target
+    how: How | None = None  # None of what stands in for a Trend
 
 
 def fit_trend(kind: str, rows: TrendRows, rng: np.random.RandomState) -> CrossFitted:
@@ -144,11 +172,39 @@ def fit_trend(kind: str, rows: TrendRows, rng: np.random.RandomState) -> CrossFi
             loss = float(np.average(error, weights=few.weight))
             if loss < best - _TIE:
                 best, chosen = loss, (width, penalty)
-    width, penalty = chosen
-    picked = rng.permutation(len(rows.X))[: n_landmarks(*rows.X.shape)]
-    fits = _Fits(rows, width, picked, kind, thresholds, bounds)
-    own, outside = cross_fit(rows.fold, fits.learner(penalty))
-    return CrossFitted(fits.trend(kind, penalty, own), own, outside, fits.beyond(penalty, spread))
+    return _cross_fitted(How(kind, *chosen, rng.permutation(len(rows.X))[: n_landmarks(*rows.X.shape)]), rows)
+
+
+def from_all_rows(fitted: CrossFitted, rows: TrendRows) -> CrossFitted:
+    """The same trend, with slopes from the sums over all rows that ``rows`` stand for."""
+    if fitted.how is None or rows.sums_of_all is None:
+        return fitted
+    again = _cross_fitted(fitted.how, rows, rows.sums_of_all)
+    again.trend.ends = None if fitted.trend.ends is None else again.trend.ends
+    return again
+
+
+def _cross_fitted(how: How, rows: TrendRows, sums_of: Callable[[TrendColumns], FoldSums] | None = None) -> CrossFitted:
+    """A trend, and what it says of the rows without having seen them; from sums of more rows, where there are any."""
+    thresholds = Thresholds(rows.target) if how.kind == "ordinal" else None
+    fits = _Fits(rows, how.width, how.picked, how.kind, thresholds, bounds_of(rows.target))
+    if sums_of is not None:
+        fits.sums = sums_of(fits.columns)
+    own, outside = cross_fit(rows.fold, fits.learner(how.penalty))
+    beyond = fits.beyond(how.penalty, column_spread(rows.target))
+    return CrossFitted(fits.trend(how.kind, how.penalty, own), own, outside, beyond, how)
+
+
+def trend_weights(weight: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """(n,) what rows weigh in a trend, up to a factor, given the shares of their targets: rare ones more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> trend_weights(np.ones(2), np.array([0.25, 0.01]))
+    array([ 2., 10.])
+    """
+    return np.asarray(weight * share**-_COST)
 
 
 def bounds_of(target: np.ndarray) -> np.ndarray:
@@ -225,9 +281,8 @@ class _Fits:
         linear = kind in ("linear", "joint")
         self.rows, self.thresholds, self.bounds = rows, thresholds, bounds
         self.basis = Basis(rows.X, width, picked, linear)
-        self.columns = self.basis.columns(rows.X, picked)
-        self.F = self.basis.functions(rows.X) @ self.columns
-        self.values = rows.target if thresholds is None else thresholds.indicators(rows.target)
+        self.columns = TrendColumns(self.basis, self.basis.columns(rows.X, picked), thresholds)
+        self.F, self.values = self.columns.at(rows.X), self.columns.values(rows.target)
         self.sums = FoldSums(self.F, self.values, rows.weight, rows.fold)
 
     def learner(self, penalty: float) -> Learner:
@@ -269,6 +324,6 @@ class _Fits:
         trend.kind, trend.basis, trend.thresholds, trend.bounds = kind, self.basis, self.thresholds, self.bounds
         trend.reach = reach_of(own, self._targets(self.F, slopes, intercept))
         trend.ends = None if self.basis.linear else _ends_of(own, self.rows.weight)
-        trend.slopes, trend.intercept = self.columns @ slopes, intercept
+        trend.slopes, trend.intercept = self.columns.columns @ slopes, intercept
         trend.check()
         return trend

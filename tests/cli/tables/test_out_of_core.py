@@ -10,6 +10,8 @@ import pytest
 pytest.importorskip("typer")
 
 from dsna.app import out_of_core
+from dsna.app.predict import load_model
+from dsna.serve.service import Question, Service
 from dsna.tables.files.parquet import ParquetFile
 from tests.cli.tables.small_files import ask, done, refused
 
@@ -48,6 +50,17 @@ def test_classes(data, tmp_path):
     wary = pl.read_csv(tmp_path / "b.csv")["prediction"]
     assert (wary == "yes").sum() > (answers["prediction"] == "yes").sum()
     refused(ask("train", data, "--target", "rare", "-o", model, "--out-of-core"), "there already")
+    # Other commands take such a folder, too.
+    why = json.loads(done(ask("explain", model, tmp_path / "new.parquet", "--row", "3", "--json")).stdout)
+    assert why["prediction"] == answers["prediction"][2]
+    assert str(why["training_rows"][0]["row"]) == str(answers["training row 1"][2])
+    scores = json.loads(done(ask("evaluate", model, tmp_path / "new.parquet", "--json")).stdout)["scores"]
+    assert scores["overall"]["dsna"]["accuracy"]["value"] == pytest.approx(right.mean())
+    assert "training rows: 600" in done(ask("info", model)).stdout
+    refused(ask("add", model, tmp_path / "new.parquet", "-o", tmp_path / "grown"), "takes no further rows")
+    case, _ = Service(load_model(model)).case_of_form({}, Question(), 3, lambda: None)
+    assert case.answer["prediction"] in ("yes", "no")
+    assert [one.row < 600 for one in case.neighbors] == [True] * 3
 
 
 def test_numbers(data, tmp_path):
@@ -56,6 +69,8 @@ def test_numbers(data, tmp_path):
     assert json.loads(run.stdout)["task"] == "regression"
     done(ask("predict", model, data, "-o", tmp_path / "a.csv"))
     answers = pl.read_csv(tmp_path / "a.csv")
+    scores = json.loads(done(ask("evaluate", model, data, "--json")).stdout)
+    assert scores["covered"]["all"] > 0.8
     assert (answers["low"] <= answers["high"]).all()
 
 

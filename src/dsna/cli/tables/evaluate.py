@@ -28,6 +28,7 @@ from .options import (
     Seed,
     Separator,
     Types,
+    check_model,
     check_new,
     chosen_decision,
     noted,
@@ -80,7 +81,7 @@ def evaluate(
     - `dsna evaluate fraud.dsna payments_of_may.csv --json`
     """
     with exit_on_user_error("evaluate", REMEDY, UNTOUCHED):
-        check_readable(first)
+        (check_readable if second is None else check_model)(first)
         check_new(force, report)
         options = read_options(separator, decimal, encoding, no_header, types)
         chosen = chosen_decision(decision, costs)

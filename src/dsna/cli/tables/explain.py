@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..._utils.atomic import check_readable, whole_file
+from ..._utils.atomic import whole_file
 from ..._utils.errors import DSNAError
 from ..errors import exit_on_user_error
 from .options import (
@@ -23,6 +23,7 @@ from .options import (
     Output,
     Separator,
     Types,
+    check_model,
     check_new,
     noted,
     read_options,
@@ -57,7 +58,7 @@ def explain(
     - `dsna explain fraud.dsna new.csv --row 17 --largest 10 --plot why.png`
     """
     with exit_on_user_error("explain", REMEDY, UNTOUCHED):
-        check_readable(model)
+        check_model(model)
         check_new(force, plot)
         options = read_options(separator, decimal, encoding, no_header, types)
         import numpy as np

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from ..._utils.atomic import check_readable
 from ..errors import exit_on_user_error
 from .options import (
     REMEDY,
@@ -21,6 +20,7 @@ from .options import (
     Output,
     Separator,
     Types,
+    check_model,
     check_new,
     noted,
     read_options,
@@ -38,7 +38,7 @@ def info(model: ModelFile, as_json: Json = False) -> None:
     - `dsna info fraud.dsna --json`
     """
     with exit_on_user_error("info", REMEDY, UNTOUCHED):
-        check_readable(model)
+        check_model(model)
         from ...app.inspect import describe, description_lines
         from ...app.predict import load_model
 
@@ -75,7 +75,7 @@ def add(
     - `dsna add fraud.dsna frauds_of_may.csv -o grown.dsna`
     """
     with exit_on_user_error("add", REMEDY, UNTOUCHED):
-        check_readable(model)
+        check_model(model)
         check_new(force, output)
         options = read_options(separator, decimal, encoding, no_header, types)
         from ...app.grow import add_rows

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..._utils.atomic import FileError, check_outputs
+from ..._utils.atomic import FileError, check_outputs, check_readable
 from ..._utils.errors import DSNAError
 from ..._utils.optional import install_command
 from ..errors import say
@@ -85,6 +85,12 @@ def read_options(
         given[column] = kind.split("<") if "<" in kind else kind
     tab = {"\\t": "\t", "tab": "\t"}.get(separator or "", separator)
     return ReadOptions(separator=tab, decimal=decimal, encoding=encoding, header=not no_header, types=given)
+
+
+def check_model(path: Path) -> None:
+    """Refuse what is neither a file that may be read nor the folder of a model that was trained out of core."""
+    if not (path / "manifest.json").is_file():
+        check_readable(path)
 
 
 def check_new(force: bool, *paths: Path | str | None) -> None:

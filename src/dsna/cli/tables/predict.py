@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..._utils.atomic import check_readable, whole_file
+from ..._utils.atomic import whole_file
 from ..errors import exit_on_user_error
 from ..options import flag, names
 from .options import (
@@ -27,6 +27,7 @@ from .options import (
     Output,
     Separator,
     Types,
+    check_model,
     check_new,
     chosen_decision,
     noted,
@@ -96,16 +97,12 @@ def predict(
     - `zstd -dc big.csv.zst | dsna predict fraud.dsna - -o - | gzip > answers.csv.gz`
     """
     with exit_on_user_error("predict", REMEDY, "Nothing was written."):
-        on_disk = (model / "manifest.json").is_file()
-        if not on_disk:
-            check_readable(model)
+        check_model(model)
         check_new(force, output)
         options = read_options(separator, decimal, encoding, no_header, types)
         chosen = chosen_decision(decision, costs)
         from ...app.predict import Answerer, PredictOptions, decide_anew, load_model
 
-        if on_disk:
-            from ...app.out_of_core import load_folder as load_model
         found = decide_anew(load_model(model), chosen, balance_of(balance))
         found.steps[-1][1].set_params(n_jobs=jobs)
         asked = PredictOptions(explain=explain, coverage=coverage, columns=names(columns))

@@ -12,12 +12,11 @@ from typing import Annotated, Any
 
 import typer
 
-from ..._utils.atomic import check_readable
 from ..._utils.errors import DSNAError
 from ..._utils.optional import install_command
 from ..errors import exit_on_user_error, say
 from ..options import flag, names
-from .options import ModelFile
+from .options import ModelFile, check_model
 
 _REMEDY = install_command("serve")
 _AUTO = "auto"
@@ -59,7 +58,7 @@ def serve(
     - `DSNA_TOKEN=... dsna serve fraud.dsna --host 0.0.0.0 --name models.example:8000`
     """
     with exit_on_user_error("serve", _REMEDY, "The server has ended."):
-        check_readable(model)
+        check_model(model)
         from ...serve.access import Access, new_token
         from ...serve.limits import Limits
 

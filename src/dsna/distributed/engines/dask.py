@@ -12,7 +12,7 @@ import numpy as np
 from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..blocks import Roles
-from ..tables import Opened, column_name
+from ..tables import Opened, column_name, target_name
 from .local import joined, with_opened
 
 _ROLE = "dsna {}"  # columns that are added to a frame
@@ -38,21 +38,25 @@ class DaskEngine:
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """A future."""
-        return self.client.submit(with_opened, function, *arguments, pure=False)
+        with cluster_errors(self.client):
+            return self.client.submit(with_opened, function, *arguments, pure=False)
 
     def gather(self, handles: Iterable[Any]) -> list[Any]:
         """Results of futures."""
-        with _cluster_errors():
+        with cluster_errors(self.client):
             return list(self.client.gather(list(handles)))
 
     def broadcast(self, value: Any) -> Any:
         """A future of a value that workers take from each other."""
         # Not scattered: what the last worker that holds it takes with it could not be made again.
-        with catch_warnings():
+        with cluster_errors(self.client), catch_warnings():
             simplefilter("ignore", UserWarning)  # of large graphs
             return self.client.submit(_same, value, pure=False)
 
     def release(self, handles: Iterable[Any]) -> None:
+        """Dask forgets what nobody refers to."""
+
+    def abandon(self) -> None:
         """Dask forgets what nobody refers to."""
 
 
@@ -61,8 +65,8 @@ def _same(value: Any) -> Any:
 
 
 @contextmanager
-def _cluster_errors() -> Iterator[None]:
-    """Say in one sentence that a cluster is gone."""
+def cluster_errors(client: Any) -> Iterator[None]:
+    """Say in one sentence that the cluster of a client is gone."""
     from concurrent.futures import CancelledError
 
     from distributed import KilledWorker
@@ -71,7 +75,9 @@ def _cluster_errors() -> Iterator[None]:
     gone: tuple[type[BaseException], ...] = (CancelledError, CommClosedError, TimeoutError, KilledWorker)
     try:
         yield
-    except gone as error:
+    except Exception as error:
+        if isinstance(error, DSNAError) or not (isinstance(error, gone) or client.status == "closed"):
+            raise
         raise DSNAError(
             f"The Dask cluster went away, or lost workers faster than it could repeat their work ({error}). Start it "
             "again, with more memory for each worker, and repeat the call."
@@ -90,17 +96,19 @@ def open_dask(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
     if hasattr(X, "to_delayed") and hasattr(X, "columns"):
         names = {}
         for name, one in given.items():
-            if one is not None and not isinstance(one, str):
+            if one is not None and not isinstance(one, str | list | tuple):
                 X, one = X.assign(**{_ROLE.format(name): one}), _ROLE.format(name)
             names[name] = one
-        roles = Roles(names["y"], names["sample_weight"], names["groups"], column_name(key, "key"))
-        parts = client.compute(list(X.to_delayed()))
+        roles = Roles(target_name(names["y"]), names["sample_weight"], names["groups"], column_name(key, "key"))
+        with cluster_errors(client):
+            parts = client.compute(list(X.to_delayed()))
     elif hasattr(X, "to_delayed") and hasattr(X, "rechunk"):
         roles = Roles(key=column_name(key, "key"))
-        columns = [X.rechunk({1: -1}), *given.values()]
-        if any(isinstance(one, str) for one in given.values()):
+        if any(isinstance(one, str | list | tuple) for one in given.values()):
             raise DSNAError("An Array has no named columns: pass y, sample_weight and groups as Arrays.")
-        pieces = [None if one is None else client.compute(list(one.to_delayed().ravel())) for one in columns]
+        columns = [one.rechunk({1: -1}) if getattr(one, "ndim", 1) == 2 else one for one in (X, *given.values())]
+        with cluster_errors(client):
+            pieces = [None if one is None else client.compute(list(one.to_delayed().ravel())) for one in columns]
         if any(one is not None and len(one) != len(pieces[0] or ()) for one in pieces):
             raise DSNAError("X, y, sample_weight and groups have different numbers of chunks: rechunk them alike.")
         rows = zip(*(one if one is not None else [None] * len(pieces[0] or ()) for one in pieces), strict=True)

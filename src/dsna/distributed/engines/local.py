@@ -32,6 +32,7 @@ class LocalEngine:
 
     def __init__(self, folder: Path | None = None):
         self.folder = folder
+        self._written: list[Path] = []
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function; shards that it returns are put into the folder."""
@@ -42,7 +43,9 @@ class LocalEngine:
             return tuple(self._kept(one) for one in result)
         if self.folder is None or not isinstance(result, Shard):
             return result
-        return store_shard(result, self.folder / f"shard-{secrets.token_hex(8)}.bin")
+        path = self.folder / f"shard-{secrets.token_hex(8)}.bin"
+        self._written.append(path)
+        return store_shard(result, path)
 
     def gather(self, handles: Iterable[Any]) -> list[Any]:
         """Results."""
@@ -56,8 +59,17 @@ class LocalEngine:
         """Forget results that are not needed any more."""
         for one in handles:
             if isinstance(one, StoredShard):
-                with suppress(OSError):  # where a mapped file cannot be removed, the folder is, later
-                    one.path.unlink()
+                _remove(one.path)
+
+    def abandon(self) -> None:
+        """Forget all results: the work that they were made for has failed."""
+        for path in self._written:
+            _remove(path)
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):  # where a mapped file cannot be removed, the folder is, later
+        path.unlink()
 
 
 def with_opened(function: Callable[..., Any], *arguments: Any) -> Any:

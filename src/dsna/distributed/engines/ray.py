@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..blocks import Roles
-from ..tables import Opened, column_name
+from ..tables import Opened, column_name, target_name
 from .local import joined, with_opened
 
 _RETRIES = 3
+_GONE = (
+    "Ray went away, or lost workers faster than it could repeat their work ({}). Start it again, with more memory for "
+    "each worker, and repeat the call."
+)
 
 
 class RayEngine:
@@ -30,36 +35,43 @@ class RayEngine:
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """An object reference."""
-        import ray
-
-        if self._run is None:
-            self._run = ray.remote(max_retries=_RETRIES)(with_opened)
-        return self._run.remote(function, *arguments)
+        with _ray_errors() as ray:
+            if self._run is None:
+                self._run = ray.remote(max_retries=_RETRIES)(with_opened)
+            return self._run.remote(function, *arguments)
 
     def gather(self, handles: Iterable[Any]) -> list[Any]:
         """Objects of references."""
-        import ray
-
-        try:
+        with _ray_errors() as ray:
             return list(ray.get(list(handles)))
-        except ray.exceptions.RayTaskError as error:
-            if isinstance(error.cause, DSNAError):
-                raise DSNAError(str(error.cause)) from None
-            raise
-        except (ray.exceptions.RayError, ConnectionError) as error:
-            raise DSNAError(
-                f"Ray went away, or lost workers faster than it could repeat their work ({error}). Start it again, "
-                "with more memory for each worker, and repeat the call."
-            ) from error
 
     def broadcast(self, value: Any) -> Any:
         """A reference to a value that many tasks use."""
-        import ray
-
-        return ray.put(value)
+        with _ray_errors() as ray:
+            return ray.put(value)
 
     def release(self, handles: Iterable[Any]) -> None:
         """Ray forgets what nobody refers to."""
+
+    def abandon(self) -> None:
+        """Ray forgets what nobody refers to."""
+
+
+@contextmanager
+def _ray_errors() -> Iterator[Any]:
+    """Ray, if it is running; says in one sentence that it is gone, and what our own code said on a worker."""
+    import ray
+
+    if not ray.is_initialized():  # else it would be started anew, without what it held
+        raise DSNAError(_GONE.format("it is not running"))
+    try:
+        yield ray
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, DSNAError):
+            raise DSNAError(str(error.cause)) from None
+        raise
+    except (ray.exceptions.RayError, ConnectionError) as error:
+        raise DSNAError(_GONE.format(error)) from error
 
 
 def open_ray(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
@@ -68,7 +80,7 @@ def open_ray(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
     if not hasattr(X, "materialize"):
         raise DSNAError(f"X is a {type(X).__name__}: a ray Dataset is needed.")
     roles = Roles(
-        column_name(y, "y"),
+        target_name(y),
         column_name(weight, "sample_weight"),
         column_name(groups, "groups"),
         column_name(key, "key"),
