@@ -62,6 +62,8 @@ class ReferenceQueries:
         self.trees = self.know.trees
         self.how = SimpleNamespace(**model.approximation_.kernel_settings(model._n_classes()))
         self.class_scale = model._class_scale()
+        rows = self.trees.leaf_rows
+        self._leaf_rows = rows if self.know.held is None else self.know.held[rows]
         sizes = np.diff(self.trees.split_ptr)
         # Splits padded to one width, so that a step down all trees is one expression.
         inside = np.arange(sizes.max()) < sizes[:, None]
@@ -79,7 +81,7 @@ class ReferenceQueries:
         scaled = (x - self.know.scaling.offset) / self.know.scaling.scale
         q = scaled if self.know.space is None else scaled @ self.know.space
         rows, proximity = self._neighborhood(self._leaves(scaled), q)
-        L, labels = self.know.Z[rows], self.know.label[rows]
+        L, labels = self.know.placed(rows), self.know.label[rows]
         found = SlowAnswer(q, L, labels, proximity, self.class_scale, self.how, self.solve)
         return rows, proximity, found.alpha
 
@@ -97,7 +99,7 @@ class ReferenceQueries:
     def _neighborhood(self, leaves: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the leaves by falling proximity, at most ``max_neighbors``."""
         ptr, weight = self.trees.leaf_ptr, self.know.weight
-        held = [self.trees.leaf_rows[ptr[leaf] : ptr[leaf + 1]] for leaf in leaves]
+        held = [self._leaf_rows[ptr[leaf] : ptr[leaf + 1]] for leaf in leaves]
         parts = np.concatenate([weight[rows] / weight[rows].sum() for rows in held]) / len(leaves)
         rows, at = np.unique(np.concatenate(held), return_inverse=True)
         proximity = np.bincount(at, weights=parts)
@@ -105,7 +107,7 @@ class ReferenceQueries:
         rank = proximity
         most = self.know.max_neighbors
         if most is not None and len(rows) > most:
-            away = pairwise_distances(q[None], self.know.Z[rows])[0]
+            away = pairwise_distances(q[None], self.know.placed(rows))[0]
             rank = proximity * self.know.rarity[rows] * (1.0 - 1e-9 * away / max(away.max(), 1e-300))
         order = np.argsort(-rank, kind="stable")[:most]
         return rows[order], proximity[order]

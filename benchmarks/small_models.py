@@ -70,7 +70,7 @@ def compare(name: str, kind: str, splits: list[Split], n_trees: int) -> None:
                 loading, again = seconds(load, path)
                 held = sum(size for _, size in arrays(again)) / split.X.nbytes
                 file = path.stat().st_size / split.X.nbytes
-                kept = len(again._index.Z) / len(split.X)
+                kept = len(again._index.label) / len(split.X)
                 right = score(split.truth, again.predict(split.others))
                 figures[way].append((file, held, kept, right, saving, loading))
     for way, rows in figures.items():

@@ -208,7 +208,7 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         shown = tracked(unanswered, N_FOLDS, "folds out of bag" * bool(self.verbose))
         folds = [self._answered(fold) for fold in shown]
         met = weighed_rows([f.near.rows for f in folds], [f.alpha for f in folds], targets.gain)
-        self._index.settle(rows, met)
+        self._index.settle(rows, met, asked)
         answered = np.concatenate([f.rows for f in folds]) if folds else np.empty(0, dtype=np.int64)
         standing = (stands_for * weight[asked])[np.searchsorted(asked, answered)]
         self.restored()
@@ -280,7 +280,8 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
 
     def _solve(self, Q: np.ndarray, near: Neighborhoods) -> dict[str, np.ndarray]:
         how = self.approximation_.kernel_settings(self._n_classes())
-        return solve(Q, self._index.Z, self._index.label, self._class_scale(), near, how, self.n_jobs)
+        label = self._index.label if near.places is near.rows else self._index.label[self._index.held]
+        return solve(Q, self._index.Z, label, self._class_scale(), near, how, self.n_jobs)
 
     def holds_rows(self, X: Any, rows: np.ndarray) -> np.ndarray:
         """Whether the values ``X`` are those of given training rows, up to rounding.
@@ -295,10 +296,9 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         array of shape (n,), bool
         """
-        known = self._index.Z[rows]
+        known = self._index.placed(rows)
         placed = self._index.place(np.asarray(X, dtype=np.float64))[1]
-        same = np.abs(placed - known) <= _ROUNDING * np.abs(known).max(axis=0, initial=0.0)
-        return np.asarray(same.all(axis=1))
+        return np.all(np.abs(placed - known) <= _ROUNDING * np.abs(known).max(axis=0, initial=0.0), axis=1)
 
     def explain(self, X: Any, train: Any = None, id: Any = None) -> Explanation:
         """Which training rows made each prediction, and how.

@@ -300,7 +300,7 @@ def refused(path, *words):
     [
         (lambda entries: entries.pop("header.json"), ["no dsna model", "header.json", "Check the path"]),
         (with_header(format="onnx"), ["no dsna model", "another format", "Check the path"]),
-        (with_header(version=5, dsna="9.1", state=None), ["newer dsna", "9.1", "format 5", "pip install -U dsna"]),
+        (with_header(version=6, dsna="9.1", state=None), ["newer dsna", "9.1", "format 6", "pip install -U dsna"]),
         (with_header(version=2, dsna="0.0.9"), ["older dsna", "0.0.9", "format 2", "Fit the model again"]),
         (with_header(version="1"), ["damaged", "save the model again"]),
         (with_header(estimator="GridSearchCV"), ["'GridSearchCV'", "unknown", "dsna 0", "or newer"]),

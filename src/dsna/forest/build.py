@@ -60,28 +60,32 @@ class TrainingRows(NamedTuple):
         """Some rows on the common scale, or all."""
         return self.scaling.transform(self.X[some])
 
-    def placed(self, space: np.ndarray | None) -> np.ndarray:
-        """All rows on the common scale, then mapped into a space (d, D); None is the identity."""
+    def placed(self, space: np.ndarray | None, some: np.ndarray | None = None) -> np.ndarray:
+        """Some rows, or all, on the common scale, then mapped into a space (d, D); None is the identity."""
         if space is None:
-            return self.scaled()
-        placed = np.empty((len(self.X), space.shape[1]))
-        for part in chunks(len(self.X), _AT_ONCE):
-            placed[part] = rowwise_product(self.scaled(part), space)
+            return self.scaled(slice(None) if some is None else some)
+        n = len(self.X) if some is None else len(some)
+        placed = np.empty((n, space.shape[1]))
+        for part in chunks(n, _AT_ONCE):
+            placed[part] = rowwise_product(self.scaled(part if some is None else some[part]), space)
         return placed
 
 
 def _columns(rows: TrainingRows, space: np.ndarray | None, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(D, n) columns of the rows in a space, and their shares, weights and gains (3, n); rows in the order given.
 
-    Only a few rows are copied more than once. All is one block of memory, which goes back to the system as a whole.
+    Only a few rows are copied more than once. All is one block of memory, which goes back to the system as a whole. The
+    shares of classes, which nothing reads, are not filled and take no memory.
     """
     D = rows.X.shape[1] if space is None else space.shape[1]
     columns = np.empty((D + 3, len(order)))
+    of_rows = zip(columns[D:], (rows.targets.share, rows.weight, rows.targets.gain), strict=True)
+    filled = [(row, values) for row, values in of_rows if len(values)]
     for part in chunks(len(order), _AT_ONCE):
         some = rows.scaled(order[part])
         columns[:D, part] = (some if space is None else some @ space).T
-        for row, one in zip(columns[D:], (rows.targets.share, rows.weight, rows.targets.gain), strict=True):
-            row[part] = one[order[part]]
+        for row, values in filled:
+            row[part] = values[order[part]]
     return columns[:D], columns[D:]
 
 

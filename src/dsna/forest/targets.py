@@ -26,7 +26,7 @@ class Targets:
     n_classes : number of classes, 0 in regression.
     code : (n,) class number, or number of the distinct target.
     label : (n, q) targets, each output in units of its spread; a column of zeros for classes.
-    share : (n,) share of rows of that class, or of (nearly) that target.
+    share : (n,) share of rows of (nearly) that target; empty for classes, of which nodes count their own.
     gain : (n,) weight of a row in the gain of a split: inverse frequency.
     density : how a node finds the share of a target (``DENSITY_*`` of the kernels).
     """
@@ -78,9 +78,8 @@ class Targets:
 
 def class_targets(code: np.ndarray, n_classes: int, weight: np.ndarray) -> Targets:
     """The classes of a classification."""
-    shares = class_shares(code, n_classes, weight)
-    share = np.maximum(shares, 1e-300)[code]
-    return Targets(n_classes, code, np.zeros((len(code), 1)), share, 1.0 / (n_classes * share), 0)
+    gain = 1.0 / (n_classes * np.maximum(class_shares(code, n_classes, weight), 1e-300))
+    return Targets(n_classes, code, np.zeros((len(code), 1)), np.empty(0), gain[code], 0)
 
 
 def regression_targets(y: np.ndarray, weight: np.ndarray, density: Any) -> Targets:

@@ -273,6 +273,12 @@ class Trees(Checked):
         arrays["leaf_ptr"] = _pointers(np.bincount(leaf, minlength=self.n_leaves))
         return Trees(**arrays)
 
+    def renumbered(self, keep: np.ndarray) -> Trees:
+        """Trees whose leaves number their rows among those of the mask ``keep`` (N,), which has all of them."""
+        arrays = self.state
+        arrays["leaf_rows"] = (np.cumsum(keep) - 1).astype(np.int32)[self.leaf_rows]
+        return Trees(**arrays)
+
     def with_only(self, keep: np.ndarray, prune: bool) -> tuple[Trees, np.ndarray]:
         """Trees whose leaves hold some of the rows (N,) only, numbered anew, and the leaves that are left.
 

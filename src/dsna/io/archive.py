@@ -92,7 +92,12 @@ def _write_once(
 
 def _is_bounded(entries: list[zipfile.ZipInfo], size: int) -> bool:
     """Whether the entries of a file of this size ask for no more memory than it may."""
-    return sum(entry.file_size for entry in entries) <= MOST_INFLATED * size + _SLACK
+    return may_take(sum(entry.file_size for entry in entries), size)
+
+
+def may_take(n_bytes: int, size: int) -> bool:
+    """Whether a file of this size may ask for so many bytes of memory."""
+    return n_bytes <= MOST_INFLATED * size + _SLACK
 
 
 class Archive:
@@ -127,6 +132,10 @@ class Archive:
         self._inflated = sum(entry.file_size for entry in entries)
         if len(set(names)) < len(names):
             raise ModelFileError(f"two entries have one name: damaged. {AGAIN}")
+
+    def allows(self, n_bytes: int) -> bool:
+        """Whether the file may ask for so many bytes of memory."""
+        return may_take(n_bytes, self._size)
 
     def header(self) -> Any:
         """The header; repeated keys and numbers that are not finite are refused."""

@@ -3,10 +3,12 @@
 In the tree numbers, strings, booleans, null and lists stand for themselves; an object is one of
 
 - ``{"array": i}``, ``{"scalar": i}``: the array ``arrays/i.npy``, as it is or as a numpy scalar;
+- ``{"packed": i, "how": ..., "dtype": ...}``: an array of which ``arrays/i.npy`` holds fewer bytes (``packing``);
 - ``{"strings": i, "ends": j, "shape": [...]}``: an object array of strings. The array ``i`` holds them one after
   another in UTF-8, ``j`` where each of them ends;
 - ``{"tuple": [...]}``, ``{"dict": [[key, value], ...]}``, ``{"float": "nan"}``, ``{"random": {...}}``;
-- ``{"object": name, "state": {...}}``: a container of this package, one of ``CONTAINERS``;
+- ``{"object": name, "state": {...}}``: a container of this package, one of ``CONTAINERS``; in compressed files,
+  ``derived`` says what some of them leave out;
 - ``{"template": name, "params": {...}}``: an unfitted forest, nearest neighbours, an approximation
   or an edge detector.
 """
@@ -16,12 +18,16 @@ from __future__ import annotations
 import itertools
 import math
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._utils.invariants import Checked
 from .archive import ARRAY_KINDS, Archive, ModelFileError
+from .packing import pack, unpack, unpacked_bytes
+
+if TYPE_CHECKING:
+    from .derived import Shorter
 
 CONTAINERS = {
     "Basis": "trend.features",
@@ -58,7 +64,8 @@ CONTAINERS = {
     "Trend": "trend.trend",
 }
 _TAGS = {
-    "array": 1, "strings": 3, "scalar": 1, "float": 1, "tuple": 1, "dict": 1, "random": 1, "object": 2, "template": 2,
+    "array": 1, "packed": 3, "strings": 3, "scalar": 1, "float": 1, "tuple": 1, "dict": 1, "random": 1, "object": 2,
+    "template": 2,
 }  # fmt: skip
 _PACKAGE = __name__.split(".")[0]
 _FIRST_LEVEL = "EdgeDetector"  # imported only where it is met
@@ -66,10 +73,18 @@ _CANNOT = "which a dsna model file cannot hold; joblib.dump and pickle can"
 
 
 class Encoder:
-    """Turns values into a JSON tree and collects the arrays that it refers to."""
+    """Turns values into a JSON tree and collects the arrays that it refers to.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    packed : whether arrays and containers are made as small as they can be, at the price of not being mapped.
+    """
+
+    def __init__(self, packed: bool = False) -> None:
         self.arrays: list[np.ndarray] = []
+        self.unpacked = 0  # bytes of arrays that are packed
+        self._packed = packed
+        self._packs: dict[int, dict[str, Any]] = {}
         self._numbers: dict[int, int] = {}
         self._texts: dict[int, dict[str, Any]] = {}
         self._sources: list[Any] = []
@@ -90,7 +105,7 @@ class Encoder:
         if kind in (np.ndarray, np.memmap):
             if value.dtype == object:
                 return self._text(value, where)
-            return {"array": self._number(value, value, where)}
+            return self._array(value, where)
         if kind in (list, tuple):
             items = [self.tree(item, f"{where}[{i}]") for i, item in enumerate(value)]
             return items if kind is list else {"tuple": items}
@@ -99,11 +114,25 @@ class Encoder:
         if kind is np.random.RandomState and value.get_state(legacy=False)["bit_generator"] == "MT19937":
             return {"random": self.tree(value.get_state(legacy=False), where)}
         if isinstance(value, Checked):
-            return {"object": kind.__name__, "state": self.attributes(value.state, where + ".")}
+            state = _shorter(kind.__name__).state(value) if self._packed else value.state
+            return {"object": kind.__name__, "state": self.attributes(state, where + ".")}
         if kind is _template(kind.__name__):
             params = self.attributes(value.get_params(deep=False), where + "__")
             return {"template": kind.__name__, "params": params}
         raise TypeError(_refusal(value, where))
+
+    def _array(self, source: np.ndarray, where: str) -> dict[str, Any]:
+        """An array as it is, or packed; attributes that are one array share it."""
+        if id(source) in self._packs:
+            return dict(self._packs[id(source)])
+        found = pack(source) if self._packed else None
+        if found is None:
+            return {"array": self._number(source, source, where)}
+        stored, how = found
+        self._packs[id(source)] = {"packed": self._number(stored, stored, where), **how}
+        self._sources.append(source)
+        self.unpacked += source.nbytes
+        return dict(self._packs[id(source)])
 
     def _text(self, source: np.ndarray, where: str) -> dict[str, Any]:
         """An object array of strings, as bytes and ends; attributes that are one array share them."""
@@ -132,6 +161,8 @@ class Decoder:
         self._archive = archive
         self._writer = writer
         self._texts: dict[tuple[int, ...], np.ndarray] = {}
+        self._packs: dict[int, np.ndarray] = {}
+        self._unpacked = 0
 
     def unknown(self, what: str) -> ModelFileError:
         """The error for an unknown name."""
@@ -161,6 +192,8 @@ class Decoder:
             raise ValueError(f"the header holds an object of {', '.join(tree)}")
         if tag == "array":
             return self._archive.array(content)
+        if tag == "packed":
+            return self._unpack(content, tree["how"], tree["dtype"])
         if tag == "strings":
             return self._text(content, tree["ends"], tree["shape"])
         if tag == "scalar":
@@ -180,12 +213,22 @@ class Decoder:
         if tag == "random":
             return _generator(self.value(content))
         if tag == "object" and content in CONTAINERS:
-            return class_of(content, CONTAINERS).restored(self.attributes(tree["state"]))
+            return _shorter(content).restored(self.attributes(tree["state"]))
         if tag == "template" and _template(content):
             template = self.built(_template(content), tree["params"])
             template._validate_params()
             return template
         raise self.unknown(f"the {tag} {content!r}")
+
+    def _unpack(self, number: int, how: Any, dtype: Any) -> np.ndarray:
+        """An array that was packed; asked for again, it is the same one."""
+        if number not in self._packs:
+            stored = self._archive.array(number)
+            self._unpacked += unpacked_bytes(stored, how, dtype)
+            if not self._archive.allows(self._unpacked):
+                raise ValueError("arrays would take far more memory than the file")
+            self._packs[number] = unpack(stored, how, dtype)
+        return self._packs[number]
 
     def _text(self, strings: int, ends: int, shape: Any) -> np.ndarray:
         """An object array of strings."""
@@ -223,6 +266,14 @@ def _generator(state: Any) -> np.random.RandomState:
 def class_of(name: str, modules: dict[str, str]) -> Any:
     """A class of this package by its name in a table of modules."""
     return getattr(import_module(f"{_PACKAGE}.{modules[name]}"), name)
+
+
+def _shorter(name: str) -> Shorter:
+    """How a container of this name is made shorter, and again."""
+    from .derived import SHORTER, Shorter
+
+    whole = Shorter(lambda container: container.state, lambda state: class_of(name, CONTAINERS).restored(state))
+    return SHORTER.get(name, whole)
 
 
 def _template(name: Any) -> Any:

@@ -20,13 +20,14 @@ import sklearn
 
 from .._utils.atomic import whole_file
 from .._utils.invariants import InvariantError
-from .archive import AGAIN, HEADER, Archive, ModelFileError, open_regular, write
+from .archive import AGAIN, HEADER, Archive, ModelFileError, may_take, open_regular, write
 from .encoding import Decoder, Encoder
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "ModelFileError", "load", "save"]
 
 FORMAT = "dsna-model"
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
+_OLDEST = 4  # that is read
 
 # What zipfile, json and numpy raise on damaged files.
 _DAMAGE = (
@@ -85,22 +86,34 @@ TableEncoder, TwoLevelDetector, or a Pipeline of TableEncoder and one of the fir
     True
     """
     from .. import __version__
-    from .estimators import condensed, described, without_rows
+    from .estimators import condensed, without_rows
 
     model = model if rows else without_rows(model)
     model = condensed(model) if condense else model
-    encoder = Encoder()
-    header = {
+    about = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
         "dsna": __version__,
         "scikit-learn": sklearn.__version__,
-        **described(model, encoder),
     }
-    text = json.dumps(header, allow_nan=False, indent=1)
+    encoder = Encoder(packed=compress)
+    text = _header(about, model, encoder)
     _check_place(path)
     with whole_file(path) as stream:
         write(stream, text, encoder.arrays, compress)
+        if not may_take(encoder.unpacked, stream.tell()):
+            encoder = Encoder()
+            text = _header(about, model, encoder)
+            stream.seek(0)
+            stream.truncate()
+            write(stream, text, encoder.arrays, compress)
+
+
+def _header(about: dict[str, Any], model: Any, encoder: Encoder) -> str:
+    """The text of the header; the encoder takes up the arrays."""
+    from .estimators import described
+
+    return json.dumps({**about, **described(model, encoder)}, allow_nan=False, indent=1)
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
@@ -167,10 +180,10 @@ def _read(stream: IO[bytes], start: bytes, mapped: bool) -> Any:
     version, writer = header["version"], f"dsna {header.get('dsna')}"
     if type(version) is not int or version < 1:
         raise ValueError(f"there is no format {version!r}")
-    if version < FORMAT_VERSION:
+    if version < _OLDEST:
         raise ModelFileError(
-            f"written by an older dsna ({writer}, format {version}; this one reads format {FORMAT_VERSION}). "
-            "Fit the model again and save it, or load it with the version that wrote it."
+            f"written by an older dsna ({writer}, format {version}; this one reads formats {_OLDEST} to "
+            f"{FORMAT_VERSION}). Fit the model again and save it, or load it with the version that wrote it."
         )
     if version > FORMAT_VERSION:
         raise ModelFileError(

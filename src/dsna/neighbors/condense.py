@@ -52,12 +52,16 @@ def condensed_index(
     rows = np.flatnonzero(keep)
     less = copy(index)
     less.weight = index.weight[rows] * factor[strata[rows]]
-    for name in ("label", "fold", "rarity", "weighed", "Z"):
+    for name in ("label", "fold", "rarity", "weighed"):
         setattr(less, name, getattr(index, name)[rows])
+    held = keep if index.held is None else keep[index.held]
+    less.Z = index.Z[held]
+    if index.held is not None:
+        less.held = (np.cumsum(keep) - 1).astype(np.int32)[index.held[held]]
     if index.trees is None:
         less.values = index.values[rows]
     else:
-        less.trees, leaves = index.trees.with_only(keep, prune=codes is None)
+        less.trees, leaves = index.trees.with_only(held, prune=codes is None)
         less.leaf_value = index.leaf_value[leaves]
     less.check()
     return less, rows

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from copy import copy
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -52,7 +53,10 @@ class NeighborIndex(Checked):
         ones in regression, where new rows would otherwise get other kernels than out-of-bag rows.
     forest_metric : whether distances are taken in the forest's metric or on the common scale.
     max_neighbors : most rows of a neighbourhood; None: all rows of the leaves.
-    space, Z : (d, D) map into the metric space, and the rows there.
+    space : (d, D) map into the metric space.
+    held : (H,) numbers of the rows that leaves hold or that were asked out of bag, rising; None: all rows. No other row
+        can be a neighbour. Leaves of ``trees`` number the rows among these.
+    Z : (H, D) these rows in the metric space.
     weighed : (N,) whether a row has had weight out of bag, or is rare, or was added later.
     """
 
@@ -68,7 +72,8 @@ class NeighborIndex(Checked):
         "values": Array("float64", "valued, averaged", -LARGEST, LARGEST),
         "leaf_value": Array("float64", "leaves, averaged", -LARGEST, LARGEST),
         "space": Array("float64", "features, dimensions", -_FARTHEST, _FARTHEST, none=True),
-        "Z": Array("float64", "rows, dimensions", -LARGEST, LARGEST),
+        "held": Array("int32", "placed", below="rows", none=True),
+        "Z": Array("float64", "placed, dimensions", -LARGEST, LARGEST),
         "weighed": Array("bool", "rows"),
     }
     NOT_EMPTY = ("rows", "outputs", "averaged", "dimensions")
@@ -84,8 +89,14 @@ class NeighborIndex(Checked):
     values: np.ndarray
     leaf_value: np.ndarray
     space: np.ndarray | None
+    held: np.ndarray | None = None
     Z: np.ndarray
     weighed: np.ndarray
+
+    @classmethod
+    def restored(cls, state: dict[str, Any]) -> Self:
+        """An index of given attributes; those of format 4 hold all rows."""
+        return super().restored({"held": None, **state})
 
     @classmethod
     def build(
@@ -113,11 +124,17 @@ class NeighborIndex(Checked):
         self.values = values[code] if self.trees is None else values[:0]
         return self
 
-    def settle(self, rows: TrainingRows, weighed: np.ndarray) -> None:
-        """Place the training rows in the metric of all trees, and drop what only ``out_of_bag`` needs."""
+    def settle(self, rows: TrainingRows, weighed: np.ndarray, asked: np.ndarray | None = None) -> None:
+        """Place the training rows in the metric of all trees, and drop what only ``out_of_bag`` needs.
+
+        Given the rows ``asked`` out of bag, only these are placed, and those that leaves hold.
+        """
         self.weighed = weighed
+        if asked is not None:
+            holding = self._holding(asked)
+            self.held, self.trees = holding.held, holding.trees
         self.space = self._space(None)
-        self.Z = rows.placed(self.space)
+        self.Z = rows.placed(self.space, self.held)
         if self.trees is not None:
             self.trees = self.trees.without_metric()
         self.check()
@@ -134,7 +151,12 @@ class NeighborIndex(Checked):
             require(sizes["valued"] == rows, "NeighborIndex.values lacks rows")
         else:
             require(sizes["valued"] == 0, "NeighborIndex.values must be empty where there are trees")
-            self.trees.check_rows(rows)
+            self.trees.check_rows(sizes["placed"])
+        if self.held is None:
+            require(sizes["placed"] == rows, "NeighborIndex.Z lacks rows")
+        else:
+            require(self.trees is not None, "NeighborIndex.held leaves out rows, but there are no trees")
+            require(np.all(self.held[1:] > self.held[:-1]), "NeighborIndex.held does not rise")
         if self.space is None:
             require(
                 sizes["dimensions"] == sizes["features"],
@@ -148,6 +170,26 @@ class NeighborIndex(Checked):
         chosen = np.ones(self.trees.n_trees, dtype=bool) if fold is None else self.trees.left_out[:, fold]
         return metric_map(self.trees, chosen, len(self.scaling.offset))
 
+    def _holding(self, asked: np.ndarray) -> NeighborIndex:
+        """The same index, whose trees number only the rows that leaves hold or that are asked out of bag."""
+        if self.trees is None:
+            return self
+        needed = np.zeros(len(self.label), dtype=bool)
+        needed[self.trees.leaf_rows] = needed[asked] = True
+        if needed.all():
+            return self
+        holding = copy(self)
+        holding.held, holding.trees = np.flatnonzero(needed).astype(np.int32), self.trees.renumbered(needed)
+        return holding
+
+    def of_held(self, values: np.ndarray) -> np.ndarray:
+        """Of values of all rows (N, ...), those of the rows that are held."""
+        return values if self.held is None else values[self.held]
+
+    def placed(self, rows: np.ndarray) -> np.ndarray:
+        """Some of the rows that leaves hold or that were asked out of bag, in the metric space."""
+        return np.asarray(self.Z[rows if self.held is None else np.searchsorted(self.held, rows)])
+
     def place(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Queries on the common scale and in the metric space."""
         scaled = self.scaling.transform(X)
@@ -157,20 +199,25 @@ class NeighborIndex(Checked):
         self,
         scaled: np.ndarray,
         Q: np.ndarray,
-        Z: np.ndarray | None = None,
         fold: int | np.ndarray = -1,
         n_jobs: int | None = None,
     ) -> Neighborhoods:
         """Neighbourhoods of queries; with a held-out fold (or one of each query), by trees and rows outside it only."""
-        known = KnownRows(self.Z if Z is None else Z, self.fold, self.weight, self.rarity)
-        queries = Queries(scaled, Q, np.array(np.broadcast_to(fold, len(Q)), dtype=np.int64))
+        near = self._neighbors(Queries(scaled, Q, np.broadcast_to(fold, len(Q))), self.Z, n_jobs)
+        if self.held is not None:
+            near = Neighborhoods(self.held[near.rows].astype(np.int64), near.proximity, near.size, near.vote, near.rows)
+        if self.trees is not None and self.fold[-1] == _NEW:
+            self._fade(near, Q)
+        return near
+
+    def _neighbors(self, queries: Queries, Z: np.ndarray, n_jobs: int | None) -> Neighborhoods:
+        """Neighbourhoods whose rows are numbered among those that are held, as they are in ``Z``."""
+        known = KnownRows(Z, *(self.of_held(values) for values in (self.fold, self.weight, self.rarity)))
+        queries = queries._replace(fold=np.array(queries.fold, dtype=np.int64))
         if self.trees is None:
             most = 100 if self.max_neighbors is None else self.max_neighbors
             return nearest_neighbors(self.values, known, queries, most, n_jobs)
-        near = leaf_neighbors(self.trees, self.leaf_value, known, queries, self.max_neighbors, n_jobs)
-        if self.fold[-1] == _NEW:
-            self._fade(near, Q)
-        return near
+        return leaf_neighbors(self.trees, self.leaf_value, known, queries, self.max_neighbors, n_jobs)
 
     def _fade(self, near: Neighborhoods, Q: np.ndarray) -> None:
         """Let proximities and the vote decay with distance in neighbourhoods that hold added rows.
@@ -183,7 +230,7 @@ class NeighborIndex(Checked):
             inside = np.arange(near.rows.shape[1]) < near.size[part, None]
             met = part.start + np.flatnonzero(np.any(inside & (self.fold[near.rows[part]] == _NEW), axis=1))
             rows, proximity = near.rows[met], near.proximity[met]
-            away = np.sqrt(np.sum((self.Z[rows] - Q[met, None]) ** 2, axis=2))
+            away = np.sqrt(np.sum((self.Z[near.places[met]] - Q[met, None]) ** 2, axis=2))
             faded = proximity * np.maximum(distance_kernel(away, near.size[met], _FADE), _FAINTEST)
             faded *= (ordered_sum(proximity) / ordered_sum(faded))[:, None]
             label = self.label[rows]
@@ -193,19 +240,21 @@ class NeighborIndex(Checked):
 
     def out_of_bag(self, rows: TrainingRows, asked: np.ndarray, n_jobs: int | None = None) -> Iterator[Fold]:
         """The training rows ``asked``, fold by fold, as queries to trees, metric and rows that never saw them."""
+        holding = self._holding(asked)
         for fold in range(N_FOLDS):
             others = (self.fold != fold) & (self.weight > 0)
             unseen = self.trees is None or bool(self.trees.left_out[:, fold].any())
             some = asked[self.fold[asked] == fold]
             if len(some) and others.any() and unseen:
-                yield self._as_queries(rows, some, fold, n_jobs)
+                yield holding._as_queries(rows, some, fold, n_jobs)
 
     def _as_queries(self, rows: TrainingRows, asked: np.ndarray, fold: int, n_jobs: int | None) -> Fold:
-        Z = rows.placed(self._space(fold))
-        near = self.neighbors(rows.scaled(asked), Z[asked], Z, fold, n_jobs)
+        Z = rows.placed(self._space(fold), self.held)
+        Q = Z[asked if self.held is None else np.searchsorted(self.held, asked)]
+        near = self._neighbors(Queries(rows.scaled(asked), Q, np.full(len(asked), fold)), Z, n_jobs)
         known, at = np.unique(near.rows, return_inverse=True)
         compact = Neighborhoods(at.reshape(near.rows.shape).astype(np.int64), near.proximity, near.size, near.vote)
-        return Fold(asked, Z[asked], Z[known], known, compact)
+        return Fold(asked, Q, Z[known], known if self.held is None else self.held[known].astype(np.int64), compact)
 
     def add(self, X: np.ndarray, label: np.ndarray, values: np.ndarray, rarity: np.ndarray) -> None:
         """Send new rows into the leaves, so that they are neighbours from now on.
@@ -215,15 +264,17 @@ class NeighborIndex(Checked):
         X, label, values : new rows, their classes or targets, and what leaves average.
         rarity : inverse frequencies of all rows, old and new.
         """
-        first = len(self.Z)
+        first, n_placed = len(self.label), len(self.Z)
         scaled, Q = self.place(X)
         if self.trees is not None:
             leaves = self.trees.apply(scaled).ravel()
-            rows = np.repeat(np.arange(first, first + len(X), dtype=np.int32), self.trees.n_trees)
+            rows = np.repeat(np.arange(n_placed, n_placed + len(X), dtype=np.int32), self.trees.n_trees)
             self.trees = self.trees.with_rows(leaves, rows)
         else:
             self.values = np.concatenate([self.values, values])
         self.Z = np.concatenate([self.Z, Q])
+        if self.held is not None:
+            self.held = np.concatenate([self.held, np.arange(first, first + len(X), dtype=np.int32)])
         self.label = np.concatenate([self.label, label])
         self.weight = np.concatenate([self.weight, np.ones(len(X))])
         self.fold = np.concatenate([self.fold, np.full(len(X), _NEW)])

@@ -26,13 +26,22 @@ class Neighborhoods:
         unit among the rows of that leaf, by their weights.
     size : (n,) number of neighbours of each query.
     vote : (n, k) mean over trees of the leaf means, or mean over the neighbours where there are no leaves.
+    places : (n, M) where these rows stand among those that an index holds; as ``rows`` where it holds all.
     """
 
-    def __init__(self, rows: np.ndarray, proximity: np.ndarray, size: np.ndarray, vote: np.ndarray):
+    def __init__(
+        self,
+        rows: np.ndarray,
+        proximity: np.ndarray,
+        size: np.ndarray,
+        vote: np.ndarray,
+        places: np.ndarray | None = None,
+    ):
         self.rows = rows
         self.proximity = proximity
         self.size = size
         self.vote = vote
+        self.places = rows if places is None else places
 
     @property
     def kernel(self) -> np.ndarray:
@@ -41,7 +50,8 @@ class Neighborhoods:
 
     def part(self, some: np.ndarray) -> Neighborhoods:
         """Neighbourhoods of some of the queries."""
-        return Neighborhoods(self.rows[some], self.proximity[some], self.size[some], self.vote[some])
+        places = None if self.places is self.rows else self.places[some]
+        return Neighborhoods(self.rows[some], self.proximity[some], self.size[some], self.vote[some], places)
 
     @classmethod
     def join(cls, parts: list[Neighborhoods]) -> Neighborhoods:

@@ -27,10 +27,11 @@ def solve(
 ) -> dict[str, np.ndarray]:
     """Solutions for queries Q with neighbourhoods ``near``: fields of ``dsna._kernels.approximation.query.Answers``.
 
-    ``how`` holds the fields of ``Settings`` there, as ``Approximation.kernel_settings`` gives them.
+    ``Z`` and ``label`` are those of the rows that ``near.places`` numbers. ``how`` holds the fields of ``Settings``
+    there, as ``Approximation.kernel_settings`` gives them.
     """
     tasks = [
-        (Q[part], Z, label, class_scale, near.rows[part], near.proximity[part], near.size[part], how)
+        (Q[part], Z, label, class_scale, near.places[part], near.proximity[part], near.size[part], how)
         for part in chunks(len(Q), _CHUNK)
     ]
     parts = in_parallel(_solve_some, tasks, n_jobs)

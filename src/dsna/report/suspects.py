@@ -55,10 +55,10 @@ def deciders(at: Answered, doubts: np.ndarray) -> list[tuple[int, int, float, bo
 
 def neighbor_distance(at: Answered) -> np.ndarray:
     """(n,) mean distance of the neighbours of a case, by the forest's weights, in units of the usual one."""
-    Z = at.model._index.Z
+    index = at.model._index
     kernel, away = at.kernel, np.empty(len(at.rows))
     for i, row in enumerate(at.rows):
-        apart = Z[at.why.rows[i]] - Z[row]
+        apart = index.placed(at.why.rows[i]) - index.placed(np.array([row]))
         away[i] = kernel[i] @ np.sqrt(np.einsum("md,md->m", apart, apart))
     usual = np.median(away)
     return away / usual if usual > 0 else np.ones_like(away)
