@@ -134,8 +134,7 @@ class SecondLevels:
 
     def _view(self, run: Run, part: str, row: int) -> Path:
         """File of the maps of a photo by the first level of a run."""
-        blocks = f"train-{_lessons(run).n_blocks}-blocks"
-        place = blocks if part == "train" else f"{run.test.name}-{run.test.split}"
+        place = "train" if part == "train" else f"{run.test.name}-{run.test.split}"
         return self.folder / "views" / run.model.removesuffix(".dsna") / place / f"{_photos(run, part)[row]}.npz"
 
     def _look(self, run: Run, part: str, row: int, first: EdgeDetector) -> None:
@@ -169,7 +168,7 @@ def _photos(run: Run, part: str) -> list[str]:
 def _lessons(run: Run) -> Lessons:
     if run.level is None:
         raise ValueError(f"{run.method} has no second level")
-    return run.level.lessons(run.seed, len(run.train.train))
+    return run.level.lessons(run.seed)
 
 
 def loaded(path: Path) -> EdgeDetector | TwoLevelDetector | None:

@@ -21,8 +21,8 @@ from dsna.vision.datasets import load_bsds500
 from dsna.vision.edges import EdgeDetector, TwoLevelDetector, forest, load_detector
 from dsna.vision.edges.second_level import cross_fitting
 from dsna.vision.edges.second_level.candidates import Candidates
-from dsna.vision.edges.second_level.cross_fitting import Lessons, honest_views, learn_rounds, worth_drawing
-from dsna.vision.edges.second_level.rounds import Rounds, relative
+from dsna.vision.edges.second_level.cross_fitting import Lessons, honest_views, learn_rounds, shares_drawn
+from dsna.vision.edges.second_level.rounds import Rounds
 from tests.vision.boundary_folders import shapes, write_mat, write_photo, write_shapes
 from tests.vision.edges.quick import ask, expect_exit
 
@@ -77,8 +77,8 @@ def test_maps_are_lines_of_shares(detector):
     drawn = np.zeros(edges.shape, bool)
     _, segments = shapes(100)
     drawn[:, :-1] = segments[:, :-1] != segments[:, 1:]
-    worth = worth_drawing([drawn], Candidates(np.argwhere(edges > 0), edges[edges > 0]))
-    right, wrong = edges[edges > 0][worth == 1], edges[edges > 0][worth == 0]
+    share = shares_drawn([drawn], Candidates(np.argwhere(edges > 0), edges[edges > 0]))
+    right, wrong = edges[edges > 0][share == 1], edges[edges > 0][share == 0]
     assert right.mean() > wrong.mean() + 0.1
     assert not np.array_equal(first, edges)
 
@@ -108,7 +108,7 @@ def test_rounds_and_blocks_are_averaged(detector):
         rows = cross_fitting.describe(view, candidates, lambda rows: rows)
         shares.append(np.mean([one(rows) for one in asked], axis=0))
         view = view.after(candidates.on_map(shares[-1], view.edges.shape))
-    expected = candidates.on_map(relative(np.mean(shares, axis=0)), view.edges.shape)
+    expected = candidates.on_map(np.mean(shares, axis=0), view.edges.shape)
     np.testing.assert_allclose(detector.detect(PHOTO), expected, atol=1e-6)
 
 
@@ -191,27 +191,11 @@ def test_lines_do_not_know_the_truth_of_their_block(photos, views, monkeypatch):
         assert np.array_equal(before, after) == (row % 2 == 1)
 
 
-def test_scores_are_relative_to_the_clearest_of_a_photo():
-    score = np.random.default_rng(0).uniform(0, 0.5, 300)
-    found, brighter = relative(score), relative(score / (score + (1 - score) / 1.5))
-    assert np.array_equal(np.argsort(score), np.argsort(found))
-    assert found.max() <= 1
-    assert abs(np.quantile(found, 0.9) - np.quantile(brighter, 0.9)) < abs(np.quantile(score, 0.9) * 0.2)
-    np.testing.assert_array_equal(relative(np.array([0.0, 1.0])), [0, 1])
-    assert relative(np.full(50, 0.01)).max() < 0.03, "what is faint everywhere stays faint"
-    assert not len(relative(np.zeros(0)))
-
-
-def test_what_candidates_are_worth():
-    """More where more people drew, and something where anybody did."""
+def test_shares_of_people():
     drawn = np.zeros((3, 20, 20), bool)
     drawn[0, 10] = drawn[1, 12] = True
     at = Candidates(np.array([[10, 3], [13, 3], [14, 3], [16, 3]]), np.ones(4))
-    two, again, one, nobody = worth_drawing(list(drawn), at)
-    assert two == again > one > 1 / 3
-    assert nobody == 0
-    np.testing.assert_allclose(worth_drawing([drawn[0]] * 3, at), [1, 1, 0, 0])
-    np.testing.assert_allclose(two - one, 1 - two)
+    np.testing.assert_allclose(shares_drawn(list(drawn), at), [2 / 3, 2 / 3, 1 / 3, 0])
 
 
 def test_files_hold_all_of_it(detector, tmp_path):

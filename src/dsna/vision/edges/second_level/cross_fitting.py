@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ..detector import EdgeDetector
 
 _NEAR = 3.0  # pixels from a boundary within which a candidate lies on it
-_ANYBODY = 0.36  # weight of one who draws it, beside that of the share who do; see `worth_drawing`
 
 
 @dataclass(frozen=True)
@@ -78,12 +77,8 @@ def dealt(n_photos: int, n_blocks: int) -> np.ndarray:
     return np.arange(n_photos) % n_blocks
 
 
-def worth_drawing(boundaries: list[np.ndarray], candidates: Candidates) -> np.ndarray:
-    """What it is worth to draw each candidate, by the boundaries that people drew within three pixels of it.
-
-    A line that one person of many drew is as right as one that all drew when precision is counted, and so much less
-    when recall is.  Near the best F, where both are about equal, a candidate that a share s of the people drew adds
-    s / m + 1, and one that nobody drew adds nothing; m is the mean share among those drawn, about .57.
+def shares_drawn(boundaries: list[np.ndarray], candidates: Candidates) -> np.ndarray:
+    """Share of the people who drew a boundary within three pixels of each candidate.
 
     Parameters
     ----------
@@ -93,23 +88,21 @@ def worth_drawing(boundaries: list[np.ndarray], candidates: Candidates) -> np.nd
     Returns
     -------
     array of shape (n,), float64
-        From 0 to 1.
 
     Examples
     --------
     >>> import numpy as np
     >>> one, nothing = np.eye(9, dtype=bool), np.zeros((9, 9), dtype=bool)
     >>> corner = Candidates(np.array([[0, 2], [0, 8]]), np.ones(2))
-    >>> worth_drawing([one, nothing], corner)
-    array([0.68, 0.  ])
+    >>> shares_drawn([one, nothing], corner)
+    array([0.5, 0. ])
     """
     y, x = candidates.places.T
-    people = np.zeros(len(y))
+    total = np.zeros(len(y))
     for drawn in boundaries:
         if drawn.any():
-            people += distance_transform_edt(~drawn)[y, x] <= _NEAR
-    worth: np.ndarray = (1.0 - _ANYBODY) * people / len(boundaries) + _ANYBODY * (people > 0)
-    return worth
+            total += distance_transform_edt(~drawn)[y, x] <= _NEAR
+    return total / len(boundaries)
 
 
 def honest_views(
@@ -196,11 +189,11 @@ def learn_rounds(
         say(f"round {number + 1} of {lessons.n_rounds}: candidates of {len(views)} photos")
         draws = lessons.generators(2 * number + 1, len(views))
         tasks = [(photos, row, view, lessons.n_candidates, draws[row]) for row, view in enumerate(views)]
-        rows, worths = zip(*in_parallel(_lesson, tasks, n_jobs), strict=True)
-        say(f"round {number + 1} of {lessons.n_rounds}: {lessons.n_blocks} rescorers of {sum(map(len, worths))} rows")
+        rows, shares = zip(*in_parallel(_lesson, tasks, n_jobs), strict=True)
+        say(f"round {number + 1} of {lessons.n_rounds}: {lessons.n_blocks} rescorers of {sum(map(len, shares))} rows")
         seeds = [int(rng.integers(2**31)) for rng in lessons.generators(2 * number + 2, lessons.n_blocks)]
         others = [np.flatnonzero(block != b) for b in range(lessons.n_blocks)]
-        blocks = [(rows, worths, some, lessons, seed) for some, seed in zip(others, seeds, strict=True)]
+        blocks = [(rows, shares, some, lessons, seed) for some, seed in zip(others, seeds, strict=True)]
         learned = in_parallel(_learned, blocks, n_jobs)
         rescorers += learned
         if number + 1 < lessons.n_rounds:
@@ -211,24 +204,24 @@ def learn_rounds(
 def _lesson(
     photos: BoundarySet, row: int, view: View, most: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Descriptions of some candidates of a photo, and what they are worth."""
+    """Descriptions of some candidates of a photo, and shares of the people who drew them."""
     candidates = find_candidates(view.edges)
     if len(candidates) > most:
         candidates = candidates[np.sort(rng.choice(len(candidates), most, replace=False))]
-    return describe(view, candidates, lambda rows: rows), worth_drawing(photos.boundaries(row), candidates)
+    return describe(view, candidates, lambda rows: rows), shares_drawn(photos.boundaries(row), candidates)
 
 
 def _learned(
-    rows: tuple[np.ndarray, ...], worths: tuple[np.ndarray, ...], some: np.ndarray, lessons: Lessons, seed: int
+    rows: tuple[np.ndarray, ...], shares: tuple[np.ndarray, ...], some: np.ndarray, lessons: Lessons, seed: int
 ) -> Rescorer:
     """A rescorer of the candidates of some photos."""
-    X, worth = np.concatenate([rows[k] for k in some]), np.concatenate([worths[k] for k in some])
-    if not worth.size or worth.max() == 0:
+    X, share = np.concatenate([rows[k] for k in some]), np.concatenate([shares[k] for k in some])
+    if not share.size or share.max() == 0:
         raise DSNAError(
             "The first level finds no edge that people drew in the photos, so a second one cannot learn; give more "
             "photos or patches, or check that photos and ground truth belong together."
         )
-    return RESCORERS[lessons.rescorer](X, worth, lessons.n_trees, seed)
+    return RESCORERS[lessons.rescorer](X, share, lessons.n_trees, seed)
 
 
 def _redrawn(view: View, rescorer: Rescorer) -> View:

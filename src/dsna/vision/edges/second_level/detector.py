@@ -44,10 +44,9 @@ class TwoLevelDetector(BaseEstimator):
         Sizes at which the first level looks at photos.
     n_rounds : int, default=2
         The map is the mean of all rounds.
-    n_blocks : int, default=4
-        Blocks of photos, of two photos at least: rescorers learn from maps by first levels that know no photo of the
-        same block.  Training takes one first level and one rescorer a round for each block; detection averages the
-        rescorers.
+    n_blocks : int, default=2
+        Blocks of photos: rescorers learn from maps by first levels that know no photo of the same block.  Training
+        takes one first level and one rescorer a round for each block; detection averages the rescorers.
     n_candidates : int, default=4000
         Candidates of each photo that rescorers learn from, at most.
     n_estimators : int, default=200
@@ -108,7 +107,7 @@ class TwoLevelDetector(BaseEstimator):
         *,
         scales: Sequence[float] = (1.0, 0.5),
         n_rounds: int = 2,
-        n_blocks: int = 4,
+        n_blocks: int = 2,
         n_candidates: int = 4000,
         n_estimators: int = 200,
         random_state: Any = None,
@@ -143,10 +142,10 @@ class TwoLevelDetector(BaseEstimator):
         self.check_parameters()
         if not hasattr(photos, "segmentations"):
             raise TypeError(f"fit takes photos with boundaries, as EdgeDetector.fit, not a {type(photos).__name__}.")
-        seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
-        lessons = self.lessons(int(seeds[0]), len(photos))
-        dealt(len(photos), lessons.n_blocks)
+        dealt(len(photos), self.n_blocks)
         check_trainable(self.rescorer)
+        seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
+        lessons = self.lessons(int(seeds[0]))
         template = self._first().set_params(n_jobs=self.n_jobs, verbose=self.verbose)
         views = honest_views(photos, template, lessons, self._say)
         rounds = learn_rounds(photos, views, lessons, self._say, self.n_jobs)
@@ -170,19 +169,19 @@ class TwoLevelDetector(BaseEstimator):
         Returns
         -------
         edges : array of shape (H, W), float32
-            From 0 to 1: the more, the more people would draw an edge there, relative to the clearest of the photo.
+            From 0 to 1: the share of people who would draw an edge there.
         """
         first, rounds = self.first_level_, self.rounds_
         colours, voting = as_photo(photo), first.voting("dsna")
         view = first_view(colours, rounds.scales, first.forest_, first.pool_, voting, self.n_jobs)
         return rounds.lines(view, self.n_jobs)
 
-    def lessons(self, seed: int, n_photos: int) -> Lessons:
-        """How the rescorers learn from so many photos, by the parameters."""
+    def lessons(self, seed: int) -> Lessons:
+        """How the rescorers learn, by the parameters."""
         return Lessons(
             rescorer=self.rescorer,
             n_rounds=int(self.n_rounds),
-            n_blocks=max(2, min(int(self.n_blocks), n_photos // 2)),
+            n_blocks=int(self.n_blocks),
             n_candidates=int(self.n_candidates),
             n_trees=int(self.n_estimators),
             scales=tuple(float(scale) for scale in self.scales),

@@ -16,7 +16,7 @@ _MOST_ROWS = 30_000  # that a forest learns from: its time and size grow with th
 
 @dataclass
 class ForestScore(Checked):
-    """Trees whose leaves hold mean scores.
+    """Trees whose leaves hold mean shares of people.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class ForestScore(Checked):
     trees : Trees
         Without training rows.
     value : array of shape (n_leaves, 1), float64
-        Mean score in each leaf.
+        Mean share of people in each leaf.
 
     Examples
     --------
@@ -54,20 +54,20 @@ class ForestScore(Checked):
         return len(self.scaling.offset)
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """Scores from 0 to 1, for rows (n, n_columns), float32."""
+        """Share of people, for rows (n, n_columns), float32."""
         if not len(rows):
             return np.empty(0)
         leaves = self.trees.apply(self.scaling.transform(rows.astype(np.float64)))
         return self.trees.mean_over_trees(self.value, leaves)[:, 0]
 
 
-def fit_forest(rows: np.ndarray, worth: np.ndarray, n_trees: int, seed: int) -> ForestScore:
+def fit_forest(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> ForestScore:
     """A :class:`dsna.CostSensitiveForestRegressor` on at most 30,000 of the rows, drawn at random.
 
     Parameters
     ----------
     rows : array of shape (n, n_columns), float32
-    worth : array of shape (n,)
+    share : array of shape (n,)
         From 0 to 1.
     n_trees : int
     seed : int
@@ -77,7 +77,7 @@ def fit_forest(rows: np.ndarray, worth: np.ndarray, n_trees: int, seed: int) -> 
     ForestScore
     """
     some = np.sort(np.random.default_rng(seed).permutation(len(rows))[:_MOST_ROWS])
-    model = CostSensitiveForestRegressor(n_trees, random_state=seed).fit(rows[some].astype(np.float64), worth[some])
+    model = CostSensitiveForestRegressor(n_trees, random_state=seed).fit(rows[some].astype(np.float64), share[some])
     state = model.trees_.without_metric().state
     state["leaf_rows"], state["leaf_ptr"] = state["leaf_rows"][:0], np.zeros(len(state["leaf_ptr"]), dtype=np.int32)
     return ForestScore(model._scaling, Trees(**state), np.clip(model._leaf_value, 0.0, 1.0))

@@ -1,7 +1,7 @@
-"""Rescorers: from the description of a candidate to what an edge there is worth, by the people who would draw it.
+"""Rescorers: from the description of a candidate to the share of people who would draw an edge there.
 
 Boosted trees are trained by LightGBM and logistic regression by scikit-learn, both on soft labels by cross-entropy; a
-forest of our own learns these as targets.  All are kept as plain arrays, and asked without the library that trained
+forest of our own learns shares as targets.  All are kept as plain arrays, and asked without the library that trained
 them.
 """
 
@@ -88,9 +88,9 @@ class BoostedTrees(Checked):
         return total
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """Scores from 0 to 1, for rows (n, n_columns), float32."""
-        worth: np.ndarray = expit(self.log_odds(rows))
-        return worth
+        """Share of people, for rows (n, n_columns), float32."""
+        share: np.ndarray = expit(self.log_odds(rows))
+        return share
 
 
 @dataclass
@@ -135,11 +135,11 @@ class LinearScore(Checked):
         return len(self.weight)
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """Scores from 0 to 1, for rows (n, n_columns), float32."""
+        """Share of people, for rows (n, n_columns), float32."""
         scaled = _scaled(rows, self.offset, self.scale)
         # Term by term, so that a row's answer does not depend on the others.
-        worth: np.ndarray = expit(np.einsum("ij,j->i", scaled, self.weight) + self.base)
-        return worth
+        share: np.ndarray = expit(np.einsum("ij,j->i", scaled, self.weight) + self.base)
+        return share
 
 
 Rescorer = BoostedTrees | ForestScore | LinearScore
@@ -156,13 +156,13 @@ def check_trainable(rescorer: str) -> None:
         import_extra("lightgbm", "train")
 
 
-def fit_boosted(rows: np.ndarray, worth: np.ndarray, n_trees: int, seed: int) -> BoostedTrees:
+def fit_boosted(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> BoostedTrees:
     """Boosted trees by LightGBM, on one thread so that sums come out the same everywhere.
 
     Parameters
     ----------
     rows : array of shape (n, n_columns), float32
-    worth : array of shape (n,)
+    share : array of shape (n,)
         From 0 to 1.
     n_trees : int
     seed : int
@@ -171,14 +171,14 @@ def fit_boosted(rows: np.ndarray, worth: np.ndarray, n_trees: int, seed: int) ->
     -------
     BoostedTrees
     """
-    return as_boosted_trees(boosting(rows, worth, n_trees, seed))
+    return as_boosted_trees(boosting(rows, share, n_trees, seed))
 
 
-def boosting(rows: np.ndarray, worth: np.ndarray, n_trees: int, seed: int) -> Any:
-    """A Booster of LightGBM that learned soft labels by cross-entropy."""
+def boosting(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> Any:
+    """A Booster of LightGBM that learned shares by cross-entropy."""
     lightgbm = import_extra("lightgbm", "train")
     settings = {
-        "objective": "cross_entropy",  # its labels may be any number from 0 to 1
+        "objective": "cross_entropy",  # its labels may be any share
         "num_leaves": _LEAVES,
         "learning_rate": _RATE,
         "feature_fraction": _TRIED,
@@ -193,7 +193,7 @@ def boosting(rows: np.ndarray, worth: np.ndarray, n_trees: int, seed: int) -> An
         "num_threads": 1,
         "verbose": -1,
     }
-    return lightgbm.train(settings, lightgbm.Dataset(rows, np.asarray(worth)), n_trees)
+    return lightgbm.train(settings, lightgbm.Dataset(rows, np.asarray(share)), n_trees)
 
 
 def as_boosted_trees(booster: Any) -> BoostedTrees:
@@ -225,12 +225,12 @@ def _consecutive(tree: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return np.array(child), np.array(feature), np.array(number)
 
 
-def fit_linear(rows: np.ndarray, worth: np.ndarray, n_trees: int, seed: int) -> LinearScore:
+def fit_linear(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> LinearScore:
     """Logistic regression on soft labels: each row twice, once for the people who drew and once for the others.
 
     Parameters
     ----------
-    rows, worth
+    rows, share
         As :func:`fit_boosted` takes them.
     n_trees, seed : int
         Not used.
@@ -246,7 +246,7 @@ def fit_linear(rows: np.ndarray, worth: np.ndarray, n_trees: int, seed: int) -> 
     scaled = np.tile(_scaled(rows, offset, scale), (2, 1))
     drawn = np.repeat([1, 0], len(rows))
     model = LogisticRegression(C=1 / (_LINEAR_RIDGE * len(rows)), max_iter=300)
-    model.fit(scaled, drawn, sample_weight=np.concatenate([worth, 1 - worth]))
+    model.fit(scaled, drawn, sample_weight=np.concatenate([share, 1 - share]))
     return LinearScore(offset, scale, model.coef_[0].astype(np.float64), float(model.intercept_[0]))
 
 
@@ -255,7 +255,7 @@ def _scaled(rows: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> np.ndarr
     return scaled
 
 
-#: How rescorers are trained, by name: from rows, soft labels, number of trees and seed.
+#: How rescorers are trained, by name: from rows, shares, number of trees and seed.
 RESCORERS: dict[str, Callable[[np.ndarray, np.ndarray, int, int], Rescorer]] = {
     "boosted": fit_boosted,
     "forest": fit_forest,

@@ -18,7 +18,6 @@ from .rescorers import Rescorer
 
 MOST_ROUNDS = 8
 SMALLEST_SCALE, LARGEST_SCALE = 0.1, 4.0
-_CLEAREST, _USUAL, _FAINTEST = 0.9, 0.65, 0.25  # quantile of a photo's scores, and what it usually is and is at least
 
 
 @dataclass
@@ -69,7 +68,7 @@ class Rounds(Checked):
         return bool(self.rescorers[0].n_columns == n_columns(2 * len(self.scales), False))
 
     def lines(self, view: View, n_jobs: int | None = None) -> np.ndarray:
-        """Thin map of a photo: the mean of all rounds, relative to the clearest edges of the photo.
+        """Thin map of a photo: the mean of all rounds.
 
         Parameters
         ----------
@@ -87,35 +86,7 @@ class Rounds(Checked):
             found = describe(view, candidates, Jury(asked), n_jobs)
             total += found / int(self.n_rounds)
             view = view.after(candidates.on_map(found, view.edges.shape))
-        return candidates.on_map(relative(total), view.edges.shape)
-
-
-def relative(score: np.ndarray) -> np.ndarray:
-    """Scores of all candidates of a photo, their odds divided by the level of its clearest ones.
-
-    People draw the main lines of any photo, so one threshold for all photos is fairer to these.
-
-    Parameters
-    ----------
-    score : array of shape (n,)
-        From 0 to 1.
-
-    Returns
-    -------
-    array of shape (n,)
-        From 0 to 1, in the same order of size.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> faint = np.linspace(0, 0.4, 11)
-    >>> relative(faint)[[0, 5, 10]].round(2)
-    array([0.  , 0.31, 0.55])
-    """
-    if not len(score):
-        return score
-    factor = _USUAL / max(float(np.quantile(score, _CLEAREST)), _FAINTEST)
-    return score * factor / (1.0 - score + score * factor)
+        return candidates.on_map(total, view.edges.shape)
 
 
 @dataclass(frozen=True)
@@ -125,7 +96,7 @@ class Jury:
     rescorers: list[Rescorer]
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """Mean score, for rows (n, n_columns), float32."""
+        """Mean share of people, for rows (n, n_columns), float32."""
         total = np.zeros(len(rows))
         for one in self.rescorers:
             total += one(rows)
