@@ -159,7 +159,7 @@ def test_second_levels_share_forests_and_maps_and_resume(data, tmp_path, monkeyp
     models = {path.name: path for path in tmp_path.glob("models/*.dsna")}
     assert sum("without" in name for name in models) == 2
     assert len(models) == 5  # the first level, two for blocks, and two of both levels
-    assert len(list(tmp_path.glob("views/*/train/*.npz"))) == 4
+    assert len(list(tmp_path.glob("views/*/train-2-blocks/*.npz"))) == 4
     views = sorted(tmp_path.glob("views/*/BSDS500-val/*.npz"))
     assert len(views) == 3
     (both,) = (path for name, path in models.items() if "SE@2+boosted" in name)

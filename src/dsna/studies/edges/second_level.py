@@ -134,7 +134,8 @@ class SecondLevels:
 
     def _view(self, run: Run, part: str, row: int) -> Path:
         """File of the maps of a photo by the first level of a run."""
-        place = "train" if part == "train" else f"{run.test.name}-{run.test.split}"
+        blocks = f"train-{_lessons(run).n_blocks}-blocks"
+        place = blocks if part == "train" else f"{run.test.name}-{run.test.split}"
         return self.folder / "views" / run.model.removesuffix(".dsna") / place / f"{_photos(run, part)[row]}.npz"
 
     def _look(self, run: Run, part: str, row: int, first: EdgeDetector) -> None:
