@@ -29,7 +29,7 @@ def edges(report: Report, quick: bool) -> None:
     """The shipped detector beside structured edges by the same code; scoring."""
     n = 2 if quick else 10
     report.title(f"edges: {n} made photos of 481 x 321 pixels, the shipped detector, two threads, time per photo")
-    detector = pretrained().set_params(n_jobs=2)
+    detector = pretrained(levels=1).set_params(n_jobs=2)
     photos, boundaries = zip(*(picture(seed) for seed in range(n)), strict=True)
 
     def maps(method: str) -> list[np.ndarray]:

@@ -2,8 +2,8 @@
 Edges in a photo
 ================
 
-The same idea on pictures: each patch of a photo is put together from patches of training photos, and so are their
-outlines. The detector comes with the package and is for research only.
+A forest votes for the outlines of training patches that look like those of a photo, and what it finds is scored anew,
+each edge in a frame of its own. The detector comes with the package and is for research only.
 """
 
 import matplotlib.pyplot as plt

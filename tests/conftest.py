@@ -24,5 +24,5 @@ def shipped(monkeypatch):
     from tests.vision.edges.quick import Quick
 
     detector = Quick()
-    monkeypatch.setattr(dsna.vision.edges, "pretrained", lambda: detector)
+    monkeypatch.setattr(dsna.vision.edges, "pretrained", lambda levels=2: detector)
     return detector

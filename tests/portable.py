@@ -99,7 +99,7 @@ def answers() -> dict[str, np.ndarray]:
         detector.fit(load_bsds500(folder, "train"))
     photo = shapes(100)[0]
     said["edges, trained here"] = detector.detect(photo, suppress=False)
-    said["edges, shipped"] = pretrained().detect(photo, suppress=False)
+    said["edges, shipped"] = pretrained(levels=1).detect(photo, suppress=False)
     return said
 
 

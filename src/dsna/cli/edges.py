@@ -62,15 +62,15 @@ _Truth = Annotated[Path | None, folder("Ground truth of your photos: PNG or BSDS
 _Scales = Annotated[
     Scales | None,
     typer.Option(
-        help="single (default); two: half and full size, better for 40 % more time; multi: also double size, slow. "
-        "A detector of two levels then answers with its first alone."
+        help="single; two: half and full size, better for 40 % more time; multi: also double size, slow. "
+        "A detector of two levels, as the shipped one is, then answers with its first alone."
     ),
 ]
 _Method = Annotated[
     Method | None,
     typer.Option(
-        help="dsna (default); se: one stored patch a leaf instead of sparse approximation; faster. A detector of two "
-        "levels then answers with its first alone."
+        help="dsna; se: one stored patch a leaf instead of sparse approximation; faster. A detector of two levels, as "
+        "the shipped one is, then answers with its first alone."
     ),
 ]
 
@@ -129,7 +129,7 @@ def detect(
 
     - `dsna edges detect photo.jpg --svg` : lines as vectors, in photo.edges.svg
 
-    - `dsna edges detect photo.jpg -o sketch.png --invert --scales two` : like a drawing
+    - `dsna edges detect photo.jpg -o sketch.png --invert` : like a drawing
 
     - `dsna edges detect a.jpg b.tif holiday --out maps --jobs 2` : photos and a folder of photos
 

@@ -18,7 +18,15 @@ import dsna
 from dsna import Approximation, DSNAError
 from dsna.io.model_file import ModelFileError
 from dsna.vision.datasets import load_boundaries, load_bsds500
-from dsna.vision.edges import EdgeDetector, default_approximation, detection, evaluate, load_detector, pretrained
+from dsna.vision.edges import (
+    EdgeDetector,
+    TwoLevelDetector,
+    default_approximation,
+    detection,
+    evaluate,
+    load_detector,
+    pretrained,
+)
 from dsna.vision.edges.detection import METHODS, leaf_map, soft_map
 from dsna.vision.edges.patches import Channels
 from dsna.vision.edges.pool import Voting
@@ -242,8 +250,20 @@ def test_file_of_another_version(small, tmp_path):
         load_detector(tmp_path / "older.dsna")
 
 
-def test_the_shipped_detector_is_as_by_default():
+def test_the_shipped_detector_of_two_levels():
     shipped = pretrained()
+    assert isinstance(shipped, TwoLevelDetector)
+    assert [len(asked) for asked in shipped.rounds_.by_round()] == [2, 2]
+    assert shipped.pool_ is None
+    edges = shipped.detect(PHOTO)
+    assert edges.shape == PHOTO.shape[:2]
+    assert edges.max() > 0.5
+    with pytest.raises(DSNAError, match="1 and of 2 levels"):
+        pretrained(levels=3)
+
+
+def test_the_shipped_detector_of_one_level_is_as_by_default():
+    shipped = pretrained(levels=1)
     assert shipped.get_params() == EdgeDetector(random_state=0).get_params()
     assert shipped.forest_.n_trees == 8
     edges = shipped.detect(PHOTO)

@@ -137,6 +137,6 @@ def test_mistakes(detector, tmp_path, options, said):
 
 
 def test_the_shipped_detector_knows_its_photos():
-    origins = pretrained().pool_.origins
+    origins = pretrained(levels=1).pool_.origins
     assert len(origins.names) == 200
     assert np.bincount(origins.photo, minlength=200).min() > 100

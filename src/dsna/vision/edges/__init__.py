@@ -1,11 +1,11 @@
 """Edges in photos: a detector that learns from what people drew, and the scores of BSDS500."""
 
 from ..photos import read_photo, write_map
-from .detector import EdgeDetector, pretrained
+from .detector import EdgeDetector
 from .pool import default_approximation
 from .scoring.evaluation import evaluate, human_consistency
 from .scoring.scores import BoundaryScores
-from .second_level.detector import TwoLevelDetector, load_detector
+from .second_level.detector import TwoLevelDetector, load_detector, pretrained
 
 __all__ = [
     "BoundaryScores",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 _MAX_DEPTH = 64
 _MOST_PASSES = 100
 _WITHIN = 3  # pixels from a place within which the edge that is meant is looked for
-_SHIPPED = Path(__file__).parent / "bsds500.dsna"
 
 
 class EdgeDetector(BaseEstimator):
@@ -344,22 +342,3 @@ class EdgeDetector(BaseEstimator):
     def _say(self, text: str) -> None:
         if self.verbose:
             print(f"dsna edges: {text}", file=sys.stderr, flush=True)
-
-
-def pretrained() -> EdgeDetector:
-    """The detector that ships with the package, trained on the training photos of BSDS500.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dsna.vision.edges import pretrained
-    >>> photo = np.full((64, 64, 3), 40, dtype=np.uint8)
-    >>> photo[:, 32:] = (220, 180, 60)
-    >>> edges = pretrained().detect(photo)
-    >>> int(edges[32].argmax()) in (31, 32)
-    True
-    """
-    from ...io.model_file import load
-
-    shipped: EdgeDetector = load(_SHIPPED)
-    return shipped

@@ -66,7 +66,7 @@ def approximated(detector: EdgeDetector, photo: np.ndarray, truth: np.ndarray, c
     >>> import dsna.vision.edges
     >>> photo, truth = np.zeros((96, 96, 3), dtype=np.uint8), np.eye(96, dtype=bool)
     >>> photo[truth] = 255
-    >>> found = approximated(dsna.vision.edges.pretrained(), photo, truth, np.array([48, 48]))
+    >>> found = approximated(dsna.vision.edges.pretrained(levels=1), photo, truth, np.array([48, 48]))
     >>> found.patch.shape, found.made.shape, int(found.truth.sum())
     ((32, 32, 3), (16, 16), 16)
     """

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +25,9 @@ from .rounds import LARGEST_SCALE, MOST_ROUNDS, SMALLEST_SCALE, first_view
 
 if TYPE_CHECKING:
     from ...datasets.boundaries import BoundarySet
+
+#: Detectors that ship with the package, by the number of their levels.
+_SHIPPED = {1: "bsds500.dsna", 2: "bsds500_two_levels.dsna"}
 
 
 class TwoLevelDetector(BaseEstimator):
@@ -254,3 +258,42 @@ def load_detector(path: str | os.PathLike[str]) -> EdgeDetector | TwoLevelDetect
             f"{os.fspath(path)} holds a {kind}, not an EdgeDetector or TwoLevelDetector: use dsna.load."
         )
     return detector
+
+
+@overload
+def pretrained(levels: Literal[1]) -> EdgeDetector: ...
+
+
+@overload
+def pretrained(levels: Literal[2] = 2) -> TwoLevelDetector: ...
+
+
+def pretrained(levels: int = 2) -> EdgeDetector | TwoLevelDetector:
+    """A detector that ships with the package, trained on the training photos of BSDS500.
+
+    Parameters
+    ----------
+    levels : {1, 2}, default=2
+        2: the better lines.  1: an :class:`EdgeDetector` with DSNA, quicker, for soft maps, other sizes and methods,
+        and to explain edges by training patches.
+
+    Returns
+    -------
+    TwoLevelDetector or EdgeDetector
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dsna.vision.edges import pretrained
+    >>> photo = np.full((64, 64, 3), 40, dtype=np.uint8)
+    >>> photo[:, 32:] = (220, 180, 60)
+    >>> edges = pretrained().detect(photo)
+    >>> int(edges[32].argmax()) in (31, 32)
+    True
+    """
+    from ....io.model_file import load
+
+    if levels not in _SHIPPED:
+        raise DSNAError(f"levels={levels!r}: detectors of 1 and of 2 levels ship with the package.")
+    shipped: EdgeDetector | TwoLevelDetector = load(Path(__file__).parents[1] / _SHIPPED[levels])
+    return shipped
