@@ -79,7 +79,8 @@ def pose() -> list[str]:
 
     def planned(kind: str, protocol: str, methods: tuple[str, ...]) -> Experiment:
         mine = results[(results["protocol"] == protocol) & results["method"].isin(methods)]
-        splits = [Split(protocol, fold, np.empty(0), np.empty(0)) for fold in sorted(mine["fold"].unique())]
+        folds = sorted(mine["fold"].unique()) or ["not run"]
+        splits = [Split(protocol, fold, np.empty(0), np.empty(0)) for fold in folds]
         return Experiment(kind, splits, methods, (*head, protocol))
 
     there = set(results["protocol"])
@@ -90,7 +91,7 @@ def pose() -> list[str]:
         *(planned("gap", gap.name, GAP_METHODS) for gap in GAPS if gap.name in there),
         planned("sweep", "5 folds", SWEEP_METHODS),
     ]
-    return pose_sections([one for one in everything if one.splits or one.kind in ("table", "persons")], results)[0]
+    return pose_sections(everything, results)[0]
 
 
 def edges() -> list[str]:
@@ -128,8 +129,8 @@ def sections(study: str) -> dict[str, list[str]]:
     return found
 
 
-def section(study: str, begins: str) -> str:
-    """The section whose heading begins with these words, one level below those of the page; a lone table has none."""
-    (title,) = [title for title in sections(study) if title.startswith(begins)]
+def section(study: str, words: str) -> str:
+    """The section with these words in its heading, one level below those of the page; a lone table has none."""
+    (title,) = [title for title in sections(study) if words in title]
     parts = sections(study)[title]
     return "\n\n".join(parts if study == "edges" else [f"### {title}", *parts]) + "\n"
