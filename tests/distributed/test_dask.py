@@ -109,3 +109,17 @@ def test_a_cluster_that_goes_away(tmp_path, monkeypatch):
         assert os.listdir(tmp_path) == []
         with pytest.raises(DSNAError, match="The Dask cluster went away"):
             model.predict(X)
+
+
+def test_a_cluster_without_workers(monkeypatch):
+    from dsna.distributed.engines import dask
+
+    monkeypatch.setattr(dask, "WITHOUT_WORKERS", 0.2)
+    monkeypatch.setattr(dask, "_LOOK", 0.1)
+    X, y = classes(100)
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+        pytest.raises(DSNAError, match=r"The Dask cluster went away.*no worker for 0\.2 s"),
+    ):
+        classifier(100).fit(da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50))

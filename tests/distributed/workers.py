@@ -8,10 +8,11 @@ from functools import partial
 
 
 def _dying(function, marker, *arguments):
-    if not os.path.exists(marker):
-        with open(marker, "w", encoding="utf-8"):
-            os._exit(1)
-    return function(*arguments)
+    try:
+        os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return function(*arguments)
+    os._exit(1)
 
 
 def dies_once(function, marker):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +16,8 @@ from ..blocks import Roles
 from ..tables import Opened, column_name, target_name
 from .local import joined, with_opened
 
+WITHOUT_WORKERS = 300.0  # seconds that a cluster may have no worker
+_LOOK = 10.0  # seconds between two looks
 _ROLE = "dsna {}"  # columns that are added to a frame
 
 
@@ -43,8 +46,26 @@ class DaskEngine:
 
     def gather(self, handles: Iterable[Any]) -> list[Any]:
         """Results of futures."""
+        futures = list(handles)
         with cluster_errors(self.client):
-            return list(self.client.gather(list(handles)))
+            self._wait(futures)
+            return list(self.client.gather(futures))
+
+    def _wait(self, futures: list[Any]) -> None:
+        """Wait for futures, however long workers take; without any worker, only as long as one may take to start."""
+        wait: Any = import_extra("distributed", "dask").wait
+        alone_since: float | None = None
+        while futures:
+            try:
+                wait(futures, timeout=_LOOK)
+                return
+            except TimeoutError:
+                if self.client.scheduler_info()["workers"]:
+                    alone_since = None
+                    continue
+            alone_since = time.monotonic() if alone_since is None else alone_since
+            if time.monotonic() - alone_since > WITHOUT_WORKERS:
+                raise TimeoutError(f"it has had no worker for {WITHOUT_WORKERS} s")
 
     def broadcast(self, value: Any) -> Any:
         """A future of a value that workers take from each other."""
