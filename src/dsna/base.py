@@ -296,9 +296,9 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         array of shape (n,), bool
         """
-        known = self._index.placed(rows)
-        placed = self._index.place(np.asarray(X, dtype=np.float64))[1]
-        return np.all(np.abs(placed - known) <= _ROUNDING * np.abs(known).max(axis=0, initial=0.0), axis=1)
+        known, placed = self._index.placed(rows), self._index.place(np.asarray(X, dtype=np.float64))[1]
+        slack = _ROUNDING * np.abs(known).max(axis=0, initial=0.0)
+        return np.asarray(np.all(np.abs(placed - known) <= slack, axis=1))
 
     def explain(self, X: Any, train: Any = None, id: Any = None) -> Explanation:
         """Which training rows made each prediction, and how.
