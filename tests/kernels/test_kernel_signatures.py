@@ -64,6 +64,7 @@ with tempfile.TemporaryDirectory() as folder:
 from dsna.vision.datasets import load_bsds500
 from dsna.vision.edges import EdgeDetector, TwoLevelDetector, load_detector
 from tests.vision.boundary_folders import scene, write_bsds
+from tests.vision.edges.second_level.networks import some_network
 
 with tempfile.TemporaryDirectory() as folder:
     write_bsds(Path(folder), "train", 4)
@@ -83,6 +84,7 @@ with tempfile.TemporaryDirectory() as folder:
             one.detect(given, method=method, scales=(0.5, 1.0))
     few = EdgeDetector(n_estimators=2, n_patches=150, n_pool=0)
     two = TwoLevelDetector(few, n_estimators=2, random_state=0).fit(photos)
+    two.network_ = some_network(16)
     two.save(Path(folder) / "two.dsna")
     joblib.dump(two, Path(folder) / "two.joblib")
     for one in (two, load_detector(Path(folder) / "two.dsna"), joblib.load(Path(folder) / "two.joblib", mmap_mode="r")):
@@ -108,5 +110,5 @@ def test_each_kernel_has_one_signature():
     used = {name: signatures for name, signatures in found.items() if signatures}
     assert {"grow_tree", "route", "gather", "approximate", "meet", "best_of_shards"} <= set(used)
     assert {"cut_masks", "look_up", "look_up_bins", "outlines", "grow_structured"} <= set(used)
-    assert {"route_patches", "cast_votes", "bend_axes", "describe_ring", "add_trees"} <= set(used)
+    assert {"route_patches", "cast_votes", "bend_axes", "describe_ring", "add_trees", "add_convolution"} <= set(used)
     assert {name: s for name, s in used.items() if len(s) > 1} == {}

@@ -14,7 +14,7 @@ pytest.importorskip("PIL")
 pytest.importorskip("skimage")
 
 from dsna import Approximation
-from dsna.studies.edges import second_level
+from dsna.studies.edges import second_level, study
 from dsna.studies.edges.collections import find_collections
 from dsna.studies.edges.comparison import compare
 from dsna.studies.edges.methods import METHODS, QUICK_METHODS, detector_of
@@ -26,6 +26,7 @@ from dsna.vision.edges import BoundaryScores, EdgeDetector, load_detector
 from dsna.vision.photos import read_photo
 from tests.cli.commands import invoke
 from tests.vision.boundary_folders import write_bsds, write_gupta
+from tests.vision.edges.second_level.networks import some_network
 
 FIGURES = ("pr.png", "power_law.png", "pictures.png", "rare.png", "neighbours.png")
 
@@ -175,6 +176,14 @@ def test_second_levels_share_forests_and_maps_and_resume(data, tmp_path, monkeyp
     assert ask_bsds(data, tmp_path, methods, "--levels", 2).exit_code == 0
     assert filed.read_bytes() == good
     assert len(pd.read_csv(tmp_path / "results.csv")) == 4
+
+    # A network beside the rescorers of the same method.
+    monkeypatch.setattr(study, "check_trainable", lambda rescorer, network: None)
+    monkeypatch.setattr(second_level, "learn_network", lambda *arguments: some_network(16))
+    assert ask_bsds(data, tmp_path, "SE@2+boosted,SE@2+boosted+net").exit_code == 0
+    assert "SE@2+boosted+net against SE@2+boosted |" in (tmp_path / "edges.md").read_text(encoding="utf-8")
+    (with_network,) = tmp_path.glob("maps/BSDS500-BSDS500-val/SE@2+boosted+net-*/000.png")
+    assert with_network.read_bytes() != good
 
 
 def test_a_photo_that_fails_is_named_and_tried_again(data, copied, tmp_path, monkeypatch):

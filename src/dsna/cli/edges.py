@@ -206,6 +206,9 @@ def train(
     levels: Annotated[
         int, typer.Option(min=1, max=2, help="2: what the first level finds is scored anew, in the frame of each edge.")
     ] = 1,
+    network: Annotated[
+        bool, flag("--network", "With --levels 2: a small network is asked, too. Torch trains it: dsna[network].")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed gives the same detector.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Trees grown at a time.")] = 1,
 ) -> None:
@@ -221,8 +224,12 @@ def train(
 
     - `dsna edges train --data BSDS500 -o two.dsna --levels 2 --jobs 2` : takes several times as long
 
+    - `dsna edges train --data BSDS500 -o three.dsna --levels 2 --network` : a small network beside it
+
     - `dsna edges train --data photos --truth drawings -o mine.dsna` : your own
     """
+    if network and levels == 1:
+        raise typer.BadParameter("--network is part of a second level: add --levels 2.")
     with exit_on_user_error("edges train", _TRAIN_REMEDY, "Nothing was saved."):
         from ..vision.edges.batch import train_detector
 
@@ -236,7 +243,8 @@ def train(
             "n_jobs": jobs,
             "verbose": True,
         }
-        code = train_detector(data, truth, output, parameters, levels, say=say)
+        second = {"network": network} if levels == 2 else None
+        code = train_detector(data, truth, output, parameters, second, say=say)
     raise typer.Exit(code)
 
 

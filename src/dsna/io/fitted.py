@@ -146,6 +146,8 @@ def _detector(model: Any) -> None:
 def _two_level_detector(model: Any) -> None:
     matching = model.rounds_.with_pool == (model.pool_ is not None)
     require(matching, "rounds_ has learned from a first level with other maps than this one")
+    network, n_maps = getattr(model, "network_", None), len(model.rounds_.scales) * (1 + model.rounds_.with_pool)
+    require(network is None or network.n_maps == n_maps, "network_ has learned from other maps than rounds_")
 
 
 _ONE = 1.0 + 1e-9
@@ -258,5 +260,7 @@ ATTRIBUTES = {
         _encoder,
     ),
     "EdgeDetector": Attributes(_DETECTOR, {}, _detector),
-    "TwoLevelDetector": Attributes({**_DETECTOR, "rounds_": Part("Rounds")}, {}, _two_level_detector),
+    "TwoLevelDetector": Attributes(
+        {**_DETECTOR, "rounds_": Part("Rounds")}, {"network_": Part("Network", none=True)}, _two_level_detector
+    ),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...vision.edges import EdgeDetector, TwoLevelDetector
@@ -26,19 +26,22 @@ class Method:
         Sizes at which photos are looked at; empty: those asked for.
     rescorer : {"", "boosted", "forest", "linear"}, default=""
         Of the second level; empty: there is none.
+    network : bool, default=False
+        Whether a small network is asked beside the rescorer.
 
     Examples
     --------
     >>> METHODS["CS-SE+AH"]
-    Method(forest='CS-SE', answer='hull', scales='', rescorer='')
+    Method(forest='CS-SE', answer='hull', scales='', rescorer='', network=False)
     >>> METHODS["SE+DSNA@2+linear"]
-    Method(forest='SE-pool', answer='dsna', scales='two', rescorer='linear')
+    Method(forest='SE-pool', answer='dsna', scales='two', rescorer='linear', network=False)
     """
 
     forest: str
     answer: str
     scales: str = ""
     rescorer: str = ""
+    network: bool = False
 
 
 #: The paper's methods; one fit answers those of the same forest.
@@ -62,7 +65,14 @@ SECOND_LEVEL: dict[str, Method] = {
     }.items()
     for rescorer in ("", "linear", "forest", "boosted")
 }
-METHODS = FIRST_LEVEL | SECOND_LEVEL
+#: Second levels with a network beside the rescorer, run where they are named.
+NETWORK = "+net"
+WITH_NETWORK = {
+    f"{name}{NETWORK}": replace(method, network=True)
+    for name, method in SECOND_LEVEL.items()
+    if method.rescorer == "boosted"
+}
+METHODS = FIRST_LEVEL | SECOND_LEVEL | WITH_NETWORK
 #: What is run where no method is named, by levels.
 BY_LEVELS = {1: tuple(FIRST_LEVEL), 2: (PLAIN, "SE+DSNA", "CS-SE", FULL, *SECOND_LEVEL)}
 QUICK_METHODS = (PLAIN, "CS-SE", FULL)
@@ -125,8 +135,9 @@ def level_of(method: str, quick: bool = False) -> TwoLevelDetector | None:
     >>> level_of("SE@2"), level_of("SE@2+linear").rescorer
     (None, 'linear')
     """
-    rescorer = METHODS[method].rescorer
-    return TwoLevelDetector(rescorer=rescorer, **(_QUICK_LEVEL if quick else {})) if rescorer else None
+    rescorer, network = METHODS[method].rescorer, METHODS[method].network
+    few = _QUICK_LEVEL if quick else {}
+    return TwoLevelDetector(rescorer=rescorer, network=network, **few) if rescorer else None
 
 
 def selected(asked: Sequence[str], quick: bool = False, levels: int = 1) -> tuple[str, ...]:

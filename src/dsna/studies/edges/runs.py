@@ -9,11 +9,13 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
+from sklearn.base import clone
+
 from ...vision.edges import EdgeDetector, TwoLevelDetector
 from ...vision.edges.pool import Voting
 from ..results_file import Layout
 from .collections import Collection
-from .methods import CROSS_METHODS, METHODS, detector_of, level_of
+from .methods import CROSS_METHODS, METHODS, NETWORK, detector_of, level_of
 
 #: Scores of the runs.
 LAYOUT = Layout(
@@ -73,7 +75,12 @@ class Run:
         """Stands for all settings but the seed, and for the photos."""
         asked = {name: value for name, value in self._parameters.items() if self.answer != "se" or name not in _UNUSED}
         told = [self._learned, asked, self.answer, self.scales, self.test.max_distance, self.test.test.names]
-        return _checksum(told if self.level is None else [*told, _parameters(self.level)])
+        if self.level is None:
+            return _checksum(told)
+        second = _parameters(self.level)
+        if not second["network"]:  # the name is then as it was before there were any
+            del second["network"]
+        return _checksum([*told, second])
 
     @property
     def name(self) -> str:
@@ -101,6 +108,12 @@ class Run:
         """What its scores are stored under, in the order of the layout."""
         test = f"{self.test.name} {self.test.split}"
         return self.train.name, test, self.scales, self.settings, self.seed, self.method
+
+    @property
+    def without_network(self) -> Run:
+        """The same without a network; it has the same rescorers."""
+        level = None if self.level is None else clone(self.level).set_params(network=False)
+        return replace(self, method=self.method.removesuffix(NETWORK), level=level)
 
     def of_seed(self, seed: int) -> Run:
         """The same with another seed."""

@@ -16,6 +16,7 @@ from ..._utils.atomic import make_folder, write_atomically
 from ...io.model_file import ModelFileError
 from ...vision.edges import EdgeDetector, TwoLevelDetector, load_detector
 from ...vision.edges.second_level.cross_fitting import Lessons, dealt, learn_rounds, level_without
+from ...vision.edges.second_level.network.training import learn_network
 from ...vision.edges.second_level.planes import View
 from ...vision.edges.second_level.rounds import first_view
 from ..running import Row
@@ -76,9 +77,11 @@ class SecondLevels:
                 for _ in Parallel(self.jobs, prefer="threads", return_as="generator_unordered")(work):
                     yield {"run": run}
         views = [self._seen(run, "train", row)[0] for row in range(len(photos))]
-        rounds = learn_rounds(photos, views, lessons, lambda text: None, self.jobs)
         both, level = clone(run.level).set_params(first_level=run.detector), first()
-        both.forest_, both.pool_, both.rounds_ = level.forest_, level.pool_ if run.answer == "dsna" else None, rounds
+        both.forest_, both.pool_ = level.forest_, level.pool_ if run.answer == "dsna" else None
+        alike = self._kept(run.without_network)
+        both.rounds_ = learn_rounds(photos, views, lessons, _quiet, self.jobs) if alike is None else alike.rounds_
+        both.network_ = learn_network(photos, views, lessons, _quiet, self.jobs) if both.network else None
         both.save(self.folder / "models" / run.two_levels)
 
     def lines(self, run: Run, first: Callable[[], EdgeDetector]) -> Callable[[int], tuple[np.ndarray, float]]:
@@ -98,14 +101,14 @@ class SecondLevels:
         both = self._kept(run)
         if both is None:
             raise RuntimeError(f"{run.two_levels} is not there or damaged")
-        rounds = both.rounds_
+        rounds, network = both.rounds_, getattr(both, "network_", None)
 
         def draw(row: int) -> tuple[np.ndarray, float]:
             if _read(self._view(run, "test", row)) is None:
                 self._look(run, "test", row, first())
             view, before = self._seen(run, "test", row)
             start = time.perf_counter()
-            return rounds.lines(view), time.perf_counter() - start + before
+            return rounds.lines(view, network=network), time.perf_counter() - start + before
 
         return draw
 
@@ -160,6 +163,10 @@ class SecondLevels:
         photos = run.train.train if part == "train" else run.test.test
         leaves_only = run.answer == "se" and run.detector.n_pool > 0
         return View(photos.image(row), tuple(maps[::2] if leaves_only else maps)), seconds
+
+
+def _quiet(text: str) -> None:
+    """Say nothing: the study shows its own progress."""
 
 
 def _photos(run: Run, part: str) -> list[str]:

@@ -109,8 +109,9 @@ class EdgesStudy(Study):
         collections = find_collections(options.data, options.split, options.quick)
         plan = partial(planned, collections, patches=options.patches, scales=options.scales, quick=options.quick)
         self.runs = {run.key: run for run in plan(methods=methods, seeds=options.all_seeds)}
-        for rescorer in {run.level.rescorer for run in self.runs.values() if run.level is not None}:
-            check_trainable(rescorer)  # before hours of work, not after
+        levels = [run.level for run in self.runs.values() if run.level is not None]
+        for rescorer, network in {(level.rescorer, level.network) for level in levels}:
+            check_trainable(rescorer, network)  # before hours of work, not after
         self.shown = plan(methods=METHODS, seeds=options.all_seeds[:1])
         self.store = Store(options.out, options.jobs)
 

@@ -164,7 +164,7 @@ def train_detector(
     truth: Path | None,
     out: Path,
     parameters: Mapping[str, Any],
-    levels: int = 1,
+    second: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = print,
 ) -> int:
     """Train a detector and save it.
@@ -179,8 +179,8 @@ def train_detector(
         File for the model.
     parameters : mapping
         Parameters of :class:`dsna.vision.edges.EdgeDetector`.
-    levels : {1, 2}, default=1
-        2: it becomes the first level of a :class:`dsna.vision.edges.TwoLevelDetector`.
+    second : mapping or None, default=None
+        Parameters of a :class:`dsna.vision.edges.TwoLevelDetector` whose first level it becomes; None: there is none.
     say : callable, default=print
 
     Returns
@@ -203,11 +203,11 @@ def train_detector(
     start = time.monotonic()
     with _explained():
         detector = EdgeDetector(**parameters)
-        if levels == 1:
+        if second is None:
             detector.fit(photos).save(out)
         else:
             shared = {name: parameters[name] for name in ("random_state", "n_jobs", "verbose") if name in parameters}
-            TwoLevelDetector(detector, **shared).fit(photos).save(out)
+            TwoLevelDetector(detector, **shared, **second).fit(photos).save(out)
     say(
         f"Model: {out} ({out.stat().st_size / 1e6:.1f} MB), trained on {len(photos)} photos in "
         f"{time.monotonic() - start:.0f} s"

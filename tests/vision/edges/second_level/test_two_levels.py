@@ -1,6 +1,7 @@
 """TwoLevelDetector on photos of a few shapes: what it finds, that it is honest, and that files hold all of it."""
 
 import pickle
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -22,9 +23,11 @@ from dsna.vision.edges import EdgeDetector, TwoLevelDetector, forest, load_detec
 from dsna.vision.edges.second_level import cross_fitting
 from dsna.vision.edges.second_level.candidates import Candidates
 from dsna.vision.edges.second_level.cross_fitting import Lessons, honest_views, learn_rounds, shares_drawn
+from dsna.vision.edges.second_level.network import training
 from dsna.vision.edges.second_level.rounds import Rounds
 from tests.vision.boundary_folders import shapes, write_mat, write_photo, write_shapes
 from tests.vision.edges.quick import ask, expect_exit
+from tests.vision.edges.second_level.networks import some_network
 
 FIRST = {"n_estimators": 2, "n_patches": 200, "n_pool": 200}
 PHOTO = shapes(100)[0]
@@ -242,6 +245,38 @@ def test_parts_that_do_not_belong_together_are_refused(detector, tmp_path):
         other.save(tmp_path / "never.dsna")
 
 
+def test_a_network_is_another_opinion(detector, tmp_path):
+    first = detector.first_level_
+    view = cross_fitting.first_view(PHOTO, detector.rounds_.scales, first.forest_, first.pool_, first.voting("dsna"))
+    candidates = cross_fitting.find_candidates(view.edges)
+    network = some_network(18)
+    both = clone(detector).set_params(network=True)
+    both.forest_, both.pool_, both.rounds_, both.network_ = detector.forest_, detector.pool_, detector.rounds_, network
+    expected = (2 * detector.detect(PHOTO) + candidates.on_map(network(view, candidates), view.edges.shape)) / 3
+    np.testing.assert_allclose(both.detect(PHOTO), expected, atol=1e-6)
+    both.save(tmp_path / "network.dsna")
+    again = load_detector(tmp_path / "network.dsna")
+    assert again.network
+    np.testing.assert_array_equal(again.detect(PHOTO), both.detect(PHOTO))
+    both.network_ = some_network(16)
+    with pytest.raises(ValueError, match="network_ has learned from other maps"):
+        both.save(tmp_path / "never.dsna")
+
+
+def test_a_network_learns_with_torch(photos, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.setattr(training, "EPOCHS", (1, 1))
+    two = TwoLevelDetector(EdgeDetector(**FIRST), "linear", network=True, n_candidates=60, random_state=0).fit(photos)
+    assert two.network_.n_maps == 4
+    assert two.detect(PHOTO).max() > 0
+
+
+def test_a_network_without_torch(photos, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=r"pip install dsna\[network\]"):
+        TwoLevelDetector(network=True).fit(photos)
+
+
 def test_mistakes(photos, detector):
     with pytest.raises(NotFittedError):
         TwoLevelDetector().detect(PHOTO)
@@ -268,6 +303,7 @@ def test_commands(root, tmp_path):
     model, photo = tmp_path / "two.dsna", tmp_path / "photo.png"
     write_photo(photo, PHOTO)
     few = ("--trees", 2, "--patches", 200, "--pool", 0)
+    assert "--levels 2" in expect_exit(ask("train", "--data", root, "-o", model, "--network", *few), 2)
     said = expect_exit(ask("train", "--data", root, "-o", model, "--levels", 2, *few), 0)
     assert "round 2 of 2" in said
     detector = load_detector(model)

@@ -105,12 +105,12 @@ def _own_columns(view: View, candidates: Candidates) -> np.ndarray:
     """Numbers for which the whole photo is looked at: how strong edges are in it, and how long contours."""
     y, x = candidates.places.T
     own = np.empty((len(candidates), _n_own(view.lines is not None)), dtype=np.float32)
-    here, mean = view.edges[y, x], _strength(view.edges)[0]
+    here, mean = view.edges[y, x], mean_and_rms(view.edges)[0]
     own[:, 0] = candidates.strength
-    own[:, 1:3] = _strength(view.edges)
+    own[:, 1:3] = mean_and_rms(view.edges)
     own[:, 3] = here / (here + mean)
     if view.lines is not None:
-        own[:, 4:6] = _strength(view.lines)
+        own[:, 4:6] = mean_and_rms(view.lines)
         own[:, 6] = view.lines[y, x]  # as it is: the planes hold it smoothed
         thin = candidates.on_map(candidates.strength, view.edges.shape)
         for first, lines in ((7, thin), (7 + len(LEVELS), view.lines)):
@@ -122,7 +122,7 @@ def _n_own(with_lines: bool) -> int:
     return 4 + (3 + 2 * len(LEVELS)) * with_lines
 
 
-def _strength(edges: np.ndarray) -> tuple[np.float32, np.float32]:
+def mean_and_rms(edges: np.ndarray) -> tuple[np.float32, np.float32]:
     """Mean, not quite 0, and root mean square of a map."""
     square = np.einsum("ij,ij->", edges, edges, dtype=np.float64) / edges.size
     return np.float32(max(edges.mean(dtype=np.float64), _LEAST_MEAN)), np.float32(np.sqrt(square))

@@ -20,6 +20,7 @@ from ...._utils.parameters import JOBS, at_least, check_nested, is_number
 from ...photos import as_photo
 from ..detector import EdgeDetector
 from .cross_fitting import Lessons, dealt, honest_views, learn_rounds
+from .network.training import learn_network
 from .rescorers import RESCORERS, check_trainable
 from .rounds import LARGEST_SCALE, MOST_ROUNDS, SMALLEST_SCALE, first_view
 
@@ -35,7 +36,8 @@ class TwoLevelDetector(BaseEstimator):
 
     The maps of the first level, at several sizes, are averaged and thinned.  What stays are candidates.  Each is
     described in the frame of its own edge, along and across, by maps, gradients, texture and colours up to 32 pixels
-    away, and a rescorer says how many people would draw it.  A second round also sees the lines of the first.
+    away, and a rescorer says how many people would draw it.  A second round also sees the lines of the first.  A small
+    network may be asked as well.
 
     Parameters
     ----------
@@ -44,10 +46,13 @@ class TwoLevelDetector(BaseEstimator):
     rescorer : {"boosted", "forest", "linear"}, default="boosted"
         Boosted trees, which LightGBM trains (``pip install dsna[train]``); a
         :class:`dsna.CostSensitiveForestRegressor`, on at most 30,000 candidates; or logistic regression, the floor.
+    network : bool, default=False
+        Whether a small convolutional network learns from the same candidates, too; it counts as much as a round.
+        Torch trains it (``pip install dsna[network]``), on one thread; detecting needs no torch.
     scales : sequence of float, default=(1.0, 0.5)
         Sizes at which the first level looks at photos.
     n_rounds : int, default=2
-        The map is the mean of all rounds.
+        The map is the mean of all rounds, and of the network where there is one.
     n_blocks : int, default=2
         Blocks of photos: rescorers learn from maps by first levels that know no photo of the same block.  Training
         takes one first level and one rescorer a round for each block; detection averages the rescorers.
@@ -68,6 +73,8 @@ class TwoLevelDetector(BaseEstimator):
         Of the first level.
     rounds_ : Rounds
         The second level.
+    network_ : Network or None
+        The network, if there is one.
 
     Examples
     --------
@@ -94,6 +101,7 @@ class TwoLevelDetector(BaseEstimator):
     _parameter_constraints: dict[str, Any] = {
         "first_level": [EdgeDetector, None],
         "rescorer": [StrOptions(set(RESCORERS))],
+        "network": ["boolean"],
         "scales": ["array-like"],
         "n_rounds": [at_least(1, MOST_ROUNDS)],
         "n_blocks": [at_least(2)],
@@ -109,6 +117,7 @@ class TwoLevelDetector(BaseEstimator):
         first_level: EdgeDetector | None = None,
         rescorer: str = "boosted",
         *,
+        network: bool = False,
         scales: Sequence[float] = (1.0, 0.5),
         n_rounds: int = 2,
         n_blocks: int = 2,
@@ -120,6 +129,7 @@ class TwoLevelDetector(BaseEstimator):
     ) -> None:
         self.first_level = first_level
         self.rescorer = rescorer
+        self.network = network
         self.scales = scales
         self.n_rounds = n_rounds
         self.n_blocks = n_blocks
@@ -147,17 +157,19 @@ class TwoLevelDetector(BaseEstimator):
         if not hasattr(photos, "segmentations"):
             raise TypeError(f"fit takes photos with boundaries, as EdgeDetector.fit, not a {type(photos).__name__}.")
         dealt(len(photos), self.n_blocks)
-        check_trainable(self.rescorer)
+        check_trainable(self.rescorer, self.network)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
         lessons = self.lessons(int(seeds[0]))
         template = self._first().set_params(n_jobs=self.n_jobs, verbose=self.verbose)
         views = honest_views(photos, template, lessons, self._say)
         rounds = learn_rounds(photos, views, lessons, self._say, self.n_jobs)
+        network = learn_network(photos, views, lessons, self._say, self.n_jobs) if self.network else None
         self._say("first level of all photos")
         first = clone(template).set_params(random_state=int(seeds[1])).fit(photos)
         self.forest_ = first.forest_
         self.pool_ = first.pool_
         self.rounds_ = rounds
+        self.network_ = network
         return self
 
     def detect(self, photo: ArrayLike) -> np.ndarray:
@@ -178,7 +190,7 @@ class TwoLevelDetector(BaseEstimator):
         first, rounds = self.first_level_, self.rounds_
         colours, voting = as_photo(photo), first.voting("dsna")
         view = first_view(colours, rounds.scales, first.forest_, first.pool_, voting, self.n_jobs)
-        return rounds.lines(view, self.n_jobs)
+        return rounds.lines(view, self.n_jobs, getattr(self, "network_", None))  # files may have been written without
 
     def lessons(self, seed: int) -> Lessons:
         """How the rescorers learn, by the parameters."""

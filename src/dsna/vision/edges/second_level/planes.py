@@ -47,9 +47,9 @@ class View:
         """The same in the next round."""
         return replace(self, lines=lines)
 
-    def part(self, top: int, left: int, side: int) -> tuple[tuple[slice, slice], View]:
+    def part(self, top: int, left: int, side: int, margin: int = MARGIN) -> tuple[tuple[slice, slice], View]:
         """The pixels of a tile that begins at even places, cut out with a margin; and where they lie."""
-        window = (slice(max(0, top - MARGIN), top + side + MARGIN), slice(max(0, left - MARGIN), left + side + MARGIN))
+        window = (slice(max(0, top - margin), top + side + margin), slice(max(0, left - margin), left + side + margin))
         lines = None if self.lines is None else self.lines[window]
         return window, View(self.photo[window], tuple(one[window] for one in self.maps), lines)
 
@@ -73,7 +73,7 @@ class Planes(NamedTuple):
 
     def halved(self) -> Planes:
         """The same at half the resolution; borders of odd length are repeated."""
-        return self._replace(stack=halved(_even(self.stack)))
+        return self._replace(stack=halved(even(self.stack)))
 
     def smoothed(self, radius: int) -> np.ndarray:
         """All planes smoothed, (h, w, n_planes), as kernels take them."""
@@ -122,7 +122,7 @@ def planes_of(view: View, axes: np.ndarray) -> Planes:
     colours = luv(view.photo)
     soft = smooth(colours, _TEXTURE_OVER)
     texture = np.sqrt(np.maximum(smooth((colours[0] - soft[0]) ** 2, _TEXTURE_OVER), np.float32(0)))
-    coarse = gradient_magnitude(halved(_even(colours))).repeat(2, axis=0).repeat(2, axis=1)[:height, :width]
+    coarse = gradient_magnitude(halved(even(colours))).repeat(2, axis=0).repeat(2, axis=1)[:height, :width]
     scalars = [*view.maps, as_share(view.edges), gradient_magnitude(colours), coarse, texture]
     directed = [view.edges]
     if view.lines is not None:
@@ -134,7 +134,7 @@ def planes_of(view: View, axes: np.ndarray) -> Planes:
     return Planes(stack, len(scalars), len(directed))
 
 
-def _even(maps: np.ndarray) -> np.ndarray:
+def even(maps: np.ndarray) -> np.ndarray:
     """Maps whose last row or column is repeated where there is an odd number."""
     height, width = maps.shape[-2:]
     return np.pad(maps, [(0, 0), (0, height % 2), (0, width % 2)], mode="edge")

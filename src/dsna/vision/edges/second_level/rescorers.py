@@ -145,8 +145,8 @@ class LinearScore(Checked):
 Rescorer = BoostedTrees | ForestScore | LinearScore
 
 
-def check_trainable(rescorer: str) -> None:
-    """Raise an ImportError that names the remedy where the library that trains a rescorer is missing.
+def check_trainable(rescorer: str, network: bool = False) -> None:
+    """Raise an ImportError that names the remedy where a library that trains a rescorer or network is missing.
 
     Examples
     --------
@@ -154,6 +154,8 @@ def check_trainable(rescorer: str) -> None:
     """
     if rescorer == "boosted":
         import_extra("lightgbm", "train")
+    if network:
+        import_extra("torch", "network")
 
 
 def fit_boosted(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> BoostedTrees:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from .candidates import find_candidates
 from .description import describe, n_columns
 from .planes import View
 from .rescorers import Rescorer
+
+if TYPE_CHECKING:
+    from .network.network import Network
 
 MOST_ROUNDS = 8
 SMALLEST_SCALE, LARGEST_SCALE = 0.1, 4.0
@@ -67,7 +70,7 @@ class Rounds(Checked):
         """Whether the first level's maps come from its leaves and from its pool, or from its leaves alone."""
         return bool(self.rescorers[0].n_columns == n_columns(2 * len(self.scales), False))
 
-    def lines(self, view: View, n_jobs: int | None = None) -> np.ndarray:
+    def lines(self, view: View, n_jobs: int | None = None, network: Network | None = None) -> np.ndarray:
         """Thin map of a photo: the mean of all rounds.
 
         Parameters
@@ -75,18 +78,20 @@ class Rounds(Checked):
         view : View
             Of the first level alone.
         n_jobs : int or None
+        network : Network or None
+            Another opinion, which counts as much as a round.
 
         Returns
         -------
         array of shape (H, W), float32
         """
         candidates = find_candidates(view.edges)
-        total = np.zeros(len(candidates))
+        opinions = [] if network is None else [network(view, candidates)]
+        after = view
         for asked in self.by_round():
-            found = describe(view, candidates, Jury(asked), n_jobs)
-            total += found / int(self.n_rounds)
-            view = view.after(candidates.on_map(found, view.edges.shape))
-        return candidates.on_map(total, view.edges.shape)
+            opinions.append(describe(after, candidates, Jury(asked), n_jobs))
+            after = view.after(candidates.on_map(opinions[-1], view.edges.shape))
+        return candidates.on_map(np.mean(opinions, axis=0), view.edges.shape)
 
 
 @dataclass(frozen=True)
