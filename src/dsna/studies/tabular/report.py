@@ -14,9 +14,9 @@ from ..pages import markdown, png, write_atomically
 from .critical_difference import plot_critical_difference
 from .methods import DEFAULT, OURS
 from .peers import PEERS
-from .scores import COVERAGE, DIRECTIONS, MAIN
+from .scores import COVERAGE, DIRECTIONS
 from .statistics import LEVEL, ROPE, TIE
-from .summary import ENOUGH, ENOUGH_RARE, Comparison, beside, gains, losses, mean_ranks, pairs, rivals, summary
+from .summary import ENOUGH, ENOUGH_RARE, Comparison, beside, gains, losses, mean_ranks, pairs, ranked, rivals, summary
 
 PAGE = "benchmark.md"
 NOTES = "notes.md"
@@ -232,12 +232,12 @@ def _picture(compared: Comparison) -> bytes:
     """Critical-difference plots of our default and its peers by all main scores, one below the other, as PNG."""
     from matplotlib.figure import Figure
 
-    metrics = [metric for metric in MAIN[compared.task] if metric in compared.means]
+    metrics = ranked(compared)
     figure = Figure(figsize=(9, (1.6 + 0.17 * len(compared.methods)) * len(metrics)), layout="constrained")
     panels = figure.subplots(len(metrics), 1, squeeze=False)[:, 0]
     for ax, metric in zip(panels, metrics, strict=True):
         found = mean_ranks(compared, metric)
-        ranked = found[[name for name in found.index if name in {*rivals(compared, metric).values(), DEFAULT}]]
-        plot_critical_difference(ranked, len(compared.datasets), ax, bold=[DEFAULT])
+        shown = found[[name for name in found.index if name in {*rivals(compared, metric).values(), DEFAULT}]]
+        plot_critical_difference(shown, len(compared.datasets), ax, bold=[DEFAULT])
         ax.set_title(f"mean rank by {metric.replace('_', ' ')}", fontsize=10)
     return png(figure)

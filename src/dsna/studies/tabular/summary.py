@@ -163,6 +163,21 @@ def _fit_of(name: str) -> str:
     return next((name.removesuffix(decision) for decision in _DECISIONS if name.endswith(decision)), name)
 
 
+def ranked(compared: Comparison) -> list[str]:
+    """Main scores that at least two methods have, so that there is something to rank.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> index = pd.MultiIndex.from_product([["a"], ["RF", "CS-RF"]], names=["dataset", "method"])
+    >>> frame = pd.DataFrame({"mae": [0.2, 0.3], "sera": [None, 0.4]}, index=index)
+    >>> ranked(Comparison("regression", frame, (), ()))
+    ['mae']
+    """
+    main = [metric for metric in MAIN[compared.task] if metric in compared.means]
+    return [metric for metric in main if compared.table(metric).shape[1] > 1]
+
+
 def mean_ranks(compared: Comparison, metric: str) -> pd.Series:
     """Mean rank of each method over data sets: of peers beside our default, of each of ours beside the peers alone.
 
@@ -207,9 +222,8 @@ def summary(compared: Comparison) -> pd.DataFrame:
     """
     groups = compared.means.groupby("method", sort=False)
     lines = groups.mean().drop(columns="seconds").dropna(axis=1, how="all")
-    for metric in MAIN[compared.task]:
-        if metric in lines:
-            lines[f"rank {metric}"] = mean_ranks(compared, metric)
+    for metric in ranked(compared):
+        lines[f"rank {metric}"] = mean_ranks(compared, metric)
     return lines.assign(seconds=groups["seconds"].sum())
 
 
