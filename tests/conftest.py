@@ -1,6 +1,7 @@
 """Property tests draw the same examples in every run of `make test`, and new ones in `make slow`."""
 
 import os
+import secrets
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -14,6 +15,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.property)
+
+
+@pytest.fixture(scope="session")
+def ray_token():
+    """Without it nobody else may use the clusters of the tests; Ray reads it once in a process."""
+    return secrets.token_hex(32)
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ TRIALS = {
     "serve": "import dsna.serve.application",
     "bench": "import catboost, imblearn, lightgbm, xgboost",
     "train": "import lightgbm",
-    "vision": "from dsna.vision.edges import pretrained; pretrained(1); pretrained(2)",
+    "vision": "from dsna.vision.edges import pretrained; pretrained()",
     "dask": "import dask.distributed",
     "ray": "import ray",
 }
@@ -79,8 +79,7 @@ def check_contents(wheel: Path, source: Path) -> None:
             name = licence.relative_to(ROOT).as_posix()
             assert any(one.endswith(f"licenses/{name}") for one in names), f"{name} is not in the wheel"
             assert any(one.endswith(f"/{name}") for one in inside), f"{name} is not in the source"
-    for model in ("bsds500", "bsds500_two_levels"):
-        assert any(one.endswith(f"vision/edges/{model}.dsna") for one in names), f"{model}.dsna is not in the wheel"
+    assert any(one.endswith("vision/edges/bsds500.dsna") for one in names), "the shipped model is not in the wheel"
     assert any(one.endswith("dsna/py.typed") for one in names), "py.typed is not in the wheel"
     stray = [one for one in [*names, *inside] if "__pycache__" in one or "_build/" in one or "/.venv" in one]
     assert not stray, f"lying about: {stray[:3]}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 
 import pytest
@@ -17,13 +16,13 @@ pytestmark = pytest.mark.skipif(" " in sys.executable, reason="ray starts no wor
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def cluster(ray_token):
     """A local ray of two processors, registered with joblib; shut down afterwards."""
     from ray.util.joblib import register_ray
 
     with pytest.MonkeyPatch.context() as patch:
         # A token for this cluster only; ray would else write one into the home folder, which need not be writable.
-        patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        patch.setenv("RAY_AUTH_TOKEN", ray_token)
         ray.init(
             num_cpus=2,
             include_dashboard=False,

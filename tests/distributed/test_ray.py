@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 
 import numpy as np
@@ -21,9 +20,9 @@ pytestmark = pytest.mark.skipif(" " in sys.executable, reason="ray starts no wor
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def cluster(ray_token):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        patch.setenv("RAY_AUTH_TOKEN", ray_token)
         patch.setenv("RAY_worker_niceness", "0")  # else workers wait for whatever else the machine does
         ray.init(
             num_cpus=2,

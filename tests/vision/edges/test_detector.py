@@ -254,11 +254,11 @@ def test_the_shipped_detector_of_two_levels():
     shipped = pretrained()
     assert isinstance(shipped, TwoLevelDetector)
     assert [len(asked) for asked in shipped.rounds_.by_round()] == [2, 2]
-    assert shipped.pool_ is None
+    assert shipped.rounds_.with_pool
     edges = shipped.detect(PHOTO)
     assert edges.shape == PHOTO.shape[:2]
     assert edges.max() > 0.5
-    with pytest.raises(DSNAError, match="1 and of 2 levels"):
+    with pytest.raises(DSNAError, match="2 levels, of which 1"):
         pretrained(levels=3)
 
 

@@ -60,8 +60,7 @@ class Detection:
     n_jobs : int
         Threads.
     first_level : bool
-        Whether a detector of two levels answers with its first alone, which knows scales, methods and soft maps; the
-        one of a single level that is shipped, in the place of the shipped one of two.
+        Whether a detector of two levels answers with its first alone, which knows scales, methods and soft maps.
 
     Examples
     --------
@@ -85,9 +84,7 @@ class Detection:
         if problem:
             raise EdgesError(f"The model {self.model}: {problem[0]}. Remedy: {problem[1]}, or use dsna edges train.")
         with _explained():
-            if self.model == SHIPPED:
-                return pretrained(levels=1) if self.first_level else pretrained()
-            return load_detector(Path(self.model))
+            return pretrained() if self.model == SHIPPED else load_detector(Path(self.model))
 
     def prepared(self, n_photos: int) -> Callable[[np.ndarray], np.ndarray]:
         """A function from photos to maps; threads share the photos if there are several, else the photo."""

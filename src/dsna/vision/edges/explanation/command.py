@@ -12,7 +12,7 @@ from ...._utils.atomic import check_outputs, write_atomically
 from ...._utils.optional import import_extra
 from ...datasets.boundaries import BoundarySet, load_bsds500
 from ...photos import read_photo
-from ..batch import SHIPPED, Detection
+from ..batch import Detection
 from ..planning import EdgesError
 from ..second_level.detector import TwoLevelDetector
 from .edge import ExplainedEdge
@@ -66,7 +66,7 @@ def explain_photo(
     check_outputs(files=[place])
     import_extra("matplotlib", "report")
     colours = read_photo(photo)
-    detector = Detection(model, first_level=model == SHIPPED).loaded()
+    detector = Detection(model).loaded()
     lines = detector.detect(colours) if isinstance(detector, TwoLevelDetector) else None
     first = detector.first_level_ if isinstance(detector, TwoLevelDetector) else detector
     found = first.explain(colours, (at[1], at[0]))

@@ -27,8 +27,7 @@ from .rounds import LARGEST_SCALE, MOST_ROUNDS, SMALLEST_SCALE, first_view
 if TYPE_CHECKING:
     from ...datasets.boundaries import BoundarySet
 
-#: Detectors that ship with the package, by the number of their levels.
-_SHIPPED = {1: "bsds500.dsna", 2: "bsds500_two_levels.dsna"}
+_SHIPPED = Path(__file__).parents[1] / "bsds500.dsna"
 
 
 class TwoLevelDetector(BaseEstimator):
@@ -286,8 +285,8 @@ def pretrained(levels: int = 2) -> EdgeDetector | TwoLevelDetector:
     Parameters
     ----------
     levels : {1, 2}, default=2
-        2: the better lines.  1: an :class:`EdgeDetector` with DSNA, quicker, for soft maps, other sizes and methods,
-        and to explain edges by training patches.
+        2: the better lines.  1: its first level alone, quicker, for soft maps, other sizes and methods, and to explain
+        edges by training patches.
 
     Returns
     -------
@@ -305,7 +304,7 @@ def pretrained(levels: int = 2) -> EdgeDetector | TwoLevelDetector:
     """
     from ....io.model_file import load
 
-    if levels not in _SHIPPED:
-        raise DSNAError(f"levels={levels!r}: detectors of 1 and of 2 levels ship with the package.")
-    shipped: EdgeDetector | TwoLevelDetector = load(Path(__file__).parents[1] / _SHIPPED[levels])
-    return shipped
+    if levels not in (1, 2):
+        raise DSNAError(f"levels={levels!r}: the detector that ships with the package has 2 levels, of which 1 can do.")
+    shipped: TwoLevelDetector = load(_SHIPPED)
+    return shipped if levels == 2 else shipped.first_level_
