@@ -19,7 +19,8 @@ except ImportError:  # run as a script
 
 ROOT = Path(__file__).resolve().parents[1]
 BENCHMARK_PAGES = (ROOT / "README.md", ROOT / "docs" / "studies" / "results.md")
-STUDY_PAGES = tuple(ROOT / "docs" / f"{name}.md" for name in ("age", "pose", "edges_reproduction"))
+STUDIES = ("age", "pose", "edges_reproduction", "howto/large_tables")
+STUDY_PAGES = tuple(ROOT / "docs" / f"{name}.md" for name in STUDIES)
 PAGES = (*BENCHMARK_PAGES, *STUDY_PAGES)
 FOLDER = ROOT / "docs" / "benchmark"
 _BLOCK = re.compile(r"(<!-- results: (\w+), ([^>\n]+) -->\n)(.*?)(<!-- end of results -->)", re.S)

@@ -1,4 +1,4 @@
-"""What `dsna reproduce` says of the results in docs/studies/*.csv.gz, without the pictures that they were made of.
+"""What `dsna reproduce` says of the results in docs/studies/*.csv.gz, without the pictures, and the sizes of tables.
 
 A file is the `results.csv` of a run, packed: `gzip -9nc results.csv > docs/studies/age.csv.gz`. True ages and angles
 are in it, so tables are written by the study's own code; `tools/results_blocks.py` puts them into the pages.
@@ -113,7 +113,43 @@ def edges() -> list[str]:
     return ["# methods", markdown(pd.DataFrame.from_dict(rows, orient="index"), best)]
 
 
-STUDIES: dict[str, Callable[[], list[str]]] = {"age": age, "pose": pose, "edges": edges}
+def sizes() -> list[str]:
+    """Time, memory and accuracy by size of table and method, and in words how ours grows: of benchmarks/sizes.py."""
+    found = pd.read_csv(FOLDER / "sizes.csv").sort_values(["columns", "rows"], kind="stable")
+    lines = [
+        "| rows x columns | | CPU time of fit | of a query | peak memory | model | balanced accuracy |",
+        "|---" * 7 + "|",
+    ]
+    for (columns, rows), of_size in found.groupby(["columns", "rows"]):
+        best = of_size["balanced_accuracy"].max()
+        for at, one in enumerate(of_size.itertuples()):
+            cells = [f"{rows:,} x {columns}" if at == 0 else "", one.method]
+            if one.outcome == "fitted":
+                score = f"{one.balanced_accuracy:.3f}".removeprefix("0")
+                cells += [
+                    f"{_digits(one.fit_seconds)} s",
+                    f"{_digits(1e6 * one.query_seconds)} us",
+                    *(f"{_digits(size / 1e6)} MB" for size in (one.peak_bytes, one.model_bytes)),
+                    f"**{score}**" if one.balanced_accuracy == best else score,
+                ]
+            else:
+                cells += [one.outcome, "", "", "", ""]
+            lines.append(f"| {' | '.join(cells)} |")
+    ours = found[(found["method"] == "DSNA") & (found["columns"] == 20) & (found["rows"] >= 100_000)]
+    first, last = ours.iloc[0], ours.iloc[-1]
+    decades = np.log(last["rows"] / first["rows"])
+    powers = [np.log(last[name] / first[name]) / decades for name in ("fit_seconds", "query_seconds")]
+    grown = "From {:,} to {:,} rows, DSNA's time to fit grows as N^{:.2f} and its time of a query as N^{:.2f}."
+    return ["# sizes", "\n".join(lines), grown.format(first["rows"], last["rows"], *powers)]
+
+
+def _digits(value: float) -> str:
+    """Two digits that count, or all before the point."""
+    text = f"{value:,.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+    return text.removeprefix("0")
+
+
+STUDIES: dict[str, Callable[[], list[str]]] = {"age": age, "pose": pose, "edges": edges, "sizes": sizes}
 
 
 @cache
@@ -133,4 +169,4 @@ def section(study: str, words: str) -> str:
     """The section with these words in its heading, one level below those of the page; a lone table has none."""
     (title,) = [title for title in sections(study) if words in title]
     parts = sections(study)[title]
-    return "\n\n".join(parts if study == "edges" else [f"### {title}", *parts]) + "\n"
+    return "\n\n".join(parts if study in ("edges", "sizes") else [f"### {title}", *parts]) + "\n"

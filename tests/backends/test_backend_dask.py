@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 
 import pytest
@@ -10,24 +9,14 @@ from joblib import parallel_config
 
 from dsna._utils.parallel import in_parallel
 from tests.backends.answers import KINDS, answers, assert_identical
+from tests.clusters import dask_client
 
 distributed = pytest.importorskip("distributed")
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """Two worker processes; the dashboard is off, logs stay quiet."""
-    with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-            local_directory=str(tmp_path_factory.mktemp("dask")),
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with dask_client(2, tmp_path_factory.mktemp("dask")) as client:
         yield client
 
 

@@ -10,6 +10,7 @@ from joblib import parallel_config
 
 from dsna._utils.parallel import in_parallel
 from tests.backends.answers import KINDS, answers, assert_identical
+from tests.clusters import local_ray
 
 ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.skipif(" " in sys.executable, reason="ray starts no worker from a path with spaces")
@@ -17,24 +18,12 @@ pytestmark = pytest.mark.skipif(" " in sys.executable, reason="ray starts no wor
 
 @pytest.fixture(scope="module")
 def cluster(ray_token):
-    """A local ray of two processors, registered with joblib; shut down afterwards."""
+    """Ray of two processors, registered with joblib."""
     from ray.util.joblib import register_ray
 
-    with pytest.MonkeyPatch.context() as patch:
-        # A token for this cluster only; ray would else write one into the home folder, which need not be writable.
-        patch.setenv("RAY_AUTH_TOKEN", ray_token)
-        ray.init(
-            num_cpus=2,
-            include_dashboard=False,
-            log_to_driver=False,
-            logging_level="ERROR",
-            configure_logging=False,
-            # Workers import what this process can import.
-            runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}},
-        )
+    with local_ray(ray_token):
         register_ray()
         yield
-        ray.shutdown()
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

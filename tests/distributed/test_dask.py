@@ -11,6 +11,7 @@ import pytest
 
 from dsna import DSNAError
 from dsna.distributed import estimators, load, placed
+from tests.clusters import dask_client
 from tests.distributed.tables import classes, classifier
 from tests.distributed.workers import dies_once, straggles
 
@@ -21,17 +22,7 @@ dd = pytest.importorskip("dask.dataframe")
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-            local_directory=str(tmp_path_factory.mktemp("dask")),
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with dask_client(2, tmp_path_factory.mktemp("dask")) as client:
         yield client
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from dsna import DSNAError
 from dsna.distributed import estimators, placed
+from tests.clusters import local_ray
 from tests.distributed.tables import classes, classifier
 from tests.distributed.workers import dies_once, straggles
 
@@ -21,19 +22,8 @@ pytestmark = pytest.mark.skipif(" " in sys.executable, reason="ray starts no wor
 
 @pytest.fixture(scope="module")
 def cluster(ray_token):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_AUTH_TOKEN", ray_token)
-        patch.setenv("RAY_worker_niceness", "0")  # else workers wait for whatever else the machine does
-        ray.init(
-            num_cpus=2,
-            include_dashboard=False,
-            log_to_driver=False,
-            logging_level="ERROR",
-            configure_logging=False,
-            runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}},
-        )
+    with local_ray(ray_token):
         yield
-        ray.shutdown()
 
 
 def test_a_worker_dies_in_fit_and_one_in_predict_then_all_is_gone(cluster, tmp_path, monkeypatch):

@@ -19,6 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor, presets
+from dsna._utils.invariants import Checked
 from dsna.io.encoding import CONTAINERS, class_of
 from dsna.io.estimators import ESTIMATORS
 from dsna.io.model_file import ModelFileError, load, save
@@ -96,6 +97,8 @@ def same(a, b):
         return repr(a) == repr(b)
     if isinstance(a, np.random.RandomState):
         return same(a.get_state(), b.get_state())
+    if isinstance(a, Checked):
+        return same(a.state, b.state)
     return same(vars(a), vars(b)) if hasattr(a, "__dict__") else a == b
 
 

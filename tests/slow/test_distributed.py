@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.metrics import balanced_accuracy_score
 
 from dsna import CostSensitiveForestClassifier, DSNAClassifier, DSNAError
 from dsna.distributed import DistributedDSNAClassifier, placed
+from tests.clusters import dask_client
 from tests.distributed.tables import classes, classifier, pairs_of_targets, regressor
 from tests.distributed.workers import slow_on_dask
 
@@ -40,19 +40,9 @@ def test_as_good_as_one_machine(sort):
 
 @pytest.fixture
 def cluster(tmp_path):
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=4,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-            local_directory=str(tmp_path),
-        ) as cluster,
-        distributed.Client(cluster),
-    ):
-        yield cluster
+    pytest.importorskip("distributed")
+    with dask_client(4, tmp_path) as client:
+        yield client.cluster
 
 
 def test_one_worker_of_four_is_slow(cluster, monkeypatch):

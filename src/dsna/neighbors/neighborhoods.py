@@ -13,7 +13,6 @@ from ..forest.held_out import N_FOLDS
 from ..forest.trees import Trees
 
 _CHUNK = 512
-_ROWS_PER_QUERY = 2000
 
 
 class Neighborhoods:
@@ -81,6 +80,7 @@ class KnownRows(NamedTuple):
     fold: np.ndarray  # (N,) held-out fold
     weight: np.ndarray  # (N,) sample weight
     rarity: np.ndarray  # (N,) factor of a row beside its proximity where not all rows can be kept
+    even: bool  # whether all rows weigh one
 
 
 class Queries(NamedTuple):
@@ -107,11 +107,9 @@ def leaf_neighbors(
     max_neighbors : most rows to keep of each neighbourhood; None keeps all.
     """
     leaves = (leaf_value, trees.left_out, trees.leaf_ptr, trees.leaf_rows)
-    # A chunk has a sum for each known row: among very many rows, more queries share them.
-    size = _CHUNK if max_neighbors is None else max(_CHUNK, len(known.Z) // _ROWS_PER_QUERY)
     tasks = [
         (Queries(queries.X[part], queries.Q[part], queries.fold[part]), known, max_neighbors, trees.nodes, leaves)
-        for part in chunks(len(queries.X), size)
+        for part in chunks(len(queries.X), _CHUNK)
     ]
     return Neighborhoods.join([Neighborhoods(*found) for found in in_parallel(_gather_some, tasks, n_jobs)])
 
@@ -127,7 +125,7 @@ def _gather_some(
     from .._kernels.forest.tree import route
 
     X, Q, fold = (writable(a) for a in queries)
-    Z, row_fold, row_weight, rarity = (writable(a) for a in known)
+    Z, row_fold, row_weight, rarity = (writable(a) for a in known[:4])
     nodes = tuple(writable(a) for a in nodes)
     leaf_value, left_out, leaf_ptr, leaf_rows = (writable(a) for a in leaves)
     reached = np.empty((len(X), len(nodes[0])), dtype=np.int32)
@@ -139,7 +137,7 @@ def _gather_some(
     rows = np.zeros((len(X), width), dtype=np.int64)
     proximity = np.zeros((len(X), width))
     size = np.zeros(len(X), dtype=np.int64)
-    held = (leaf_ptr, leaf_rows, row_fold, row_weight, rarity)
+    held = (leaf_ptr, leaf_rows, row_fold, row_weight, rarity, known.even)
     gather(reached, fold, left_out, *held, Q, Z, rows, proximity, size)
     width = max(1, int(size.max()))
     vote = Trees.mean_over_trees(leaf_value, reached, (fold < 0)[:, None] | left_out.T[fold])
@@ -155,7 +153,7 @@ def nearest_neighbors(
     ----------
     values : (N, k) one-hot classes or targets of the rows, whose weighted mean is the vote.
     """
-    Z, row_fold, row_weight, _ = known
+    Z, row_fold, row_weight = known[:3]
     Q = queries.Q
     rows = np.zeros((len(Q), min(n_neighbors, len(Z))), dtype=np.int64)
     size = np.zeros(len(Q), dtype=np.int64)

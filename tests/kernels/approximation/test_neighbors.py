@@ -42,7 +42,7 @@ class Forest:
         n = len(leaves)
         rows, proximity = np.zeros((n, most), dtype=np.int64), np.zeros((n, most))
         size = np.zeros(n, dtype=np.int64)
-        known = (leaf_ptr, leaf_rows, self.row_fold, self.weight, self.rarity)
+        known = (leaf_ptr, leaf_rows, self.row_fold, self.weight, self.rarity, bool(np.all(self.weight == 1.0)))
         gather(leaves, fold, self.left_out, *known, Q, self.Z, rows, proximity, size)
         for i in range(n):
             assert not proximity[i, size[i] :].any()

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..jit import kernel
 from ..sorting import order_of
-from .neighbors import _keep_best, sort_by_row
+from .neighbors import _keep_best, _most_met, add_share, empty, slot_of, sort_by_row, table_for
 
 
 @kernel
@@ -23,11 +23,12 @@ def meet(reached, total, fold, leaf_ptr, leaf_rows, row_fold, row_weight, rarity
     """
     n, n_trees = reached.shape
     M = rows.shape[1]
-    N = row_weight.shape[0]
-    sums = np.zeros(N)
-    met = np.empty(N + 1, np.int64)
-    rank = np.empty(N)
-    spare = np.empty(N)
+    most = _most_met(reached, leaf_ptr)
+    slot_row, slot_sum = table_for(most)
+    slots = np.empty(most + 1, np.uint64)
+    met = np.empty(most, np.int64)
+    rank = np.empty(most)
+    spare = np.empty(most)
     for i in range(n):
         n_met = np.int64(0)
         for t in range(n_trees):
@@ -35,14 +36,13 @@ def meet(reached, total, fold, leaf_ptr, leaf_rows, row_fold, row_weight, rarity
             if not whole > 0.0:
                 continue
             for k in range(leaf_ptr[reached[i, t]], leaf_ptr[reached[i, t] + 1]):
-                row = np.uint32(leaf_rows[k])
-                if fold[i] >= 0 and row_fold[row] == fold[i]:
+                row = np.int64(leaf_rows[k])
+                if not row_weight[row] > 0.0 or (fold[i] >= 0 and row_fold[row] == fold[i]):
                     continue
-                met[n_met] = row
-                n_met += np.int64(sums[row] == 0.0)
-                sums[row] += row_weight[row] / whole
+                n_met = add_share(slot_row, slot_sum, slots, n_met, row, row_weight[row] / whole)
         for k in range(n_met):
-            rank[k] = -sums[met[k]]
+            met[k] = slot_row[slots[k]]
+            rank[k] = -slot_sum[slots[k]]
         if n_met > M:
             for k in range(n_met):
                 rank[k] *= rarity[met[k]]
@@ -51,9 +51,8 @@ def meet(reached, total, fold, leaf_ptr, leaf_rows, row_fold, row_weight, rarity
         met_all[i] = n_met
         for k in range(size[i]):
             rows[i, k] = met[k]
-            proximity[i, k] = sums[met[k]]
-        for k in range(n_met):
-            sums[met[k]] = 0.0
+            proximity[i, k] = slot_sum[slot_of(slot_row, met[k])]
+        empty(slot_row, slot_sum, slots, n_met)
 
 
 @kernel

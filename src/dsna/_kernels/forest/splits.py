@@ -103,7 +103,7 @@ def _ridge_by_rows(rows, working, weight, n, d, products, H, b):
     active = np.empty(n, np.int64)
     root = np.empty(n)
     part = np.empty(n)
-    m = 0
+    m = np.int64(0)
     for i in range(n):
         if weight[i] > 0.0:
             active[m] = i

@@ -203,6 +203,7 @@ class PatchPool(Checked):
             np.zeros(len(self), dtype=np.int64),
             ones,
             ones,
+            True,
             queries,
             writable(self.rows),
             rows,
