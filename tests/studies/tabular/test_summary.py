@@ -156,7 +156,7 @@ def test_tuned_stands_beside_untuned_on_the_same_tables(rows):
     plain = compare(rows, "regression", METHODS, folds=2)
     tuned = compare(rows[rows["dataset"] != "d0"].assign(mae=rows["mae"] / 2), "regression", METHODS, folds=2)
     found = beside(plain, tuned)
-    np.testing.assert_allclose(found["mae tuned"], found["mae"] / 2)
+    np.testing.assert_allclose(found["mae, searched"], found["mae"] / 2)
 
 
 def test_what_is_not_finished_is_left_out_and_named(rows):

@@ -344,16 +344,16 @@ def beside(plain: Comparison, tuned: Comparison) -> pd.DataFrame:
     >>> index = pd.MultiIndex.from_product([["a"], ["RF"]], names=["dataset", "method"])
     >>> both = [Comparison("regression", pd.DataFrame({"mae": [x]}, index=index), (), ()) for x in (0.3, 0.2)]
     >>> beside(*both)
-            mae  mae tuned
+            mae  mae, searched
     method
-    RF      0.3        0.2
+    RF      0.3            0.2
     """
     found = {}
     for metric in MAIN[plain.task]:
         if metric in plain.means and metric in tuned.means:
             tables = [one.means[metric].unstack("method") for one in (plain, tuned)]
             shared = tables[0].index.intersection(tables[1].index)
-            for name, table in zip((metric, f"{metric} tuned"), tables, strict=True):
+            for name, table in zip((metric, f"{metric}, searched"), tables, strict=True):
                 found[name] = table.loc[shared].mean()
     methods = [name for name in plain.methods if name in tuned.methods]
     return pd.DataFrame(found).reindex(methods).rename_axis("method").dropna(axis=1, how="all")
