@@ -92,7 +92,7 @@ class NeighborIndex(Checked):
     held: np.ndarray | None = None
     Z: np.ndarray
     weighed: np.ndarray
-    _kept: tuple[Any, Any] | None = None
+    _kept: tuple[Any, np.ndarray, bool] | None = None  # of the rows that are held, for further queries
 
     def __getstate__(self) -> dict[str, Any]:
         """Of the attributes, those that are not quickly made again."""
@@ -217,20 +217,21 @@ class NeighborIndex(Checked):
 
     def _neighbors(self, queries: Queries, Z: np.ndarray, n_jobs: int | None) -> Neighborhoods:
         """Neighbourhoods whose rows are numbered among those that are held, as they are in ``Z``."""
-        known = KnownRows(Z, *self._kept_of_held())
         queries = queries._replace(fold=np.array(queries.fold, dtype=np.int64))
+        known = self._known(Z, new=bool(np.all(queries.fold < 0)))
         if self.trees is None:
             most = 100 if self.max_neighbors is None else self.max_neighbors
             return nearest_neighbors(self.values, known, queries, most, n_jobs)
         return leaf_neighbors(self.trees, self.leaf_value, known, queries, self.max_neighbors, n_jobs)
 
-    def _kept_of_held(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-        """Folds, weights and rarities of the rows that are held, and whether all weigh one; kept for later queries."""
-        of = (self.held, self.fold, self.weight, self.rarity)
+    def _known(self, Z: np.ndarray, new: bool) -> KnownRows:
+        """What is known of the rows that are held; folds, which ``new`` queries do not ask for, may be of all rows."""
+        of = (self.held, self.weight, self.rarity)
         if self._kept is None or any(then is not now for then, now in zip(self._kept[0], of, strict=True)):
-            fold, weight, rarity = (self.of_held(values) for values in of[1:])
-            self._kept = of, (fold, weight, rarity, bool(np.all(weight == 1.0)))
-        return self._kept[1]
+            self._kept = of, self.of_held(self.rarity), bool(np.all(self.of_held(self.weight) == 1.0))
+        rarity, even = self._kept[1:]
+        fold = self.fold if new else self.of_held(self.fold)
+        return KnownRows(Z, fold, self.weight if even else self.of_held(self.weight), rarity, even)
 
     def _fade(self, near: Neighborhoods, Q: np.ndarray) -> None:
         """Let proximities and the vote decay with distance in neighbourhoods that hold added rows.

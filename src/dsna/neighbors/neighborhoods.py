@@ -74,7 +74,10 @@ class Neighborhoods:
 
 
 class KnownRows(NamedTuple):
-    """The training rows among which neighbours are sought; N rows."""
+    """The training rows among which neighbours are sought; N rows.
+
+    Folds are read where a query has one, weights where they are not even.
+    """
 
     Z: np.ndarray  # (N, D) in the metric space
     fold: np.ndarray  # (N,) held-out fold

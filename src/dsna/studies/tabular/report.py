@@ -157,7 +157,7 @@ def report_page(
         plain = name.removesuffix(_TUNED)
         if plain != name and plain in summaries:
             both = beside(summaries[plain].compared, found.compared)
-            page += ["Untuned beside tuned (by search), on the same folds", markdown(both, bold=OURS[found.compared.task])]
+            page += ["Untuned beside tuned, by search", markdown(both, bold=OURS[found.compared.task])]
     return page if used is None else [*page, "## Rows used", markdown(used, digits=0)]
 
 
