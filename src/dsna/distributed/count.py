@@ -140,11 +140,12 @@ def summarize(data: Any, number: int, roles: Roles, classification: bool) -> Sum
 
 def _moments(X: np.ndarray) -> np.ndarray:
     """(3, d) unit, mean and mean squared deviation of each column."""
-    if not len(X):
-        return np.zeros((3, X.shape[1]))
-    unit = np.exp2(np.clip(np.frexp(np.abs(X).max(axis=0))[1], -1000, 1000))
-    scaled = X / unit
-    return np.stack([unit, scaled.mean(axis=0), scaled.var(axis=0)])
+    moments = np.zeros((3, X.shape[1]))
+    for j, column in enumerate(X.T if len(X) else ()):  # one at a time: no copy of the partition
+        unit = np.exp2(np.clip(np.frexp(np.abs(column).max())[1], -1000, 1000))
+        scaled = column / unit
+        moments[:, j] = unit, scaled.mean(), scaled.var()
+    return moments
 
 
 def add_up(summaries: Sequence[Summary], roles: Roles, classification: bool, scaling: str) -> Totals:

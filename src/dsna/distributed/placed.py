@@ -16,7 +16,7 @@ from .asking import Forest, Found, Request, ask, merge
 from .blocks import Roles
 from .count import Totals, add_up, count_ranges, summarize
 from .sampling import FoldRule, Sample, offer, quotas, settle_sample
-from .shards import Placement, joined_shard, leaf_weights, place, settle, thin
+from .shards import Placement, joined_shard, leaf_weights, place, reach, settle, shares_kept
 from .sums.leaves import add_sums, split_weights
 from .sums.trend import TrendPass, add_trend_sums, trend_sums
 
@@ -116,21 +116,16 @@ class Passes:
         """
         engine = self.engine
         placement = engine.broadcast(Placement(totals, trees, rule, most[0], self.seed))
-        offered, sums = [], None
-        for pair in self._each(place, "placed", placement):
-            offered.append(engine.submit(_first, pair))
-            own = engine.submit(_second, pair)
+        sums = None
+        for own in self._each(reach, "counted in leaves", placement):
             sums = own if sums is None else engine.submit(add_sums, sums, own)
-        thinned = [
-            engine.submit(thin, placement, sums, *(offered[k] for k in group))
-            for group in self._groups(np.diff(totals.offsets))
-        ]
-        # Of many rows, leaves keep few: shards of few rows are joined, for every shard costs time when it is asked.
-        groups = self._groups(engine.gather([engine.submit(_rows_of, shard) for shard in thinned]))
-        engine.release(offered)
-        shards = [engine.submit(joined_shard, *(thinned[k] for k in group)) for group in groups]
+        share = engine.submit(shares_kept, placement, sums)
+        pieces = list(self._each(place, "placed", placement, share))
+        # Of many rows, leaves keep few: what few rows are left is joined, for every shard costs time when it is asked.
+        groups = self._groups(engine.gather([engine.submit(_rows_of, piece) for piece in pieces]))
+        shards = [engine.submit(joined_shard, *(pieces[k] for k in group)) for group in groups]
         kept = engine.gather([engine.submit(leaf_weights, shard) for shard in shards])
-        engine.release(thinned)
+        engine.release(pieces)
         reached = engine.gather([sums])[0]
         weighed = Trees(**{**trees.state, "metric_weight": split_weights(reached, totals, trees)})
         forest = Forest(weighed, reached.values(totals), np.sum(kept, axis=0), rarity_of(totals), most[1])
@@ -173,14 +168,6 @@ class AllRows(NamedTuple):
     def trend_sums(self, columns: TrendColumns, density: Any) -> FoldSums:
         """Sums of all rows that a trend is solved from."""
         return self.passes.trend_sums(self.totals, self.rule, columns, density)
-
-
-def _first(pair: tuple[Any, Any]) -> Any:
-    return pair[0]
-
-
-def _second(pair: tuple[Any, Any]) -> Any:
-    return pair[1]
 
 
 def rarity_of(totals: Totals) -> np.ndarray:
