@@ -49,11 +49,11 @@ def measure(n: int, trees: int, sample_size: int) -> dict[str, float]:
     parts: list[Any] = [(X[i : i + 20_000], y[i : i + 20_000]) for i in range(0, n, 20_000)]
     few = DistributedDSNAClassifier(ordinary, sample_size=1000).fit(parts[:1], None)
     few.predict(X[:10])  # kernels are compiled now
-    passes = Passes(LocalEngine(), parts, 0, 5_000)
+    passes = Passes(LocalEngine(), parts, 0, sample_size, 5_000)
     clock = Clock()
-    totals = passes.count(Roles(), True, "columns")
+    totals, _ = passes.count(Roles(), True, "columns")
     count = clock()
-    _, rule = passes.sample(totals, sample_size)
+    _, rule = passes.sample(totals)
     sampled = clock()
     model = DistributedDSNAClassifier(ordinary, sample_size=sample_size, shard_rows=5_000).fit(parts, None)
     fitted = clock()

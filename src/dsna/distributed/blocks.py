@@ -100,9 +100,8 @@ def _columns(
     frame = _Frame(data, where)
     missing = [name for name in (*roles.others, *(roles.features or ())) if name not in frame.names]
     if missing:
-        raise DSNAError(
-            f"{where} lacks {'columns' if len(missing) > 1 else 'column'} {_listed(missing)}; it has {_listed(frame.names)}."
-        )
+        what = "columns" if len(missing) > 1 else "column"
+        raise DSNAError(f"{where} lacks {what} {_listed(missing)}; it has {_listed(frame.names)}.")
     names = roles.features or tuple(name for name in frame.names if name not in roles.others)
     if not names:
         raise DSNAError(f"{where}: no column is left to learn from beside the target.")
@@ -127,11 +126,12 @@ class _Frame:
         import narwhals as nw
 
         try:
-            self.native = data if isinstance(data, dict) else nw.from_native(data, eager_only=True)
+            self.native: Any = data if isinstance(data, dict) else nw.from_native(data, eager_only=True)
         except TypeError as error:
             kind = f"{type(data).__module__}.{type(data).__name__}"
             raise DSNAError(f"{where} is a {kind}: a data frame, or a tuple (X, y) of arrays, is needed.") from error
-        self.names = {str(name): name for name in (data if isinstance(data, dict) else self.native.columns)}
+        names: Any = getattr(self.native, "columns", self.native)
+        self.names = {str(name): name for name in names}
 
     def __getitem__(self, name: str) -> np.ndarray:
         column = self.native[self.names[name]]

@@ -21,6 +21,7 @@ from .blocks import Block
 from .count import Totals
 from .sampling import FoldRule, Hashes, hash_rows
 from .sums.leaves import LeafSums, add_sums, leaf_sums
+from .sums.targets import target_sums
 
 _AT_ONCE = 8192
 
@@ -35,6 +36,7 @@ class Placement:
     trees : the forest.
     folds : the rule of held-out folds.
     most : rows that a leaf keeps; None: all.
+    most_targets : different targets that are counted one by one.
     seed : of the draws.
     """
 
@@ -42,6 +44,7 @@ class Placement:
     trees: Trees
     folds: FoldRule
     most: int | None
+    most_targets: int
     seed: int
 
     def kept_share(self, counts: np.ndarray) -> np.ndarray:
@@ -117,7 +120,10 @@ def reach(data: Any, number: int, placement: Placement) -> LeafSums:
     for part in rows.parts:
         of_rows = (rows.y[part], rows.code[part], rows.block.weight[part])
         sums = add_sums(sums, leaf_sums(rows.entries(part, trees)[1], totals, trees.n_leaves, of_rows))
-    return sums
+    if totals.classes is not None:
+        return sums
+    targets = target_sums((rows.y, rows.code, rows.block.weight, rows.fold), totals, placement.most_targets)
+    return replace(sums, targets=targets)
 
 
 def place(data: Any, number: int, placement: Placement, share: np.ndarray) -> Shard:
@@ -207,11 +213,6 @@ def _by_class(shard: Shard) -> Shard:
 def _pointers(leaf: np.ndarray, n_leaves: int) -> np.ndarray:
     """(leaves + 1,) where the entries of each leaf begin."""
     return np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=n_leaves))]).astype(np.int64)
-
-
-def shares_kept(placement: Placement, sums: LeafSums) -> np.ndarray:
-    """(leaves, strata) share of the rows that leaves keep of all that reach them."""
-    return placement.kept_share(sums.counts)
 
 
 def joined_shard(*parts: Shard) -> Shard:
