@@ -174,7 +174,8 @@ class RegressorLearner(_Learner, DSNARegressor):
 
     def _density_outside(self, fold: int, target: np.ndarray, weight: np.ndarray) -> TargetDensity:
         targets = self.placed.targets
-        if self._density.kind == "callable" or targets is None:
+        assert targets is not None
+        if self._density.kind == "callable":
             return self._density
         return targets.density(self._density.kind, self.sample, self.every.totals, fold)
 

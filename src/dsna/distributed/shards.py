@@ -129,32 +129,32 @@ def reach(data: Any, number: int, placement: Placement) -> LeafSums:
 def place(data: Any, number: int, placement: Placement, share: np.ndarray) -> Shard:
     """The rows of a partition that leaves keep, given the shares of ``kept_share``, and the leaves that keep them.
 
-    Only rows that are kept are copied: trees route all of them once more, where ``reach`` had to forget them.
+    Trees route all rows once more: to keep rows or leaves since ``reach`` would take as much memory as the partition.
     """
     totals, trees = placement.totals, placement.trees
     rows = _PartitionRows.of(data, number, placement)
-    label = rows.y if totals.classes is None else rows.code[:, None].astype(np.float64)
-    draw, kept = rows.hashes.draw, [_no_rows(totals, trees)]
+    draw, code = rows.hashes.draw, rows.code
+    Z, found = [np.empty((0, totals.width))], [np.empty((2, 0), dtype=np.int64)]
     for part in rows.parts:
         X, (leaf, row) = rows.entries(part, trees)
-        some = draw[part][row] < share[leaf, rows.code[part][row]]
-        named, at = np.unique(row[some], return_inverse=True)
-        leaf, code = leaf[some], rows.code[part][named]
-        kept.append(
-            Shard(
-                Z=X[named],
-                label=label[part][named],
-                code=code,
-                weight=rows.block.weight[part][named],
-                draw=draw[part][named],
-                number=rows.hashes.number[part][named],
-                fold=rows.fold[part][named],
-                trend=np.empty((len(named), 0)),
-                leaf_ptr=_pointers(leaf, trees.n_leaves),
-                leaf_rows=at[np.argsort(leaf, kind="stable")].astype(np.int32),
-            )
-        )
-    return _by_class(Shard.join(kept))
+        some = draw[part][row] < share[leaf, code[part][row]]
+        Z.append(X[np.unique(row[some])])
+        found.append(np.stack([leaf[some], part.start + row[some]]))
+    leaf, row = np.concatenate(found, axis=1)
+    kept, at = np.unique(row, return_inverse=True)
+    label = rows.y[kept] if totals.classes is None else code[kept, None].astype(np.float64)
+    return Shard(
+        Z=np.concatenate(Z),
+        label=label,
+        code=code[kept],
+        weight=rows.block.weight[kept],
+        draw=draw[kept],
+        number=rows.hashes.number[kept],
+        fold=rows.fold[kept],
+        trend=np.empty((len(kept), 0)),
+        leaf_ptr=_pointers(leaf, trees.n_leaves),
+        leaf_rows=at[np.lexsort((at, code[row], leaf))].astype(np.int32),
+    )
 
 
 class _PartitionRows(NamedTuple):
@@ -185,29 +185,6 @@ class _PartitionRows(NamedTuple):
         X = self.scaling.transform(self.block.X[part]).reshape(-1, len(self.scaling.offset))
         seen = ~trees.left_out.T[self.fold[part]]
         return X, (trees.apply(X)[seen], np.nonzero(seen)[0])
-
-
-def _no_rows(totals: Totals, trees: Trees) -> Shard:
-    """A shard without rows."""
-    whole, real = np.empty(0, dtype=np.int64), np.empty(0)
-    return Shard(
-        Z=np.empty((0, totals.width)),
-        label=np.empty((0, len(totals.low))),
-        code=whole,
-        weight=real,
-        draw=real,
-        number=whole,
-        fold=whole,
-        trend=np.empty((0, 0)),
-        leaf_ptr=np.zeros(trees.n_leaves + 1, dtype=np.int64),
-        leaf_rows=np.empty(0, dtype=np.int32),
-    )
-
-
-def _by_class(shard: Shard) -> Shard:
-    """The shard with the rows of every leaf by class, then number."""
-    order = np.lexsort((shard.leaf_rows, shard.code[shard.leaf_rows], shard.leaf_of_entries))
-    return replace(shard, leaf_rows=shard.leaf_rows[order])
 
 
 def _pointers(leaf: np.ndarray, n_leaves: int) -> np.ndarray:
