@@ -193,9 +193,10 @@ def _length(core: Core, data: Any, where: str) -> int:
 class DistributedDSNAClassifier(ClassifierMixin, _Distributed):
     """A :class:`dsna.DSNAClassifier` of all rows of a table that does not fit into memory, or lies on a cluster.
 
-    Partitions are passed over three times: they are counted, a bounded sample of all of them is drawn to grow the
-    trees, and every row is placed in the leaves of these trees, on one shard. A query is answered by all shards.
-    Neighbours, vote and answers are those of one ordinary model with the same trees and all rows.
+    Partitions are passed over four times: they are counted, a bounded sample of all of them is drawn to grow the trees,
+    rows are counted in the leaves of these trees, and those that leaves keep are placed, each on one shard. A query is
+    answered by all shards. Neighbours, vote and answers are those of one ordinary model with the same trees and all
+    rows.
 
     Parameters
     ----------
