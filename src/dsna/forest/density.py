@@ -67,10 +67,13 @@ def counted_quantiles(lower: np.ndarray, upper: np.ndarray, count: np.ndarray, a
     """
     order = np.argsort(lower, kind="stable")
     reached = np.cumsum(count[order])
-    first = np.r_[0.0, reached[:-1]]
-    ranks = np.stack([first, reached - 1.0], axis=1).ravel()
-    ends = np.stack([lower[order], upper[order]], axis=1).ravel()
-    return np.asarray(np.interp(np.asarray(at) * (reached[-1] - 1.0), ranks, ends))
+    values = []
+    for rank in np.asarray(at) * (reached[-1] - 1.0):
+        k = min(int(np.searchsorted(reached, rank, side="right")), len(order) - 1)
+        here, after = order[k], order[min(k + 1, len(order) - 1)]
+        ranks = [reached[k] - count[here], reached[k] - 1.0, reached[k]]
+        values.append(np.interp(rank, ranks, [lower[here], upper[here], lower[after]]))
+    return np.array(values)
 
 
 class TargetDensity(Checked):
