@@ -34,6 +34,7 @@ class DSNARegression(DSNAEstimator):
     balance: float | str
     relevance: Any
     criterion: str
+    target_density: Any
     trend: Any
     n_outputs_: int
     _density: TargetDensity
@@ -59,13 +60,22 @@ class DSNARegression(DSNAEstimator):
         target = self._index.label
         weight = np.where(self._index.fold != fold, self._index.weight, 0.0)
         others = weight > 0
-        return self._relevant(self._density_of(target, weight), target[others], weight[others]).rarity(target)
+        density = self._density_outside(fold, target[others], weight[others])
+        return self._relevant(density, target[others], weight[others]).rarity(target)
 
     def _density_of(self, target: np.ndarray, weight: np.ndarray) -> TargetDensity:
-        """Density, of the kind of this model, of the rows that have a weight."""
+        """Density, of the kind of this model, of rows that have a weight."""
         if self._density.kind == "callable":
             return self._density
-        return TargetDensity(target[weight > 0], self._density.kind, weight[weight > 0])
+        return TargetDensity(target, self._density.kind, weight)
+
+    def _density_outside(self, fold: int, target: np.ndarray, weight: np.ndarray) -> TargetDensity:
+        """Density of the rows outside a held-out fold, which have these targets and weights."""
+        return self._density_of(target, weight)
+
+    def _first_density(self, target: np.ndarray, weight: np.ndarray) -> TargetDensity:
+        """Density of training rows that have a weight, of the kind that is asked for."""
+        return TargetDensity(target, self.target_density, weight)
 
     def _relevant(self, density: TargetDensity, target: np.ndarray, weight: np.ndarray) -> RelevantDensity:
         """The density in which targets that do not matter are common."""

@@ -14,7 +14,7 @@ from ._utils.errors import DSNAError
 from ._utils.parameters import SHARE
 from ._utils.validation import check_groups, check_rows, check_targets, check_weights
 from .approximation import Approximation
-from .forest.density import DENSITIES, TargetDensity
+from .forest.density import DENSITIES
 from .forest.targets import regression_targets
 from .prediction.decision import DECISIONS
 from .prediction.rule import rule_with
@@ -197,7 +197,7 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
         target = y.reshape(len(y), -1)
         kept = weight > 0
-        self._density = TargetDensity(target[kept], self.target_density, weight[kept])
+        self._density = self._first_density(target[kept], weight[kept])
         relevant = self._relevant(self._density, target[kept], weight[kept])
         self._rarity = relevant.rarity(target)
         targets = regression_targets(target, weight, relevant)
@@ -301,7 +301,7 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         index = self._index = copy(self._index)
         every = np.concatenate([index.label, target])
         weight = np.concatenate([index.weight, np.ones(len(X))])
-        self._density = self._density_of(every, weight)
+        self._density = self._density_of(every[weight > 0], weight[weight > 0])
         self._rarity = self._relevant(self._density, every[weight > 0], weight[weight > 0]).rarity(every)
         index.add(X, target, target, np.ones(len(self._rarity)))
         if self._trend is not None:

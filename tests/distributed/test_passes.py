@@ -15,9 +15,9 @@ from dsna.forest.scaling import Scaling
 from tests.distributed.tables import classes, classifier, cut, regressor, shards_of, targets
 
 
-def passes_over(partitions, roles=None, classification=True, scaling="columns"):
-    passes = Passes(LocalEngine(), partitions, seed=3, shard_rows=300)
-    return passes, passes.count(roles or Roles(), classification, scaling)
+def passes_over(partitions, roles=None, most=200, scaling="columns"):
+    passes = Passes(LocalEngine(), partitions, seed=3, most=most, shard_rows=300)
+    return passes, passes.count(roles or Roles(), True, scaling)[0]
 
 
 @pytest.mark.parametrize("scaling", ["columns", "global", "none"])
@@ -38,7 +38,7 @@ def test_the_sample_does_not_depend_on_how_the_table_is_cut():
     found = []
     for at in ((250, 260, 700), (1, 899)):
         passes, totals = passes_over(cut(X, y, at=at))
-        found.append(passes.sample(totals, 200)[0])
+        found.append(passes.sample(totals)[0])
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one.astype(float), other.astype(float), rtol=1e-9, atol=1e-12)
 
@@ -47,7 +47,7 @@ def test_the_sample_holds_all_rare_rows_and_stands_for_all_others():
     X, y = classes()
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
     passes, totals = passes_over(cut(X, y, weight))
-    sample, rule = passes.sample(totals, 200)
+    sample, rule = passes.sample(totals)
     rare = np.flatnonzero(y == "rare")
     assert len(sample.y) == 200
     assert set(rare) <= set(sample.number)
@@ -64,8 +64,8 @@ def test_groups_and_keys():
     group = np.arange(len(y)) // 9
     frame = {**{f"x{j}": X[:, j] for j in range(4)}, "y": y, "who": [f"g{one}" for one in group], "row": group}
     parts = [{name: np.asarray(values)[i : i + 450] for name, values in frame.items()} for i in (0, 450)]
-    passes, totals = passes_over(parts, Roles(target="y", group="who"))
-    sample, _ = passes.sample(totals, 300)
+    passes, totals = passes_over(parts, Roles(target="y", group="who"), most=300)
+    sample, _ = passes.sample(totals)
     assert totals.names == ("x0", "x1", "x2", "x3", "row")
     for one in np.unique(group[sample.number]):
         assert len(np.unique(sample.fold[group[sample.number] == one])) == 1
@@ -75,8 +75,8 @@ def test_groups_and_keys():
     for some in (parts, turned):
         for one in some:
             one["row"] = np.array([f"id{x:.12f}" for x in one["x0"]])
-        passes, totals = passes_over(some, Roles(target="y", group="who", key="row"))
-        drawn.append(np.sort(passes.sample(totals, 300)[0].draw))
+        passes, totals = passes_over(some, Roles(target="y", group="who", key="row"), most=300)
+        drawn.append(np.sort(passes.sample(totals)[0].draw))
     np.testing.assert_array_equal(*drawn)
 
 

@@ -179,13 +179,13 @@ class Core(NamedTuple):
     features: tuple[str, ...] | None
     n_rows: int  # of the table
 
-    def rows(self, data: Any, where: str) -> np.ndarray:
-        """Queries on the common scale; refused where they do not have the columns of the training rows."""
+    def rows(self, data: Any, where: str, part: slice = slice(None)) -> np.ndarray:
+        """Some queries on the common scale; refused where they do not have the columns of the training rows."""
         block = to_block(data, Roles(features=self.features), where)
         width = len(self.scaling.offset)
         if block.length and block.X.shape[1] != width:
             raise DSNAError(f"{where} has {block.X.shape[1]} columns; the model was fitted on {width}.")
-        return self.scaling.transform(block.X).reshape(-1, width)
+        return self.scaling.transform(block.X[part]).reshape(-1, width)
 
     def view(self, found: Found) -> Any:
         """The ordinary estimator with the neighbours of a batch of queries in place of its rows."""
@@ -209,7 +209,7 @@ class Prepared(NamedTuple):
 
 def prepare(core: Core, data: Any, batch: int, where: str) -> Prepared:
     """A batch of the queries of a partition."""
-    X = core.rows(data, where)[batch * BATCH : (batch + 1) * BATCH]
+    X = core.rows(data, where, slice(batch * BATCH, (batch + 1) * BATCH))
     is_empty = not len(X)
     X = np.zeros((1, X.shape[1])) if is_empty else X
     return Prepared(X, request(core.forest, *core.model._index.place(X)), is_empty)

@@ -97,42 +97,45 @@ def _columns(
             shape = None if X is None else X.shape
             raise DSNAError(f"{where}: X has shape {shape}; rows and columns are needed.")
         return _matrix(X, where), None, (*rest, *[None] * (4 - len(rest)))
-    frame = _frame(data, where)
-    missing = [name for name in (*roles.others, *(roles.features or ())) if name not in frame]
+    frame = _Frame(data, where)
+    missing = [name for name in (*roles.others, *(roles.features or ())) if name not in frame.names]
     if missing:
-        raise DSNAError(
-            f"{where} lacks {'columns' if len(missing) > 1 else 'column'} {_listed(missing)}; it has {_listed(frame)}."
-        )
-    names = roles.features or tuple(name for name in frame if name not in roles.others)
+        what = "columns" if len(missing) > 1 else "column"
+        raise DSNAError(f"{where} lacks {what} {_listed(missing)}; it has {_listed(frame.names)}.")
+    names = roles.features or tuple(name for name in frame.names if name not in roles.others)
     if not names:
         raise DSNAError(f"{where}: no column is left to learn from beside the target.")
-    n = len(next(iter(frame.values())))
-    X = np.empty((n, len(names)))
+    X = np.empty((len(frame[names[0]]), len(names)))
     for j, name in enumerate(names):
         X[:, j] = _numbers(frame[name], name, where)
     _refuse_missing(X, names, where)
     return X, names, tuple(_column(frame, name) for name in (roles.target, roles.weight, roles.group, roles.key))
 
 
-def _column(frame: dict[str, np.ndarray], name: str | tuple[str, ...] | None) -> np.ndarray | None:
+def _column(frame: _Frame, name: str | tuple[str, ...] | None) -> np.ndarray | None:
     """A column, several side by side, or none."""
     if isinstance(name, tuple):
         return np.stack([frame[one] for one in name], axis=1)
     return None if name is None else frame[name]
 
 
-def _frame(data: Any, where: str) -> dict[str, np.ndarray]:
-    """Columns of a frame of any kind by their names."""
-    if isinstance(data, dict):
-        return {str(name): np.asarray(values) for name, values in data.items()}
-    import narwhals as nw
+class _Frame:
+    """A frame of any kind whose columns become arrays when they are asked for: some kinds have to copy them."""
 
-    try:
-        frame = nw.from_native(data, eager_only=True)
-    except TypeError as error:
-        kind = f"{type(data).__module__}.{type(data).__name__}"
-        raise DSNAError(f"{where} is a {kind}: a data frame, or a tuple (X, y) of arrays, is needed.") from error
-    return {str(name): frame[name].to_numpy() for name in frame.columns}
+    def __init__(self, data: Any, where: str):
+        import narwhals as nw
+
+        try:
+            self.native: Any = data if isinstance(data, dict) else nw.from_native(data, eager_only=True)
+        except TypeError as error:
+            kind = f"{type(data).__module__}.{type(data).__name__}"
+            raise DSNAError(f"{where} is a {kind}: a data frame, or a tuple (X, y) of arrays, is needed.") from error
+        names: Any = getattr(self.native, "columns", self.native)
+        self.names = {str(name): name for name in names}
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        column = self.native[self.names[name]]
+        return np.asarray(column) if isinstance(self.native, dict) else np.asarray(column.to_numpy())
 
 
 def _matrix(X: np.ndarray, where: str) -> np.ndarray:

@@ -41,6 +41,7 @@ class Totals(NamedTuple):
     classes: np.ndarray | None  # of a classification
     low: np.ndarray  # (q,) targets of a regression
     high: np.ndarray
+    mean: np.ndarray  # (q,) of the targets
     spread: np.ndarray  # (q,) their standard deviations, one where an output is constant
     counts: np.ndarray  # (strata,) rows of each class or range of targets
     weights: np.ndarray  # (strata,) their weight
@@ -140,11 +141,12 @@ def summarize(data: Any, number: int, roles: Roles, classification: bool) -> Sum
 
 def _moments(X: np.ndarray) -> np.ndarray:
     """(3, d) unit, mean and mean squared deviation of each column."""
-    if not len(X):
-        return np.zeros((3, X.shape[1]))
-    unit = np.exp2(np.clip(np.frexp(np.abs(X).max(axis=0))[1], -1000, 1000))
-    scaled = X / unit
-    return np.stack([unit, scaled.mean(axis=0), scaled.var(axis=0)])
+    moments = np.zeros((3, X.shape[1]))
+    for j, column in enumerate(X.T if len(X) else ()):  # one at a time: no copy of the partition
+        unit = np.exp2(np.clip(np.frexp(np.abs(column).max())[1], -1000, 1000))
+        scaled = column / unit
+        moments[:, j] = unit, scaled.mean(), scaled.var()
+    return moments
 
 
 def add_up(summaries: Sequence[Summary], roles: Roles, classification: bool, scaling: str) -> Totals:
@@ -185,6 +187,7 @@ def add_up(summaries: Sequence[Summary], roles: Roles, classification: bool, sca
             )
         counts = np.bincount(code, weights=np.concatenate([one.counts for _, one in filled])).astype(np.int64)
         weights = np.bincount(code, weights=np.concatenate([one.weights for _, one in filled]))
+    mean, spread = (np.zeros(1), np.ones(1)) if classification else _target_moments([one for _, one in filled])
     return Totals(
         roles=Roles(roles.target, roles.weight, roles.group, roles.key, first.names),
         offsets=np.cumsum([0, *(one.rows for one in summaries)]),
@@ -193,7 +196,8 @@ def add_up(summaries: Sequence[Summary], roles: Roles, classification: bool, sca
         classes=classes,
         low=np.zeros(1) if classification else every.min(axis=0),
         high=np.zeros(1) if classification else every.max(axis=0),
-        spread=np.ones(1) if classification else _target_spread([one for _, one in filled]),
+        mean=mean,
+        spread=spread,
         counts=counts,
         weights=weights,
         scaling=_scaling([one for _, one in filled], first.names, scaling),
@@ -235,18 +239,12 @@ def _joint_moments(moments: np.ndarray, summaries: list[Summary]) -> tuple[np.nd
     return mean * unit, spread * unit
 
 
-def _target_spread(summaries: list[Summary]) -> np.ndarray:
-    """(q,) standard deviation of each output, one where it is constant."""
-    spread = _joint_moments(np.stack([one.targets for one in summaries], axis=1), summaries)[1]
-    return np.where(spread > 0, spread, 1.0)
+def _target_moments(summaries: list[Summary]) -> tuple[np.ndarray, np.ndarray]:
+    """(q,) mean and standard deviation of each output, the latter one where it is constant."""
+    mean, spread = _joint_moments(np.stack([one.targets for one in summaries], axis=1), summaries)
+    return mean, np.where(spread > 0, spread, 1.0)
 
 
 def _order(given: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> list[int]:
     """Where the wanted columns are among those given."""
     return [(given or ()).index(name) for name in wanted or ()]
-
-
-def count_ranges(data: Any, number: int, totals: Totals) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and weights of each range of the target in a partition of a regression."""
-    block, _, strata = totals.block(data, number)
-    return np.bincount(strata, minlength=RANGES), np.bincount(strata, weights=block.weight, minlength=RANGES)

@@ -77,10 +77,10 @@ class _Distributed(BaseEstimator):
         """What answers queries, and the rows that it is asked about."""
         classification = isinstance(template, DSNAClassifier)
         seed = int(check_random_state(template.random_state).randint(2**31 - 1))
-        passes = Passes(opened.engine, opened.partitions, seed, self.shard_rows, self.verbose)
-        totals = passes.count(opened.roles, classification, template.scaling)
-        sample, rule = passes.sample(totals, self.sample_size)
-        model, placed = learned(template, sample, AllRows(passes, totals, rule))
+        passes = Passes(opened.engine, opened.partitions, seed, self.sample_size, self.shard_rows, self.verbose)
+        totals, targets = passes.count(opened.roles, classification, template.scaling)
+        sample, rule = passes.sample(totals)
+        model, placed = learned(template, sample, AllRows(passes, totals, rule, targets))
         placed = placed.settled(model._index.space, getattr(model, "_trend", None) if not classification else None)
         forest = placed.forest._replace(trees=model._index.trees)
         core = Core(totals.scaling, model, forest, totals.names, int(totals.offsets[-1]))
@@ -193,9 +193,10 @@ def _length(core: Core, data: Any, where: str) -> int:
 class DistributedDSNAClassifier(ClassifierMixin, _Distributed):
     """A :class:`dsna.DSNAClassifier` of all rows of a table that does not fit into memory, or lies on a cluster.
 
-    Partitions are passed over three times: they are counted, a bounded sample of all of them is drawn to grow the
-    trees, and every row is placed in the leaves of these trees, on one shard. A query is answered by all shards.
-    Neighbours, vote and answers are those of one ordinary model with the same trees and all rows.
+    Partitions are passed over four times: they are counted, a bounded sample of all of them is drawn to grow the trees,
+    rows are counted in the leaves of these trees, and those that leaves keep are placed, each on one shard. A query is
+    answered by all shards. Neighbours, vote and answers are those of one ordinary model with the same trees and all
+    rows.
 
     Parameters
     ----------
@@ -281,7 +282,8 @@ class DistributedDSNARegressor(RegressorMixin, _Distributed):
 
     As :class:`DistributedDSNAClassifier`; trees are grown on a sample that is drawn along ten ranges of the target,
     rare ones whole where they fit; several outputs have their place among the ranges halfway between their own. The
-    slopes of the trend come from all rows, its kind and penalty from the sample, and so does the density of the target.
+    density of the target and the slopes of the trend come from all rows, the kind and penalty of the trend and the box
+    plot of a relevance from the sample.
 
     Parameters
     ----------

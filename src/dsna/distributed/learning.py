@@ -23,6 +23,7 @@ from ..base import DSNAEstimator
 from ..classifier import DSNAClassifier
 from ..forest.adapters import FORESTS, NEIGHBORS, grow
 from ..forest.build import TrainingRows
+from ..forest.density import TargetDensity
 from ..forest.held_out import N_FOLDS
 from ..forest.learned_metric import metric_map
 from ..forest.scaling import Scaling
@@ -165,6 +166,18 @@ class RegressorLearner(_Learner, DSNARegressor):
 
     wide: Training
     relevant: RelevantDensity
+
+    def _first_density(self, target: np.ndarray, weight: np.ndarray) -> TargetDensity:
+        targets = self.every.targets
+        assert targets is not None
+        return targets.density(self.target_density, self.sample, self.every.totals)
+
+    def _density_outside(self, fold: int, target: np.ndarray, weight: np.ndarray) -> TargetDensity:
+        targets = self.placed.targets
+        assert targets is not None
+        if self._density.kind == "callable":
+            return self._density
+        return targets.density(self._density.kind, self.sample, self.every.totals, fold)
 
     def _take_rows(self, met: _Met, rows: TrainingRows, training: Training) -> None:
         index, more = self._index, len(met.X) - len(training.X)

@@ -14,10 +14,11 @@ from ..trend.ridge import FoldSums
 from ..trend.trend import TrendColumns
 from .asking import Forest, Found, Request, ask, merge
 from .blocks import Roles
-from .count import Totals, add_up, count_ranges, summarize
+from .count import Totals, add_up, summarize
 from .sampling import FoldRule, Sample, offer, quotas, settle_sample
-from .shards import Placement, joined_shard, leaf_weights, place, settle, thin
-from .sums.leaves import add_sums, split_weights
+from .shards import Placement, joined_shard, leaf_weights, place, reach, settle
+from .sums.leaves import LeafSums, add_sums, split_weights
+from .sums.targets import LEAST_DISTINCT, TargetSums, add_targets, count_targets
 from .sums.trend import TrendPass, add_trend_sums, trend_sums
 
 
@@ -43,10 +44,10 @@ class Engine(Protocol):
 
 
 class PlacedRows:
-    """Rows on shards, and the forest that finds them."""
+    """Rows on shards, the forest that finds them, and while a regression is learned its targets by fold."""
 
-    def __init__(self, engine: Engine, shards: list[Any], forest: Forest):
-        self.engine, self.shards, self.forest = engine, shards, forest
+    def __init__(self, engine: Engine, shards: list[Any], forest: Forest, targets: TargetSums | None = None):
+        self.engine, self.shards, self.forest, self.targets = engine, shards, forest, targets
 
     def found(self, request: Request) -> Found:
         """Neighbourhoods of queries among the rows of all shards."""
@@ -76,12 +77,16 @@ class Passes:
     engine : where the work is done.
     partitions : handles of the partitions.
     seed : of the sample, and of what leaves keep.
-    shard_rows : rows of the partitions that make up a shard, about.
+    most : rows of the sample, and different targets that are counted one by one.
+    shard_rows : rows of a shard, about.
     verbose : whether progress is shown.
     """
 
-    def __init__(self, engine: Engine, partitions: Sequence[Any], seed: int, shard_rows: int, verbose: int = 0):
+    def __init__(
+        self, engine: Engine, partitions: Sequence[Any], seed: int, most: int, shard_rows: int, verbose: int = 0
+    ):
         self.engine, self.partitions, self.seed = engine, list(partitions), seed
+        self.most, self.most_targets = most, max(most, LEAST_DISTINCT)
         self.shard_rows, self.verbose = shard_rows, verbose
 
     def _each(self, function: Any, what: str, *arguments: Any) -> Iterator[Any]:
@@ -90,19 +95,27 @@ class Passes:
         shown = tracked(parts, len(self.partitions), f"partitions {what}" * bool(self.verbose))
         return (self.engine.submit(function, part, number, *arguments) for number, part in shown)
 
-    def count(self, roles: Roles, classification: bool, scaling: str) -> Totals:
-        """What all partitions hold."""
+    def count(self, roles: Roles, classification: bool, scaling: str) -> tuple[Totals, TargetSums | None]:
+        """What all partitions hold, and of a regression its targets."""
         summaries = self.engine.gather(self._each(summarize, "counted", roles, classification))
         totals = add_up(summaries, roles, classification, scaling)
         if classification:
-            return totals
-        ranges = self.engine.gather(self._each(count_ranges, "counted", totals._replace(counts=np.zeros(0))))
-        counts, weights = (np.sum(parts, axis=0) for parts in zip(*ranges, strict=True))
-        return totals._replace(counts=counts, weights=weights)
+            return totals, None
+        told = self.engine.broadcast(totals)
+        targets: TargetSums = self._summed(count_targets, add_targets, "counted", told, self.most_targets)
+        counts, weights = (one.sum(axis=1) for one in (targets.range_count, targets.range_weight))
+        return totals._replace(counts=counts.astype(np.int64), weights=weights), targets
 
-    def sample(self, totals: Totals, most: int) -> tuple[Sample, FoldRule]:
+    def _summed(self, function: Any, add: Any, what: str, *arguments: Any) -> Any:
+        """What a function makes of every partition, added up on the engine one after another."""
+        sums = None
+        for own in self._each(function, what, *arguments):
+            sums = own if sums is None else self.engine.submit(add, sums, own)
+        return self.engine.gather([sums])[0]
+
+    def sample(self, totals: Totals) -> tuple[Sample, FoldRule]:
         """A bounded sample of all rows, with held-out folds, and the rule of these."""
-        quota = quotas(totals.counts, most)
+        quota = quotas(totals.counts, self.most)
         told = self.engine.broadcast(totals)
         offers = self.engine.gather(self._each(offer, "sampled", told, quota, self.seed))
         sample = settle_sample(offers, totals, quota)
@@ -115,35 +128,24 @@ class Passes:
         The trees of what is returned weigh their splits in the metric by all rows.
         """
         engine = self.engine
-        placement = engine.broadcast(Placement(totals, trees, rule, most[0], self.seed))
-        offered, sums = [], None
-        for pair in self._each(place, "placed", placement):
-            offered.append(engine.submit(_first, pair))
-            own = engine.submit(_second, pair)
-            sums = own if sums is None else engine.submit(add_sums, sums, own)
-        thinned = [
-            engine.submit(thin, placement, sums, *(offered[k] for k in group))
-            for group in self._groups(np.diff(totals.offsets))
-        ]
-        # Of many rows, leaves keep few: shards of few rows are joined, for every shard costs time when it is asked.
-        groups = self._groups(engine.gather([engine.submit(_rows_of, shard) for shard in thinned]))
-        engine.release(offered)
-        shards = [engine.submit(joined_shard, *(thinned[k] for k in group)) for group in groups]
+        how = Placement(totals, trees, rule, most[0], self.most_targets, self.seed)
+        placement = engine.broadcast(how)
+        reached: LeafSums = self._summed(reach, add_sums, "counted in leaves", placement)
+        share = engine.broadcast(how.kept_share(reached.counts))
+        pieces = list(self._each(place, "placed", placement, share))
+        # Of many rows, leaves keep few: what few rows are left is joined, for every shard costs time when it is asked.
+        groups = self._groups(engine.gather([engine.submit(_rows_of, piece) for piece in pieces]))
+        shards = [engine.submit(joined_shard, *(pieces[k] for k in group)) for group in groups]
         kept = engine.gather([engine.submit(leaf_weights, shard) for shard in shards])
-        engine.release(thinned)
-        reached = engine.gather([sums])[0]
+        engine.release(pieces)
         weighed = Trees(**{**trees.state, "metric_weight": split_weights(reached, totals, trees)})
         forest = Forest(weighed, reached.values(totals), np.sum(kept, axis=0), rarity_of(totals), most[1])
-        return PlacedRows(engine, shards, forest)
+        return PlacedRows(engine, shards, forest, reached.targets)
 
     def trend_sums(self, totals: Totals, rule: FoldRule, columns: TrendColumns, density: Any) -> FoldSums:
         """Sums of all rows that a trend is solved from; rows weigh one on average."""
-        engine = self.engine
-        told = engine.broadcast(TrendPass(totals, rule, self.seed, columns, density))
-        sums = None
-        for own in self._each(trend_sums, "summed for the trend", told):
-            sums = own if sums is None else engine.submit(add_trend_sums, sums, own)
-        found: FoldSums = engine.gather([sums])[0]
+        told = self.engine.broadcast(TrendPass(totals, rule, self.seed, columns, density))
+        found: FoldSums = self._summed(trend_sums, add_trend_sums, "summed for the trend", told)
         return found.times(totals.counts.sum() / found.total)
 
     def _groups(self, sizes: Any) -> list[list[int]]:
@@ -165,6 +167,7 @@ class AllRows(NamedTuple):
     passes: Passes
     totals: Totals
     rule: FoldRule
+    targets: TargetSums | None  # of a regression
 
     def place(self, trees: Trees, most: int | None) -> PlacedRows:
         """All rows in the leaves of the trees, so many of a neighbourhood at most."""
@@ -173,14 +176,6 @@ class AllRows(NamedTuple):
     def trend_sums(self, columns: TrendColumns, density: Any) -> FoldSums:
         """Sums of all rows that a trend is solved from."""
         return self.passes.trend_sums(self.totals, self.rule, columns, density)
-
-
-def _first(pair: tuple[Any, Any]) -> Any:
-    return pair[0]
-
-
-def _second(pair: tuple[Any, Any]) -> Any:
-    return pair[1]
 
 
 def rarity_of(totals: Totals) -> np.ndarray:

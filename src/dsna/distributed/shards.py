@@ -7,18 +7,21 @@ that no leaf keeps can never be a neighbour; it counts in the means of the leave
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._utils.parallel import chunks
 from .._utils.sums import rowwise_product
+from ..forest.scaling import Scaling
 from ..forest.trees import Trees
+from .blocks import Block
 from .count import Totals
-from .sampling import FoldRule, hash_rows
+from .sampling import FoldRule, Hashes, hash_rows
 from .sums.leaves import LeafSums, add_sums, leaf_sums
+from .sums.targets import target_sums
 
 _AT_ONCE = 8192
 
@@ -33,6 +36,7 @@ class Placement:
     trees : the forest.
     folds : the rule of held-out folds.
     most : rows that a leaf keeps; None: all.
+    most_targets : different targets that are counted one by one.
     seed : of the draws.
     """
 
@@ -40,6 +44,7 @@ class Placement:
     trees: Trees
     folds: FoldRule
     most: int | None
+    most_targets: int
     seed: int
 
     def kept_share(self, counts: np.ndarray) -> np.ndarray:
@@ -50,13 +55,6 @@ class Placement:
         some = np.maximum(counts, 1)
         share = np.ceil(self.most * counts / np.maximum(size, 1)) / some
         return np.asarray(np.where(size <= self.most, 1.0, share))
-
-    def largest_share(self, counts: np.ndarray) -> np.ndarray:
-        """(leaves, strata) the most that ``kept_share`` can be where these rows are part of a larger table."""
-        if self.most is None:
-            return np.ones(counts.shape)
-        size = counts.sum(axis=1, keepdims=True)
-        return np.asarray(np.minimum(self.most / np.maximum(size, 1) + 1.0 / np.maximum(counts, 1), 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +94,6 @@ class Shard:
         """(entries,) leaf of each entry of ``leaf_rows``."""
         return np.repeat(np.arange(len(self.leaf_ptr) - 1), np.diff(self.leaf_ptr))
 
-    def kept(self, entries: np.ndarray) -> Shard:
-        """The shard with some of its entries, and the rows that these name; rows of a leaf by class, then number."""
-        rows, at = np.unique(self.leaf_rows[entries], return_inverse=True)
-        leaf = self.leaf_of_entries[entries]
-        order = np.lexsort((at, self.code[rows][at], leaf))
-        of_rows = {name: np.ascontiguousarray(getattr(self, name)[rows]) for name in ROWS}
-        return Shard(**of_rows, leaf_ptr=_pointers(leaf, len(self.leaf_ptr) - 1), leaf_rows=at[order].astype(np.int32))
-
     @classmethod
     def join(cls, parts: Sequence[Shard]) -> Shard:
         """Shards one after another."""
@@ -121,68 +111,85 @@ class Shard:
 ROWS = ("Z", "label", "code", "weight", "draw", "number", "fold", "trend")
 
 
-def place(data: Any, number: int, placement: Placement) -> tuple[Shard, LeafSums]:
-    """The rows of a partition in the leaves that may keep them, and what reaches the leaves."""
+def reach(data: Any, number: int, placement: Placement) -> LeafSums:
+    """What the rows of a partition add to the leaves."""
     totals, trees = placement.totals, placement.trees
-    block, y, code = totals.block(data, number)
-    hashes = hash_rows(block, int(totals.offsets[number]), placement.seed)
-    fold = placement.folds.folds(hashes.number, hashes.fold)
-    X = totals.scaling.transform(block.X).reshape(len(block.X), totals.width)
-    reached = np.empty((len(X), trees.n_trees), dtype=np.int32)
-    sums = leaf_sums(_entries(reached[:0], fold[:0], trees), totals, trees.n_leaves, (y, code, block.weight))
-    parts = list(chunks(len(X), _AT_ONCE))
-    for part in parts:
-        reached[part] = trees.apply(X[part])
-        of_rows = (y[part], code[part], block.weight[part])
-        sums = add_sums(sums, leaf_sums(_entries(reached[part], fold[part], trees), totals, trees.n_leaves, of_rows))
-    share, draw = placement.largest_share(sums.counts), hashes.draw
-    leaves, rows = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int32)]
-    for part in parts:
-        leaf, row = _entries(reached[part], fold[part], trees)
-        row += part.start
-        some = draw[row] < share[leaf, code[row]]
-        leaves.append(leaf[some])
-        rows.append(row[some])
-    leaf, row = np.concatenate(leaves), np.concatenate(rows)
-    label = (
-        (code if totals.classes is not None else y)
-        .astype(np.float64)
-        .reshape(len(X), -1 if len(X) else len(totals.low))
-    )
-    shard = Shard(
-        Z=X,
+    rows = _PartitionRows.of(data, number, placement)
+    none = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+    sums = leaf_sums(none, totals, trees.n_leaves, (rows.y, rows.code, rows.block.weight))
+    for part in rows.parts:
+        of_rows = (rows.y[part], rows.code[part], rows.block.weight[part])
+        sums = add_sums(sums, leaf_sums(rows.entries(part, trees)[1], totals, trees.n_leaves, of_rows))
+    if totals.classes is not None:
+        return sums
+    targets = target_sums((rows.y, rows.code, rows.block.weight, rows.fold), totals, placement.most_targets)
+    return replace(sums, targets=targets)
+
+
+def place(data: Any, number: int, placement: Placement, share: np.ndarray) -> Shard:
+    """The rows of a partition that leaves keep, given the shares of ``kept_share``, and the leaves that keep them.
+
+    Trees route all rows once more: to keep rows or leaves since ``reach`` would take as much memory as the partition.
+    """
+    totals, trees = placement.totals, placement.trees
+    rows = _PartitionRows.of(data, number, placement)
+    draw, code = rows.hashes.draw, rows.code
+    Z, found = [np.empty((0, totals.width))], [np.empty((2, 0), dtype=np.int64)]
+    for part in rows.parts:
+        X, (leaf, row) = rows.entries(part, trees)
+        some = draw[part][row] < share[leaf, code[part][row]]
+        Z.append(X[np.unique(row[some])])
+        found.append(np.stack([leaf[some], part.start + row[some]]))
+    leaf, row = np.concatenate(found, axis=1)
+    kept, at = np.unique(row, return_inverse=True)
+    label = rows.y[kept] if totals.classes is None else code[kept, None].astype(np.float64)
+    return Shard(
+        Z=np.concatenate(Z),
         label=label,
-        code=code.astype(np.int64),
-        weight=block.weight,
-        draw=draw,
-        number=hashes.number,
-        fold=fold,
-        trend=np.empty((len(X), 0)),
+        code=code[kept],
+        weight=rows.block.weight[kept],
+        draw=draw[kept],
+        number=rows.hashes.number[kept],
+        fold=rows.fold[kept],
+        trend=np.empty((len(kept), 0)),
         leaf_ptr=_pointers(leaf, trees.n_leaves),
-        leaf_rows=row[np.argsort(leaf, kind="stable")],
+        leaf_rows=at[np.lexsort((at, code[row], leaf))].astype(np.int32),
     )
-    return shard, sums
 
 
-def _entries(reached: np.ndarray, fold: np.ndarray, trees: Trees) -> tuple[np.ndarray, np.ndarray]:
-    """Leaf and row of each entry: a row enters the leaves of the trees that do not leave out its fold."""
-    seen = ~trees.left_out.T[fold]
-    return reached[seen], np.nonzero(seen)[0].astype(np.int32)
+class _PartitionRows(NamedTuple):
+    """A partition whose rows are routed through the trees, some at a time."""
+
+    block: Block
+    y: np.ndarray
+    code: np.ndarray
+    hashes: Hashes
+    fold: np.ndarray
+    scaling: Scaling
+
+    @classmethod
+    def of(cls, data: Any, number: int, placement: Placement) -> _PartitionRows:
+        totals = placement.totals
+        block, y, code = totals.block(data, number)
+        hashes = hash_rows(block, int(totals.offsets[number]), placement.seed)
+        fold = placement.folds.folds(hashes.number, hashes.fold)
+        return cls(block, y, code.astype(np.int64), hashes, fold, totals.scaling)
+
+    @property
+    def parts(self) -> Iterator[slice]:
+        """Parts of the rows that are routed together."""
+        return chunks(len(self.code), _AT_ONCE)
+
+    def entries(self, part: slice, trees: Trees) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+        """Some rows on the common scale, and leaf and row of each entry: not of trees that leave out its fold."""
+        X = self.scaling.transform(self.block.X[part]).reshape(-1, len(self.scaling.offset))
+        seen = ~trees.left_out.T[self.fold[part]]
+        return X, (trees.apply(X)[seen], np.nonzero(seen)[0])
 
 
 def _pointers(leaf: np.ndarray, n_leaves: int) -> np.ndarray:
     """(leaves + 1,) where the entries of each leaf begin."""
     return np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=n_leaves))]).astype(np.int64)
-
-
-def thin(placement: Placement, sums: LeafSums, *parts: Shard) -> Shard:
-    """One shard of what partitions offered, with the rows that leaves keep of all that reach them."""
-    share = placement.kept_share(sums.counts)
-    kept = []
-    for part in parts:
-        some = part.draw[part.leaf_rows] < share[part.leaf_of_entries, part.code[part.leaf_rows]]
-        kept.append(part.kept(np.flatnonzero(some)))
-    return Shard.join(kept)
 
 
 def joined_shard(*parts: Shard) -> Shard:
@@ -200,5 +207,4 @@ def settle(shard: Shard, space: np.ndarray | None, trend: Any) -> Shard:
     """The shard with its rows in the metric space, and with the trend at them."""
     own = shard.trend if trend is None else trend.predict(np.asarray(shard.Z))
     placed = np.asarray(shard.Z) if space is None else rowwise_product(shard.Z, space)
-    fields = {name: getattr(shard, name) for name in shard.__dataclass_fields__}
-    return Shard(**{**fields, "Z": placed, "trend": own})
+    return replace(shard, Z=placed, trend=own)

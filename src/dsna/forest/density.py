@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
@@ -20,6 +20,60 @@ _TEMPER = 0.6
 _CENTRES = 500
 _NARROWEST = 1e-100  # targets that differ by less count as equal: their squares vanish
 _TIE = 1e-9  # in standard deviations: distances that differ by less are equal
+
+
+class CountedTargets(NamedTuple):
+    """Targets that stand for many rows; m of them, of q outputs."""
+
+    value: np.ndarray  # (m, q)
+    upper: np.ndarray  # (m, q) the largest of the targets that each stands for
+    counts: np.ndarray  # (m,) rows that each stands for
+    weight: np.ndarray  # (m,) weight of these rows
+    whole: bool  # whether these are all different targets, and each stands for equal ones
+    rows: float  # number of all rows, also of those for which no target stands
+    total: float  # weight of all rows
+    mean: np.ndarray  # (q,) of all rows
+    spread: np.ndarray  # (q,)
+
+    @classmethod
+    def of(cls, value: np.ndarray, count: np.ndarray, weight: np.ndarray) -> CountedTargets:
+        """Targets each of which stands for equal ones, so many; a target may be there several times.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> counted = CountedTargets.of(np.array([[1.0], [5.0]]), np.array([9, 1]), np.array([9.0, 1.0]))
+        >>> TargetDensity.of_counts(counted, "exact").evaluate(np.array([1.0, 5.0]))
+        array([0.9, 0.1])
+        """
+        mean = np.average(value, axis=0, weights=count)
+        rows, total = float(count.sum()), float(weight.sum())
+        return cls(value, value, count, weight, True, rows, total, mean, column_spread(value, count))
+
+    @property
+    def columns(self) -> list[CountedTargets]:
+        """Each output on its own, where all different targets are known."""
+        return [CountedTargets.of(column[:, None], self.counts, self.weight) for column in self.value.T]
+
+
+def counted_quantiles(lower: np.ndarray, upper: np.ndarray, count: np.ndarray, at: Sequence[float]) -> np.ndarray:
+    """Quantiles as ``np.quantile`` has them, of numbers each repeated so often, from lower to upper in equal steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counted_quantiles(np.array([1.0, 3.0]), np.array([2.0, 3.0]), np.array([3, 2]), [0.0, 0.25, 0.5, 1.0])
+    array([1. , 1.5, 2. , 3. ])
+    """
+    order = np.argsort(lower, kind="stable")
+    reached = np.cumsum(count[order])
+    values = []
+    for rank in np.asarray(at) * (reached[-1] - 1.0):
+        k = min(int(np.searchsorted(reached, rank, side="right")), len(order) - 1)
+        here, after = order[k], order[min(k + 1, len(order) - 1)]
+        ranks = [reached[k] - count[here], reached[k] - 1.0, reached[k]]
+        values.append(np.interp(rank, ranks, [lower[here], upper[here], lower[after]]))
+    return np.array(values)
 
 
 class TargetDensity(Checked):
@@ -61,39 +115,57 @@ class TargetDensity(Checked):
         y = np.asarray(y, dtype=np.float64)
         targets = y.reshape(len(y), -1)
         weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        weight = weight / weight.sum()
+        counted = CountedTargets.of(targets, np.ones(len(y)), weight)
+        self._estimate(counted, (lambda _: kind(y)) if callable(kind) else kind)
+
+    @classmethod
+    def of_counts(
+        cls, counted: CountedTargets, kind: str | Callable[[Any], Any], columns: Sequence[CountedTargets] | None = None
+    ) -> TargetDensity:
+        """The density of targets that stand for many rows.
+
+        Parameters
+        ----------
+        counted : CountedTargets
+            Those of "per-output" and of a callable are where the density is known; the others are counted.
+        kind : as in the constructor.
+        columns : of each output, where `counted` is not whole and `kind` is "per-output".
+        """
+        density = cls.__new__(cls)
+        density._estimate(counted, kind, columns)
+        return density
+
+    def _estimate(self, counted: CountedTargets, kind: Any, columns: Sequence[CountedTargets] | None = None) -> None:
         if not callable(kind) and kind not in DENSITIES:
             raise DSNAError(f"target_density={kind!r} is unknown: use one of {DENSITIES} or a callable.")
+        targets, weight = counted.value, counted.weight / counted.total
         distinct, first, code = np.unique(targets, axis=0, return_index=True, return_inverse=True)
         if kind == "per-output" and targets.shape[1] == 1:
             kind = "auto"
         if kind == "auto":
-            kind = "exact" if _few(len(distinct), len(y)) else "kernel"
-        self.offset = targets.mean(axis=0)
-        self.scale = column_spread(targets)
-        self.floor = 0.5 / len(y)
+            kind = "exact" if counted.whole and _few(len(distinct), counted.rows) else "kernel"
+        self.offset, self.scale = counted.mean, counted.spread
+        self.floor = 0.5 / counted.rows
+        self.kind = "callable" if callable(kind) else kind
         if callable(kind):
-            self.kind = "callable"
-            shares = np.asarray(kind(y), dtype=np.float64)
-            if shares.shape != (len(y),) or not np.all(np.isfinite(shares)) or np.any(shares <= 0):
+            shares = np.asarray(kind(targets), dtype=np.float64)
+            if shares.shape != (len(targets),) or not np.all(np.isfinite(shares)) or np.any(shares <= 0):
                 raise DSNAError("The callable target_density must give one positive, finite density for each target.")
             self.support = distinct
             self.values = shares[first] / max(shares.max(), 1.0)
         elif kind == "per-output":
-            self.kind = kind
             self.support = distinct
-            self.values = _rarest_output(targets, weight)[first]
+            self.values = _rarest_output(distinct, counted.columns if columns is None else columns)
         elif kind == "exact":
-            self.kind = "exact"
             self.support = distinct
             self.values = np.bincount(code.ravel(), weights=weight, minlength=len(distinct))
         elif targets.shape[1] == 1:
-            self.kind = kind
-            self._on_grid(targets[:, 0], weight, kind)
+            self._on_grid(counted, kind)
         else:
-            self.kind = kind
-            step = max(1, len(y) // _CENTRES)
-            self.support = targets[np.lexsort(targets.T)][::step]
+            order = np.lexsort(targets.T)
+            ranks = np.arange(0, counted.rows, max(1, int(counted.rows) // _CENTRES))
+            at = np.searchsorted(np.cumsum(counted.counts[order]), ranks, side="right")
+            self.support = targets[order[np.minimum(at, len(order) - 1)]]
             self.values = np.ones(1)
         self.check()
 
@@ -109,19 +181,20 @@ class TargetDensity(Checked):
         if sizes["outputs"] == 1:
             require(np.all(self.support[1:] >= self.support[:-1]), "TargetDensity.support falls")
 
-    def _on_grid(self, y: np.ndarray, weight: np.ndarray, kind: str) -> None:
-        low, high = float(y.min()), float(y.max())
+    def _on_grid(self, counted: CountedTargets, kind: str) -> None:
+        y, upper = counted.value[:, 0], counted.upper[:, 0]
+        low, high = float(y.min()), float(upper.max())
         if high - low < _NARROWEST:
             self.support, self.values = np.array([[low]]), np.ones(1)
             return
         size = _BINS if kind == "bins" else _GRID
         edges = np.linspace(low, high, size + 1)
         at = np.clip(np.searchsorted(edges, y, side="right") - 1, 0, size - 1)
-        values = np.bincount(at, weights=weight, minlength=size)
+        values = np.bincount(at, weights=counted.weight / counted.total, minlength=size)
         if kind == "kernel":
-            quartiles = np.quantile(y, [0.25, 0.75])
+            quartiles = counted_quantiles(y, upper, counted.counts, [0.25, 0.75])
             spread = min(s for s in (self.scale[0], (quartiles[1] - quartiles[0]) / 1.34) if s > 0)
-            width = 0.9 * spread * len(y) ** -0.2 / ((high - low) / size)
+            width = 0.9 * spread * counted.rows**-0.2 / ((high - low) / size)
             values = gaussian_filter1d(values, max(width, 1.0), mode="constant") * (size / _BINS)
         self.support = (0.5 * (edges[1:] + edges[:-1]))[:, None]
         self.values = values
@@ -175,8 +248,9 @@ def _few(distinct: int, rows: float) -> bool:
     return distinct <= max(2, min(200, rows / 10))
 
 
-def _rarest_output(targets: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def _rarest_output(targets: np.ndarray, columns: Sequence[CountedTargets]) -> np.ndarray:
     """(n,) smallest of the outputs' densities, each in units of its largest; none above the output's own density."""
-    shares = np.stack([TargetDensity(column, "auto", weight).evaluate(column) for column in targets.T])
-    largest = shares.max(axis=1)
+    densities = [TargetDensity.of_counts(column, "auto") for column in columns]
+    shares = np.stack([one.evaluate(column) for one, column in zip(densities, targets.T, strict=True)])
+    largest = np.array([one.evaluate(column.value).max() for one, column in zip(densities, columns, strict=True)])
     return np.asarray((shares * (largest.min() / largest)[:, None]).min(axis=0))

@@ -19,18 +19,24 @@ def _unit(values: np.ndarray) -> np.ndarray:
     return np.asarray(np.exp2(np.clip(np.frexp(np.abs(values).max(axis=0))[1], -1000, 1000)))
 
 
-def column_spread(values: np.ndarray) -> np.ndarray:
+def column_spread(values: np.ndarray, count: np.ndarray | None = None) -> np.ndarray:
     """Standard deviation of each column, one where the column is constant (its deviation may be rounding).
+
+    ``count`` says how many rows each stands for.
 
     Examples
     --------
     >>> import numpy as np
     >>> column_spread(np.array([[0.1, 1.0], [0.1, 3.0], [0.1, 5.0]])).round(2)
     array([1.  , 1.63])
+    >>> column_spread(np.array([[0.0], [1.0]]), np.array([9, 1]))
+    array([0.3])
     """
     unit = _unit(values)
     scaled = values / unit
-    spread = np.where(np.ptp(scaled, axis=0) > _ROUNDING, scaled.std(axis=0) * unit, 0.0)
+    off = scaled - np.average(scaled, axis=0, weights=count)
+    deviation = np.sqrt(np.average(off**2, axis=0, weights=count))
+    spread = np.where(np.ptp(scaled, axis=0) > _ROUNDING, deviation * unit, 0.0)
     return np.where(spread > 0, spread, 1.0)
 
 

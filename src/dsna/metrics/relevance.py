@@ -12,7 +12,7 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from .._utils.errors import DSNAError
-from ..forest.density import TargetDensity, rarity_of
+from ..forest.density import TargetDensity, counted_quantiles, rarity_of
 
 RELEVANCES = ("boxplot", "density", "high", "low")
 #: What a relevance may be: a name, a function of targets, or control points.
@@ -204,8 +204,4 @@ def _quartiles(y: np.ndarray, sample_weight: Any) -> np.ndarray:
     if sample_weight is None:
         return np.asarray(np.quantile(y, [0.25, 0.5, 0.75]))
     weight = np.asarray(sample_weight, dtype=np.float64)
-    order = np.argsort(y, kind="stable")
-    reached = np.cumsum(weight[order] / weight.min())
-    first = np.r_[0.0, reached[:-1]]
-    at = np.stack([first, reached - 1.0], axis=1).ravel()
-    return np.asarray(np.interp(np.array([0.25, 0.5, 0.75]) * (reached[-1] - 1.0), at, np.repeat(y[order], 2)))
+    return counted_quantiles(y, y, weight / weight.min(), [0.25, 0.5, 0.75])

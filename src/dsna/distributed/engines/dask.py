@@ -14,7 +14,7 @@ from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..blocks import Roles
 from ..tables import Opened, column_name, target_name
-from .local import joined, with_opened
+from .local import joined, on_worker
 
 WITHOUT_WORKERS = 300.0  # seconds that a cluster may have no worker
 _LOOK = 10.0  # seconds between two looks
@@ -42,7 +42,7 @@ class DaskEngine:
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """A future."""
         with cluster_errors(self.client):
-            return self.client.submit(with_opened, function, *arguments, pure=False)
+            return self.client.submit(on_worker, function, *arguments, pure=False)
 
     def gather(self, handles: Iterable[Any]) -> list[Any]:
         """Results of futures."""

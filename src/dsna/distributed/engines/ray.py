@@ -10,7 +10,7 @@ from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..blocks import Roles
 from ..tables import Opened, column_name, target_name
-from .local import joined, with_opened
+from .local import joined, on_worker
 
 _RETRIES = 3
 _GONE = (
@@ -37,7 +37,7 @@ class RayEngine:
         """An object reference."""
         with _ray_errors() as ray:
             if self._run is None:
-                self._run = ray.remote(max_retries=_RETRIES)(with_opened)
+                self._run = ray.remote(max_retries=_RETRIES)(on_worker)
             return self._run.remote(function, *arguments)
 
     def gather(self, handles: Iterable[Any]) -> list[Any]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...forest.trees import Trees
 from ..count import Totals
+from .targets import TargetSums, add_targets
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,11 +20,13 @@ class LeafSums:
     counts : (leaves, strata) rows.
     sums : (leaves, k) weights of the classes; of a regression, weights, and weighted targets from the middle.
     scatter : (leaves, q) weighted squared deviations of the targets from their mean; no columns for classes.
+    targets : targets by fold; None of classes, and of parts of a partition.
     """
 
     counts: np.ndarray
     sums: np.ndarray
     scatter: np.ndarray
+    targets: TargetSums | None = None
 
     def values(self, totals: Totals) -> np.ndarray:
         """(leaves, k) class shares or mean targets of each leaf; zeros where nothing reaches it."""
@@ -60,7 +63,8 @@ def leaf_sums(
 def add_sums(one: LeafSums, other: LeafSums) -> LeafSums:
     """The sums of both."""
     scatter = joint_scatter(one.sums, one.scatter, other.sums, other.scatter)
-    return LeafSums(one.counts + other.counts, one.sums + other.sums, scatter)
+    targets = add_targets(one.targets, other.targets) if one.targets and other.targets else None
+    return LeafSums(one.counts + other.counts, one.sums + other.sums, scatter, targets)
 
 
 def joint_scatter(sums: np.ndarray, scatter: np.ndarray, more_sums: np.ndarray, more: np.ndarray) -> np.ndarray:
