@@ -3,7 +3,7 @@
 ``python benchmarks/distributed_cluster.py --rows 200000`` writes a table as Parquet files, shuffled and sorted by its
 target, fits it on one machine, on a Dask ``LocalCluster`` and on a local Ray of four worker processes each, and prints
 balanced accuracies on new rows and the largest anonymous memory of each worker before and during ``fit`` and
-``predict``. docs/large_tables_distributed.md quotes it.
+``predict``; that of Ray's own tasks, which read the files, apart from ours. docs/large_tables_distributed.md quotes it.
 """
 
 from __future__ import annotations
@@ -40,19 +40,28 @@ def anonymous_memory(pid: int) -> float:
     return next((1024.0 * int(line.split()[1]) for line in lines if line.startswith("RssAnon")), 0.0)
 
 
-class Watch:
-    """The largest memory of processes while work is done."""
+Workers = Callable[[], dict[int, bool]]  # process numbers, and whether they are at work of ours
 
-    def __init__(self, pids: Callable[[], list[int]]):
-        self.pids, self.peak = pids, {pid: anonymous_memory(pid) for pid in pids()}
-        self.before = max(self.peak.values(), default=0.0)
+
+class Watch:
+    """The largest memory of processes while they do work of ours, and while they do other work."""
+
+    def __init__(self, workers: Workers):
+        self.workers = workers
+        self.before = max(map(anonymous_memory, workers()), default=0.0)
+        self._peak: dict[tuple[int, bool], float] = {}
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
 
     def _look(self) -> None:
         while not self._over.wait(0.02):
-            for pid in self.pids():
-                self.peak[pid] = max(self.peak.get(pid, 0.0), anonymous_memory(pid))
+            for one in self.workers().items():
+                self._peak[one] = max(self._peak.get(one, 0.0), anonymous_memory(one[0]))
+
+    def peaks(self, ours: bool) -> str:
+        """Of all processes, in MB."""
+        found = sorted(peak for (_, working), peak in self._peak.items() if working == ours)
+        return ", ".join(f"{peak / MB:.0f}" for peak in found)
 
     def __enter__(self) -> Watch:
         self._thread.start()
@@ -64,7 +73,7 @@ class Watch:
 
 
 @contextmanager
-def dask_workers(n: int, folder: Path) -> Iterator[tuple[Callable[[Path], Any], Callable[[], list[int]]]]:
+def dask_workers(n: int, folder: Path) -> Iterator[tuple[Callable[[Path], Any], Workers]]:
     import dask.dataframe as dd
     import distributed
 
@@ -79,30 +88,30 @@ def dask_workers(n: int, folder: Path) -> Iterator[tuple[Callable[[Path], Any], 
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        pids = list(client.run(os.getpid).values())
-        yield lambda path: dd.read_parquet(sorted(path.glob("*.parquet"))), lambda: pids
+        workers = dict.fromkeys(client.run(os.getpid).values(), True)
+        yield lambda path: dd.read_parquet(sorted(path.glob("*.parquet"))), lambda: workers
 
 
 @contextmanager
-def ray_workers(n: int, folder: Path) -> Iterator[tuple[Callable[[Path], Any], Callable[[], list[int]]]]:
+def ray_workers(n: int, folder: Path) -> Iterator[tuple[Callable[[Path], Any], Workers]]:
     import psutil
     import ray
 
     ray.init(num_cpus=n, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     ray.data.DataContext.get_current().enable_progress_bars = False
 
-    def pids() -> list[int]:
-        found = []
+    def workers() -> dict[int, bool]:
+        found = {}
         for process in psutil.Process().children(recursive=True):
             try:
                 if process.name().startswith("ray::") and "Agent" not in process.name():
-                    found.append(process.pid)
+                    found[process.pid] = process.name().startswith("ray::on_worker")
             except psutil.Error:
                 continue
         return found
 
     try:
-        yield lambda path: ray.data.read_parquet(str(path)), pids
+        yield lambda path: ray.data.read_parquet(str(path)), workers
     finally:
         ray.shutdown()
 
@@ -144,19 +153,20 @@ def main() -> None:
         asked = pd.DataFrame(queries, columns=[f"x{j}" for j in range(queries.shape[1])])
         for engine in given.engines:
             for name in orders:
-                with started[engine](given.workers, folder) as (read, pids):
+                with started[engine](given.workers, folder) as (read, workers):
                     small = DistributedDSNAClassifier(ordinary, sample_size=500, shard_rows=100)
                     small.fit(read(folder / "few"), "y").predict(asked[:5])  # kernels are loaded now
                     begin = time.perf_counter()
-                    with Watch(pids) as watch:
+                    with Watch(workers) as watch:
                         model = DistributedDSNAClassifier(ordinary, sample_size=given.sample)
                         found = model.fit(read(folder / name), "y").predict(asked)
                     score = balanced_accuracy_score(truth, found)
-                    peaks = ", ".join(f"{peak / MB:.0f}" for peak in sorted(watch.peak.values()))
+                    others = watch.peaks(ours=False)
+                    apart = f" ({others} MB in other tasks)" * bool(others)
                     print(
                         f"{engine}, {name}: {score:.4f} ({score - expected:+.4f}); a worker holds at most "
-                        f"{watch.before / MB:.0f} MB before, {peaks} MB meanwhile; its share of the rows is "
-                        f"{share:.1f} MB; {time.perf_counter() - begin:.0f} s",
+                        f"{watch.before / MB:.0f} MB before, {watch.peaks(ours=True)} MB meanwhile{apart}; its share "
+                        f"of the rows is {share:.1f} MB; {time.perf_counter() - begin:.0f} s",
                         flush=True,
                     )
 

@@ -11,6 +11,8 @@ import pytest
 
 from dsna import DSNAError
 from dsna.distributed import estimators, placed
+from dsna.distributed.engines import ray as engine
+from dsna.distributed.engines.ray import open_ray
 from tests.clusters import local_ray
 from tests.distributed.tables import classes, classifier
 from tests.distributed.workers import dies_once, straggles
@@ -24,6 +26,21 @@ pytestmark = pytest.mark.skipif(" " in sys.executable, reason="ray starts no wor
 def cluster(ray_token):
     with local_ray(ray_token):
         yield
+
+
+def test_large_blocks_are_cut_and_the_dataset_stays_as_it_was(cluster, monkeypatch):
+    X, y = classes(500)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
+    data = ray.data.from_pandas(frame)
+    assert len(open_ray(data, "y", None, None, None).partitions) == 1
+    largest = data.context.target_max_block_size
+    monkeypatch.setattr(engine, "_BLOCK", 5_000)
+    cut = ray.get(open_ray(data, "y", None, None, None).partitions)
+    assert len(cut) == -(-data.materialize().size_bytes() // 5_000)
+    assert max(len(one["a"]) for one in cut) <= 2 * min(len(one["a"]) for one in cut)
+    for name in frame:
+        np.testing.assert_array_equal(np.concatenate([one[name] for one in cut]), frame[name])
+    assert data.context.target_max_block_size == largest
 
 
 def test_a_worker_dies_in_fit_and_one_in_predict_then_all_is_gone(cluster, tmp_path, monkeypatch):

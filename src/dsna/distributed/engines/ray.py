@@ -13,6 +13,7 @@ from ..tables import Opened, column_name, target_name
 from .local import joined, on_worker
 
 _RETRIES = 3
+_BLOCK = 32_000_000  # bytes of a block of rows, about; a worker needs some four times as many for it
 _GONE = (
     "Ray went away, or lost workers faster than it could repeat their work ({}). Start it again, with more memory for "
     "each worker, and repeat the call."
@@ -86,8 +87,23 @@ def open_ray(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
         column_name(key, "key"),
     )
     engine = RayEngine()
-    parts = X.materialize().to_numpy_refs()
+    parts = _in_small_blocks(X).to_numpy_refs()
     return Opened(engine, parts, roles, lambda batches: _collected(engine, batches))
+
+
+def _in_small_blocks(dataset: Any) -> Any:
+    """A materialized Dataset, in the same order, of blocks that are read or else cut so small that workers stay small.
+
+    Ray Data reads blocks of up to 128 MB, and a table that is in memory already is often one block.
+    """
+    context, largest = dataset.context, dataset.context.target_max_block_size
+    context.target_max_block_size = min(_BLOCK, largest or _BLOCK)
+    try:
+        read = dataset.materialize()
+    finally:
+        context.target_max_block_size = largest
+    n = -(-(read.size_bytes() or 0) // _BLOCK)
+    return read if n <= 2 * read.num_blocks() else read.repartition(n).materialize()
 
 
 def _collected(engine: RayEngine, batches: list[list[Any]]) -> Any:
