@@ -83,7 +83,7 @@ with tempfile.TemporaryDirectory() as folder:
         for method in ("se", "kernel", "hull", "dsna"):
             one.detect(given, method=method, scales=(0.5, 1.0))
     few = EdgeDetector(n_estimators=2, n_patches=150, n_pool=0)
-    two = TwoLevelDetector(few, n_estimators=2, random_state=0).fit(photos)
+    two = TwoLevelDetector(few, "boosted+perceptrons", n_estimators=2, random_state=0).fit(photos)
     two.network_ = some_network(16)
     two.save(Path(folder) / "two.dsna")
     joblib.dump(two, Path(folder) / "two.joblib")
@@ -111,4 +111,5 @@ def test_each_kernel_has_one_signature():
     assert {"grow_tree", "route", "gather", "approximate", "meet", "best_of_shards"} <= set(used)
     assert {"cut_masks", "look_up", "look_up_bins", "outlines", "grow_structured"} <= set(used)
     assert {"route_patches", "cast_votes", "bend_axes", "describe_ring", "add_trees", "add_convolution"} <= set(used)
+    assert "fill_layer" in used
     assert {name: s for name, s in used.items() if len(s) > 1} == {}

@@ -24,8 +24,8 @@ class Method:
         As :meth:`dsna.vision.edges.EdgeDetector.detect` takes it; of a second level, the maps that it sees.
     scales : {"", "two"}, default=""
         Sizes at which photos are looked at; empty: those asked for.
-    rescorer : {"", "boosted", "forest", "linear"}, default=""
-        Of the second level; empty: there is none.
+    rescorer : str, default=""
+        Of the second level, as :class:`dsna.vision.edges.TwoLevelDetector` takes it; empty: there is none.
     network : bool, default=False
         Whether a small network is asked beside the rescorer.
 
@@ -54,6 +54,8 @@ FIRST_LEVEL: dict[str, Method] = {
     FULL: Method("CS-SE", "dsna"),
     "SE+DSNA": Method("SE-pool", "dsna"),
 }
+#: Rescorers of second levels, the best last.
+RESCORERS = ("linear", "forest", "neighbors", "boosted", "perceptrons", "boosted+perceptrons")
 #: First levels at two sizes, and the second levels that learn from their maps.
 SECOND_LEVEL: dict[str, Method] = {
     f"{name}@2{'+' * bool(rescorer)}{rescorer}": Method(*first, "two", rescorer)
@@ -63,7 +65,7 @@ SECOND_LEVEL: dict[str, Method] = {
         "CS-SE": ("CS-SE", "se"),
         FULL: ("CS-SE", "dsna"),
     }.items()
-    for rescorer in ("", "linear", "forest", "boosted")
+    for rescorer in ("", *RESCORERS)
 }
 #: Second levels with a network beside the rescorer, run where they are named.
 NETWORK = "+net"

@@ -1,18 +1,21 @@
 """Rescorers against the library that trained them, and what files may not hold."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.neural_network import MLPClassifier
 
 pytest.importorskip("lightgbm")
 
-from dsna import CostSensitiveForestRegressor
+from dsna import CostSensitiveForestRegressor, DSNARegressor
 from dsna._utils.invariants import InvariantError
 from dsna.vision.datasets.boundaries import BoundarySet
 from dsna.vision.edges import TwoLevelDetector
-from dsna.vision.edges.second_level import forest_score
+from dsna.vision.edges.second_level import forest_score, neighbor_score
+from dsna.vision.edges.second_level.perceptrons import Perceptrons, fit_perceptrons
 from dsna.vision.edges.second_level.rescorers import (
     BoostedTrees,
     LinearScore,
@@ -98,6 +101,80 @@ def test_a_forest_answers_as_the_library_does(monkeypatch):
         forest_score.ForestScore.restored({**found.state, "value": found.value + 1})
 
 
+def test_neighbors_answer_as_the_library_does(monkeypatch):
+    monkeypatch.setattr(neighbor_score, "_MOST_ROWS", 400)
+    rows, share = table(600)
+    found = neighbor_score.fit_neighbors(rows, share, 5, seed=0)
+    some = np.sort(np.random.default_rng(0).permutation(600)[:400])
+    settings = {"balance": 0.0, "decision": "mean", "criterion": "squared_error", "trend": None, "random_state": 0}
+    model = DSNARegressor(CostSensitiveForestRegressor(5, min_samples_leaf=20), **settings)
+    model.fit(rows[some].astype(float), share[some])
+    np.testing.assert_allclose(found(rows), np.clip(model.predict(rows), 0, 1), atol=1e-9)
+    assert np.ptp(found(rows)) > 0.5
+    assert found.n_columns == 12
+    assert len(found(rows[:0])) == 0
+    again = neighbor_score.NeighborScore.restored(found.state)
+    np.testing.assert_array_equal(again(rows), found(rows))
+    for name, value in (("decision", "median"), ("balance", 0.5), ("offset", 0.5)):
+        with pytest.raises(InvariantError, match="a rule other than the mean"):
+            neighbor_score.NeighborScore(found.index, replace(found.rule, **{name: value}))
+    model.fit(rows[some].astype(float), 2 * share[some])
+    with pytest.raises(InvariantError, match="no shares"):
+        neighbor_score.NeighborScore(model._index, model._rule)
+
+
+@pytest.fixture(scope="module")
+def minds():
+    return fit_perceptrons(*table(6000), 0, seed=0)
+
+
+def test_perceptrons_answer_as_the_library_does(monkeypatch):
+    """Its classifier, given the same weights."""
+    made = []
+
+    def recorded(*given, **settings):
+        made.append(MLPClassifier(*given, **settings))
+        return made[-1]
+
+    monkeypatch.setattr("sklearn.neural_network.MLPClassifier", recorded)
+    rows, share = table(3000)
+    found = fit_perceptrons(rows, share, 0, seed=0)
+    new = table(seed=1)[0]
+    scaled = np.clip((new - found.offset) / found.scale, -5, 5)
+    expected = np.mean([one.predict_proba(scaled)[:, 1] for one in made], axis=0)
+    np.testing.assert_allclose(found(new), expected, atol=1e-5)
+    np.testing.assert_array_equal(found(new[3:5]), found(new)[3:5])
+    assert len(found(new[:0])) == 0
+    assert len({one.random_state for one in made}) == len(made) > 1
+
+
+def test_perceptrons_learn_soft_labels(minds):
+    new, its_share = table(seed=2)
+    line = fit_linear(*table(6000), 0, seed=0)
+    assert cross_entropy(its_share, minds(new)) < cross_entropy(its_share, line(new)) - 0.01
+    assert abs(minds(new).mean() - its_share.mean()) < 0.03
+
+
+def test_same_seed_same_perceptrons(minds):
+    again = fit_perceptrons(*table(6000), 0, seed=0)
+    np.testing.assert_array_equal(again.first, minds.first)
+    assert not np.array_equal(fit_perceptrons(*table(6000), 0, seed=1).first, minds.first)
+
+
+def test_forged_perceptrons_are_refused(minds):
+    state = minds.state
+    np.testing.assert_array_equal(Perceptrons.restored(state)(table()[0]), minds(table()[0]))
+    for name, value in (
+        ("scale", 0 * state["scale"]),
+        ("first", state["first"][:, :-1]),
+        ("second", state["second"] * np.float32(np.nan)),
+        ("last", state["last"][:1]),
+        ("last_bias", state["last_bias"][:, :0]),
+    ):
+        with pytest.raises(InvariantError, match="Perceptrons"):
+            Perceptrons.restored({**state, name: value})
+
+
 def test_same_seed_same_trees(trees):
     again = fit_boosted(*table(), 200, seed=0)
     for name, value in trees.state.items():
@@ -114,7 +191,8 @@ def test_a_missing_library_is_named_before_any_work(monkeypatch):
 def test_columns_that_do_not_vary():
     rows, share = table(300)
     rows[:, 3] = 7
-    for one in (fit_boosted(rows, share, 5, seed=0), fit_linear(rows, share, 0, seed=0)):
+    for fit in (fit_boosted, fit_linear, fit_perceptrons):
+        one = fit(rows, share, 5, seed=0)
         assert np.isfinite(one(rows)).all()
 
 

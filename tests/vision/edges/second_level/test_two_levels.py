@@ -216,10 +216,11 @@ def test_files_hold_all_of_it(detector, tmp_path):
         load_detector(tmp_path / "other.dsna")
 
 
-@pytest.mark.parametrize("rescorer", ["linear", "forest"])
+@pytest.mark.parametrize("rescorer", ["linear", "forest", "neighbors", "perceptrons", "boosted+perceptrons"])
 def test_other_rescorers(photos, views, tmp_path, rescorer):
     lessons = replace(LESSONS, rescorer=rescorer, n_trees=3, n_candidates=60, n_rounds=1)
     rounds = learn_rounds(photos, views, lessons, quiet)
+    assert len(rounds.rescorers) == 2 * len(rescorer.split("+"))
     lines = rounds.lines(views[0])
     assert 0 < lines.max() <= 1
     again = Rounds.restored(rounds.state)

@@ -20,8 +20,8 @@ from ...._utils.parallel import in_parallel
 from .candidates import Candidates, find_candidates
 from .description import describe
 from .planes import View
-from .rescorers import RESCORERS, Rescorer
-from .rounds import Rounds, first_view
+from .rescorers import Rescorer, fit_rescorers
+from .rounds import Jury, Rounds, first_view
 
 if TYPE_CHECKING:
     from ...datasets.boundaries import BoundarySet
@@ -36,7 +36,8 @@ class Lessons:
 
     Parameters
     ----------
-    rescorer : {"boosted", "forest", "linear"}
+    rescorer : str
+        One of ``dsna.vision.edges.second_level.rescorers.CHOICES``.
     n_rounds, n_blocks : int
     n_candidates : int
         Candidates of each photo that a rescorer learns from, at most.
@@ -195,7 +196,7 @@ def learn_rounds(
         others = [np.flatnonzero(block != b) for b in range(lessons.n_blocks)]
         blocks = [(rows, shares, some, lessons, seed) for some, seed in zip(others, seeds, strict=True)]
         learned = in_parallel(_learned, blocks, n_jobs)
-        rescorers += learned
+        rescorers += [one for jury in learned for one in jury]
         if number + 1 < lessons.n_rounds:
             views = in_parallel(_redrawn, [(view, learned[b]) for view, b in zip(views, block, strict=True)], n_jobs)
     return Rounds(scales=np.array(lessons.scales, dtype=np.float64), rescorers=rescorers, n_rounds=lessons.n_rounds)
@@ -213,18 +214,18 @@ def _lesson(
 
 def _learned(
     rows: tuple[np.ndarray, ...], shares: tuple[np.ndarray, ...], some: np.ndarray, lessons: Lessons, seed: int
-) -> Rescorer:
-    """A rescorer of the candidates of some photos."""
+) -> list[Rescorer]:
+    """Rescorers of the candidates of some photos."""
     X, share = np.concatenate([rows[k] for k in some]), np.concatenate([shares[k] for k in some])
     if not share.size or share.max() == 0:
         raise DSNAError(
             "The first level finds no edge that people drew in the photos, so a second one cannot learn; give more "
             "photos or patches, or check that photos and ground truth belong together."
         )
-    return RESCORERS[lessons.rescorer](X, share, lessons.n_trees, seed)
+    return fit_rescorers(lessons.rescorer, X, share, lessons.n_trees, seed)
 
 
-def _redrawn(view: View, rescorer: Rescorer) -> View:
-    """The view of the next round, by a rescorer that does not know the photo."""
+def _redrawn(view: View, rescorers: list[Rescorer]) -> View:
+    """The view of the next round, by rescorers that do not know the photo."""
     candidates = find_candidates(view.edges)
-    return view.after(candidates.on_map(describe(view, candidates, rescorer), view.edges.shape))
+    return view.after(candidates.on_map(describe(view, candidates, Jury(rescorers)), view.edges.shape))

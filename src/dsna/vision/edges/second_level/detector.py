@@ -21,7 +21,7 @@ from ...photos import as_photo
 from ..detector import EdgeDetector
 from .cross_fitting import Lessons, dealt, honest_views, learn_rounds
 from .network.training import learn_network
-from .rescorers import RESCORERS, check_trainable
+from .rescorers import CHOICES, check_trainable
 from .rounds import LARGEST_SCALE, MOST_ROUNDS, SMALLEST_SCALE, first_view
 
 if TYPE_CHECKING:
@@ -42,9 +42,10 @@ class TwoLevelDetector(BaseEstimator):
     ----------
     first_level : EdgeDetector or None, default=None
         The first level; None: ``EdgeDetector()``.  Its ``n_jobs`` and ``verbose`` are those given here.
-    rescorer : {"boosted", "forest", "linear"}, default="boosted"
-        Boosted trees, which LightGBM trains (``pip install dsna[train]``); a
-        :class:`dsna.CostSensitiveForestRegressor`, on at most 30,000 candidates; or logistic regression, the floor.
+    rescorer : {"boosted", "perceptrons", "boosted+perceptrons", "forest", "neighbors", "linear"}, default="boosted"
+        Boosted trees, which LightGBM trains (``pip install dsna[train]``); small perceptrons; the mean of both; a
+        :class:`dsna.CostSensitiveForestRegressor` or :class:`dsna.DSNARegressor`, on at most 30,000 candidates, large
+        and slow; or logistic regression, the floor.
     network : bool, default=False
         Whether a small convolutional network learns from the same candidates, too; it counts as much as a round.
         Torch trains it (``pip install dsna[network]``), on one thread; detecting needs no torch.
@@ -99,7 +100,7 @@ class TwoLevelDetector(BaseEstimator):
 
     _parameter_constraints: dict[str, Any] = {
         "first_level": [EdgeDetector, None],
-        "rescorer": [StrOptions(set(RESCORERS))],
+        "rescorer": [StrOptions(set(CHOICES))],
         "network": ["boolean"],
         "scales": ["array-like"],
         "n_rounds": [at_least(1, MOST_ROUNDS)],

@@ -1,8 +1,8 @@
 """Rescorers: from the description of a candidate to the share of people who would draw an edge there.
 
-Boosted trees are trained by LightGBM and logistic regression by scikit-learn, both on soft labels by cross-entropy; a
-forest of our own learns shares as targets.  All are kept as plain arrays, and asked without the library that trained
-them.
+Boosted trees are trained by LightGBM, perceptrons and logistic regression by scikit-learn, all on soft labels by
+cross-entropy; a forest and a sparse neighbour approximation of our own learn shares as targets.  All are kept as plain
+arrays, and asked without the library that trained them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from ...._utils.invariants import POSITIVE, Array, Checked, Number, check_links,
 from ...._utils.optional import import_extra
 from ...._utils.parallel import writable
 from .forest_score import ForestScore, fit_forest
+from .neighbor_score import NeighborScore, fit_neighbors
+from .perceptrons import Perceptrons, fit_perceptrons
 
 _MOST_COLUMNS = 2**15 - 1
 _LARGEST = 1e6  # of a value of a leaf, a weight or a scaled column
@@ -142,7 +144,7 @@ class LinearScore(Checked):
         return share
 
 
-Rescorer = BoostedTrees | ForestScore | LinearScore
+Rescorer = BoostedTrees | ForestScore | LinearScore | NeighborScore | Perceptrons
 
 
 def check_trainable(rescorer: str, network: bool = False) -> None:
@@ -152,7 +154,7 @@ def check_trainable(rescorer: str, network: bool = False) -> None:
     --------
     >>> check_trainable("linear")
     """
-    if rescorer == "boosted":
+    if "boosted" in rescorer.split("+"):
         import_extra("lightgbm", "train")
     if network:
         import_extra("torch", "network")
@@ -262,4 +264,25 @@ RESCORERS: dict[str, Callable[[np.ndarray, np.ndarray, int, int], Rescorer]] = {
     "boosted": fit_boosted,
     "forest": fit_forest,
     "linear": fit_linear,
+    "neighbors": fit_neighbors,
+    "perceptrons": fit_perceptrons,
 }
+#: What a second level may ask: one of them, or the mean of two.
+CHOICES = (*RESCORERS, "boosted+perceptrons")
+
+
+def fit_rescorers(choice: str, rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> list[Rescorer]:
+    """The rescorers of a choice, whose mean counts.
+
+    Parameters
+    ----------
+    choice : str
+        One of ``CHOICES``.
+    rows, share, n_trees, seed
+        As :func:`fit_boosted` takes them.
+
+    Returns
+    -------
+    list of rescorers
+    """
+    return [RESCORERS[name](rows, share, n_trees, seed) for name in choice.split("+")]

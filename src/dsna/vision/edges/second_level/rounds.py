@@ -31,8 +31,8 @@ class Rounds(Checked):
     ----------
     scales : array of shape (n_scales,), float64
         In shares of the photo's own.
-    rescorers : list of BoostedTrees, ForestScore or LinearScore
-        Those of the first round, one for each block of photos that it has not seen; then those of the next.
+    rescorers : list of BoostedTrees, ForestScore, LinearScore, NeighborScore or Perceptrons
+        Those of the first round, one or more for each block of photos that they have not seen; then those of the next.
     n_rounds : int
     """
 
@@ -42,7 +42,7 @@ class Rounds(Checked):
 
     FIELDS = {
         "scales": Array("float64", "scales", SMALLEST_SCALE, LARGEST_SCALE),
-        "rescorers": Parts("BoostedTrees ForestScore LinearScore", "rescorers"),
+        "rescorers": Parts("BoostedTrees ForestScore LinearScore NeighborScore Perceptrons", "rescorers"),
         "n_rounds": Number(1, MOST_ROUNDS, whole=True),
     }
     NOT_EMPTY = ("scales", "rescorers")
