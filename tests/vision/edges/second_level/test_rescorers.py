@@ -12,6 +12,7 @@ pytest.importorskip("lightgbm")
 
 from dsna import CostSensitiveForestRegressor, DSNARegressor
 from dsna._utils.invariants import InvariantError
+from dsna._utils.parallel import one_blas_thread
 from dsna.vision.datasets.boundaries import BoundarySet
 from dsna.vision.edges import TwoLevelDetector
 from dsna.vision.edges.second_level import forest_score, neighbor_score
@@ -31,6 +32,13 @@ def table(n=1500, seed=0):
     rows = (np.tile(rng.normal(size=(n, 3)), 4) + 0.1 * rng.normal(size=(n, 12))).astype(np.float32)  # as rings are
     odds = 2 * rows[:, 0] * (rows[:, 1] > 0) - rows[:, 2]
     return rows, rng.binomial(5, 1 / (1 + np.exp(-odds))) / 5
+
+
+@pytest.fixture(autouse=True, scope="module")
+def alone():
+    """As second levels learn; threads that wait for each other would take ten times as long on a busy machine."""
+    with one_blas_thread():
+        yield
 
 
 def cross_entropy(share, found):

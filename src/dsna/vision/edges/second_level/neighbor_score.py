@@ -67,7 +67,8 @@ class NeighborScore(Checked):
         known = label if self.index.held is None else label[self.index.held]
         alpha = solve(Q, self.index.Z, known, np.ones(1), near, how, None)["alpha"]
         weights = self.rule.weights(alpha, near.kernel, np.ones(alpha.shape))
-        return np.clip(self.rule.predict(weights, label[near.rows], label)[:, 0], 0.0, 1.0)
+        share: np.ndarray = np.clip(self.rule.predict(weights, label[near.rows], label)[:, 0], 0.0, 1.0)
+        return share
 
 
 def fit_neighbors(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> NeighborScore:

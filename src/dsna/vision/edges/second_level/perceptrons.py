@@ -10,8 +10,9 @@ from scipy.special import expit
 from ...._utils.invariants import POSITIVE, Array, Checked
 from ...._utils.parallel import chunks, writable
 
-_MEMBERS, _UNITS, _PASSES = 4, (64, 32), 8
+_MEMBERS, _UNITS = 4, (64, 32)
 _RATE, _RIDGE, _BATCH = 5e-4, 1.0, 1024
+_STEPS, _LEAST_PASSES, _MOST_PASSES = 1200, 3, 50
 _FARTHEST = np.float32(5.0)  # standard deviations at which a column is cut
 _LARGEST = 1e4  # of a weight
 _AT_ONCE = 65_536  # rows that are scaled at once
@@ -97,7 +98,9 @@ def _scaled(rows: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> np.ndarr
 
 
 def fit_perceptrons(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> Perceptrons:
-    """Perceptrons by scikit-learn on soft labels: a row that some drew and others did not is there twice, weighted.
+    """Perceptrons by scikit-learn on soft labels: in each pass, a row is an edge as often as people drew it.
+
+    Of 400,000 rows there are three passes.  More learn the photos by heart: lines of others are then found less well.
 
     Parameters
     ----------
@@ -118,21 +121,15 @@ def fit_perceptrons(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int
     offset = rows.mean(axis=0, dtype=np.float64)
     scale = np.where(spread > 1e-6 * (1 + np.abs(offset)), spread, 1.0)
     offset, scale = offset.astype(np.float32), scale.astype(np.float32)
-    drawn, not_drawn = np.flatnonzero(share > 0), np.flatnonzero(share < 1)
-    scaled = _scaled(rows, offset, scale)[np.concatenate([drawn, not_drawn])]
-    label = np.repeat([1, 0], [len(drawn), len(not_drawn)])
-    weight = np.concatenate([share[drawn], 1 - share[not_drawn]])
+    scaled = _scaled(rows, offset, scale)
+    batch = min(_BATCH, len(rows))
+    n_passes = int(np.clip(round(_STEPS * batch / len(rows)), _LEAST_PASSES, _MOST_PASSES))
     members = []
     for one in np.random.SeedSequence(seed).generate_state(_MEMBERS):
-        model = MLPClassifier(
-            _UNITS,
-            alpha=_RIDGE,
-            batch_size=min(_BATCH, len(scaled)),
-            learning_rate_init=_RATE,
-            random_state=int(one % 2**31),
-        )
-        for _ in range(_PASSES):
-            model.partial_fit(scaled, label, sample_weight=weight, classes=[0, 1])
+        rng, state = np.random.default_rng(one), int(one % 2**31)
+        model = MLPClassifier(_UNITS, alpha=_RIDGE, batch_size=batch, learning_rate_init=_RATE, random_state=state)
+        for _ in range(n_passes):
+            model.partial_fit(scaled, (rng.random(len(rows)) < share).astype(np.int64), classes=[0, 1])
         members.append(model)
     weights = [np.stack([one.coefs_[k] for one in members]).astype(np.float32) for k in range(3)]
     biases = [np.stack([one.intercepts_[k] for one in members]).astype(np.float32) for k in range(3)]
