@@ -21,6 +21,7 @@ from dsna.studies.age.plan import FaceExperiment
 from dsna.studies.age.plan import experiments as face_experiments
 from dsna.studies.age.protocols import three_subsets
 from dsna.studies.age.study import AgeStudy, Options
+from dsna.studies.edges.comparison import pairs_table
 from dsna.studies.edges.methods import METHODS
 from dsna.studies.edges.runs import LAYOUT as EDGES_LAYOUT
 from dsna.studies.pages import markdown
@@ -95,7 +96,7 @@ def pose() -> list[str]:
 
 
 def edges() -> list[str]:
-    """A table of the methods, in the order of the study: means over seeds, and the range of ODS."""
+    """Tables of the methods, in the order of the study: means over seeds and the range of ODS; pairs of them."""
     results = stored("edges", EDGES_LAYOUT)
     rows = {}
     for name in METHODS:
@@ -110,7 +111,8 @@ def edges() -> list[str]:
             "seeds": ", ".join(map(str, seeds)),
         }
     best = dict.fromkeys(("ODS", "OIS", "AP", "R50"), 1)
-    return ["# methods", markdown(pd.DataFrame.from_dict(rows, orient="index"), best)]
+    compared = pairs_table(pd.read_csv(FOLDER / "edges_pairs.csv"))
+    return ["# methods", markdown(pd.DataFrame.from_dict(rows, orient="index"), best), "# pairs", markdown(compared)]
 
 
 def sizes() -> list[str]:

@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
+import pandas as pd
 
 from ...vision.edges import BoundaryScores
+from .methods import FULL, NETWORK, PLAIN, RESCORERS, WITH_NETWORK
 
+_FIRST = (PLAIN, "SE+DSNA", "CS-SE", FULL)
+_BEST_RESCORER = RESCORERS[-1]
+_PAIRS = (
+    (FULL, PLAIN),
+    (FULL, "CS-SE"),
+    (FULL, "CS-SE+AH"),
+    (FULL, "CS-SE+kernel"),
+    ("CS-SE", PLAIN),
+    ("SE+DSNA", PLAIN),
+    ("SE@2", PLAIN),
+    ("SE+DSNA@2", "SE@2"),
+    *((f"{first}@2+{rescorer}", "SE@2") for first in _FIRST for rescorer in RESCORERS),
+    *(("SE@2+boosted", f"SE@2+{other}") for other in RESCORERS[:3]),
+    *((f"{first}@2+{_BEST_RESCORER}", f"{first}@2+{other}") for first in _FIRST[:2] for other in RESCORERS[3:5]),
+    *((f"SE+DSNA@2+{rescorer}", f"SE@2+{rescorer}") for rescorer in RESCORERS[3:]),
+    ("CS-SE@2+boosted", "SE@2+boosted"),
+    ("CS-SE+DSNA@2+boosted", "SE+DSNA@2+boosted"),
+    *((name, name.removesuffix(NETWORK)) for name in WITH_NETWORK),
+)
 _RESAMPLED = 500
 _BETWEEN = (2.5, 97.5)
 
@@ -90,6 +111,63 @@ def compare(scored: Scored, ours: str, other: str) -> Comparison | None:
         best=_ahead(pairs, "f"),
         fixed=_ahead(pairs, "f_at_ods"),
     )
+
+
+def pairs_of(scored: Scored) -> pd.DataFrame:
+    """All pairs of which both were run: what one method gains over the other.
+
+    Parameters
+    ----------
+    scored : mapping from methods to mappings from seeds to BoundaryScores
+
+    Returns
+    -------
+    data frame
+        ``method``, ``against`` and what a ``Comparison`` says; ``each`` as text.
+
+    Examples
+    --------
+    >>> pairs_of({}).empty
+    True
+    """
+    rows = []
+    for ours, other in _PAIRS:
+        found = compare(scored, ours, other)
+        if found is not None:
+            each = " ".join(f"{gain:+.4f}" for gain in found.each)
+            rows.append({"method": ours, "against": other, **asdict(found), "each": each})
+    return pd.DataFrame(rows, columns=["method", "against", *Comparison.__dataclass_fields__])
+
+
+def pairs_table(compared: pd.DataFrame) -> pd.DataFrame:
+    """The pairs in words.
+
+    Parameters
+    ----------
+    compared : data frame
+        As :func:`pairs_of` makes it.
+
+    Returns
+    -------
+    data frame
+
+    Examples
+    --------
+    >>> one = {"method": "SE@2", "against": "SE", "gain": 0.01, "low": -0.01, "high": 0.03, "best": 0.75, "fixed": 0.5}
+    >>> pairs_table(pd.DataFrame([one | {"each": "+0.0100"}])).loc["SE@2 against SE", "ODS gained"]
+    '+0.0100'
+    """
+    rows = {
+        f"{one.method} against {one.against}": {
+            "ODS gained": f"{one.gain:+.4f}",
+            "95 % of resampled photos": f"{one.low:+.4f} to {one.high:+.4f}",
+            "seed by seed": one.each,
+            "photos ahead, best F": f"{100 * one.best:.0f} %",
+            "photos ahead, F at ODS threshold": f"{100 * one.fixed:.0f} %",
+        }
+        for one in compared.itertuples()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def half(scored: Scored, parity: int) -> Scored:

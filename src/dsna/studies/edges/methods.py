@@ -75,8 +75,10 @@ WITH_NETWORK = {
     if method.rescorer == "boosted"
 }
 METHODS = FIRST_LEVEL | SECOND_LEVEL | WITH_NETWORK
+_SLOW = ("forest", "neighbors")  # rescorers that one first level is enough for
+_TWO_LEVELS = [name for name, one in SECOND_LEVEL.items() if one.rescorer not in _SLOW or name.startswith("SE@2")]
 #: What is run where no method is named, by levels.
-BY_LEVELS = {1: tuple(FIRST_LEVEL), 2: (PLAIN, "SE+DSNA", "CS-SE", FULL, *SECOND_LEVEL)}
+BY_LEVELS = {1: tuple(FIRST_LEVEL), 2: (PLAIN, "SE+DSNA", "CS-SE", FULL, *_TWO_LEVELS)}
 QUICK_METHODS = (PLAIN, "CS-SE", FULL)
 _QUICK_BY_LEVELS = {1: QUICK_METHODS, 2: (PLAIN, "SE@2", "SE@2+linear", "SE+DSNA@2+boosted")}
 CROSS_METHODS = (PLAIN, FULL)

@@ -8,33 +8,14 @@ import numpy as np
 import pandas as pd
 
 from ..pages import markdown
-from .comparison import Scored, compare, half
-from .methods import FULL, METHODS, NETWORK, PLAIN, RESCORERS, WITH_NETWORK
+from .comparison import Scored, compare, half, pairs_table
+from .methods import FULL, METHODS, PLAIN
 from .published import TABLE_1, TABLE_4, TABLE_5
 from .runs import LAYOUT, Run
 
 _MARK = ", published (not run here)"
 _SCORES = ("ODS", "OIS", "AP")
 _BEST = dict.fromkeys((*_SCORES, "R50"), 1)
-_FIRST = (PLAIN, "SE+DSNA", "CS-SE", FULL)
-_BEST_RESCORER = RESCORERS[-1]
-_PAIRS = (
-    (FULL, PLAIN),
-    (FULL, "CS-SE"),
-    (FULL, "CS-SE+AH"),
-    (FULL, "CS-SE+kernel"),
-    ("CS-SE", PLAIN),
-    ("SE+DSNA", PLAIN),
-    ("SE@2", PLAIN),
-    ("SE+DSNA@2", "SE@2"),
-    *((f"{first}@2+{rescorer}", "SE@2") for first in _FIRST for rescorer in RESCORERS),
-    *(("SE@2+boosted", f"SE@2+{other}") for other in RESCORERS[:3]),
-    *((f"{first}@2+{_BEST_RESCORER}", f"{first}@2+{other}") for first in _FIRST[:2] for other in RESCORERS[3:5]),
-    *((f"SE+DSNA@2+{rescorer}", f"SE@2+{rescorer}") for rescorer in RESCORERS[3:]),
-    ("CS-SE@2+boosted", "SE@2+boosted"),
-    ("CS-SE+DSNA@2+boosted", "SE+DSNA@2+boosted"),
-    *((name, name.removesuffix(NETWORK)) for name in WITH_NETWORK),
-)
 READING = """\
 Scores as BSDS500 counts them: ODS is the best F at one threshold for all photos, OIS at each photo's own, AP the
 average precision, R50 the recall at precision one half. Forests of one seed learn from equally many patches of the
@@ -121,35 +102,34 @@ def main_section(measured: pd.DataFrame, where: str, beside: bool = True) -> lis
     return [*parts, markdown(shown, _BEST, [FULL])]
 
 
-def comparison_section(scored: Scored, measured: pd.DataFrame) -> list[str]:
-    """Pairs of methods on the same photos; ``measured`` as :func:`table` makes it.
+def comparison_section(compared: pd.DataFrame, measured: pd.DataFrame) -> list[str]:
+    """Pairs of methods on the same photos.
+
+    Parameters
+    ----------
+    compared : data frame
+        As :func:`dsna.studies.edges.comparison.pairs_of` makes it.
+    measured : data frame
+        As :func:`table` makes it.
+
+    Returns
+    -------
+    list of str
 
     Examples
     --------
-    >>> comparison_section({}, pd.DataFrame())
+    >>> comparison_section(pd.DataFrame(), pd.DataFrame())
     []
     """
-    rows = {}
-    for ours, other in _PAIRS:
-        found = compare(scored, ours, other)
-        if found is None:
-            continue
-        seconds = measured["seconds a photo"].astype(float)
-        rows[f"{ours} against {other}"] = {
-            "ODS gained": f"{found.gain:+.4f}",
-            "95 % of resampled photos": f"{found.low:+.4f} to {found.high:+.4f}",
-            "seed by seed": " ".join(f"{gain:+.4f}" for gain in found.each),
-            "photos ahead, best F": f"{100 * found.best:.0f} %",
-            "photos ahead, F at ODS threshold": f"{100 * found.fixed:.0f} %",
-            "times as slow": f"{seconds[ours] / seconds[other]:.1f}",
-        }
-    if not rows:
+    if compared.empty:
         return []
+    seconds = measured["seconds a photo"].astype(float)
+    slow = [f"{seconds[one.method] / seconds[one.against]:.1f}" for one in compared.itertuples()]
     note = (
         "Means of the seeds that both have. The interval is that of the ODS gained when photos are drawn anew with "
         "replacement, the same for both and for all seeds."
     )
-    return ["## Pairs on the same photos", note, markdown(pd.DataFrame.from_dict(rows, orient="index"))]
+    return ["## Pairs on the same photos", note, markdown(pairs_table(compared).assign(**{"times as slow": slow}))]
 
 
 def halves_section(scored: Scored) -> list[str]:

@@ -13,12 +13,12 @@ from threadpoolctl import threadpool_limits
 
 from ...vision.edges import BoundaryScores
 from ...vision.edges.second_level.rescorers import check_trainable
-from ..pages import QUICK, write_plots
+from ..pages import QUICK, write_atomically, write_plots
 from ..results_file import Key
 from ..running import Row, failure
 from ..study import Say, Study, StudyOptions, run_study
 from .collections import find_collections
-from .comparison import Scored
+from .comparison import Scored, pairs_of
 from .illustrations import illustrate
 from .methods import METHODS, selected
 from .page import (
@@ -172,7 +172,9 @@ class EdgesStudy(Study):
         measured = table(own, results)
         page = main_section(measured, where, beside=not quick)
         scored = stored_scores(own, results, self.store)
-        page += comparison_section(scored, measured)
+        compared = pairs_of(scored)
+        write_atomically(self.options.out / "pairs.csv", compared.to_csv(index=False, float_format="%.6g").encode())
+        page += comparison_section(compared, measured)
         page += halves_section(scored)
         with threadpool_limits(self.options.jobs):
             rare, figures = illustrate(own, scored, self.store, quick)

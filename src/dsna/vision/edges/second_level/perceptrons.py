@@ -83,7 +83,7 @@ class Perceptrons(Checked):
 
 
 def _layer(rows: np.ndarray, weight: np.ndarray, bias: np.ndarray, floor: float = 0.0) -> np.ndarray:
-    from ...._kernels.edges.layers import fill_layer
+    from ...._kernels.edges.rescoring import fill_layer
 
     out = np.empty((len(rows), len(bias)), dtype=np.float32)
     fill_layer(rows, writable(weight), writable(bias), np.float32(floor), out)

@@ -36,7 +36,7 @@ class BoostedTrees(Checked):
     root : array of shape (n_trees,), int64
         First node of each tree.
     child, feature, number : arrays of shape (n_nodes,)
-        Nodes, laid out as in ``dsna._kernels.edges.boosted_trees``.
+        Nodes, laid out as in ``dsna._kernels.edges.rescoring``.
     base : float
         Log odds before any tree.
     n_columns : int
@@ -82,7 +82,7 @@ class BoostedTrees(Checked):
 
     def log_odds(self, rows: np.ndarray) -> np.ndarray:
         """Log odds of rows (n, n_columns), float32."""
-        from ...._kernels.edges.boosted_trees import add_trees
+        from ...._kernels.edges.rescoring import add_trees
 
         total = np.full(len(rows), float(self.base))
         nodes = (self.root, self.child, self.feature, self.number)
