@@ -140,7 +140,7 @@ def edges(
     - `dsna reproduce edges --data BSDS500 --methods SE,CS-SE+DSNA --seeds 0,1 --patches 40000` : these first
 
     - `dsna reproduce edges --data BSDS500 --levels 2 --jobs 2` : first levels at two sizes (SE@2, SE+DSNA@2, ...) and
-      second levels on top of them (SE@2+boosted, SE@2+forest, SE@2+linear, ...)
+      second levels on top of them (SE@2+boosted, SE@2+perceptrons, SE@2+linear, ...)
     """
     numbers = names(seeds)
     if not all(number.isdecimal() and int(number) <= LARGEST_SEED for number in numbers):

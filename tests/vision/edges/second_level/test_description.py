@@ -8,8 +8,11 @@ from dsna.vision.edges.second_level.candidates import Candidates, find_candidate
 from dsna.vision.edges.second_level.contours import LEVELS, contour_sizes
 from dsna.vision.edges.second_level.description import RINGS, describe, n_columns
 from dsna.vision.edges.second_level.planes import View, normal_axes, planes_of
+from dsna.vision.edges.second_level.regions import N_MERGED, merged
+from dsna.vision.edges.second_level.salience import COUNTS, salience
 
 ANGLES = np.arange(4) * np.pi / 4
+WHOLE = np.arange(7 + 2 * len(LEVELS), 7 + 2 * len(LEVELS) + len(COUNTS) + N_MERGED)  # columns of the whole photo
 
 
 def made_view(shape=(52, 70), seed=0, lines=False):
@@ -109,6 +112,8 @@ def test_whole_photo_columns():
             contour, _ = label(drawn >= level, np.ones((3, 3)))
             sizes = [np.sum(contour == c) if c else 0 for c in contour[y, x][:20]]
             np.testing.assert_allclose(found[:20, first + k], np.log1p(sizes), rtol=1e-5)
+    whole = np.concatenate([salience(view.lines, candidates), merged(view, candidates)], axis=1)
+    np.testing.assert_array_equal(found[:, WHOLE], whole)
 
 
 def test_sizes_of_contours():
@@ -141,7 +146,10 @@ def exchanged_diagonals(rows, view):
 @pytest.mark.parametrize("lines", [False, True])
 @pytest.mark.parametrize("name", ["quarter turn", "half turn", "mirror"])
 def test_turned_and_mirrored_photos(name, lines):
-    """Candidates move with the photo, and their descriptions stay; photos have even sides, so halves stay halves."""
+    """Candidates move with the photo, and their descriptions stay; photos have even sides, so halves stay halves.
+
+    What is said of the photo as a whole stays but for ties of basins and of ways: test_whole_photo.py.
+    """
     turn = {"quarter turn": np.rot90, "half turn": lambda a: a[::-1, ::-1], "mirror": lambda a: a[:, ::-1]}[name]
     view = made_view((60, 48), seed=3, lines=lines)
     candidates, found = described(view)
@@ -153,7 +161,8 @@ def test_turned_and_mirrored_photos(name, lines):
     assert len(again) > 0.99 * len(found)
     expected = exchanged_diagonals(found, view) if name == "mirror" else found
     both = of >= 0
-    np.testing.assert_allclose(again[both], expected[of[both]], atol=5e-4)
+    apart = np.delete(again[both] - expected[of[both]], WHOLE if lines else [], axis=1)
+    np.testing.assert_allclose(apart, 0, atol=5e-4)
 
 
 @pytest.mark.parametrize("lines", [False, True])

@@ -101,7 +101,7 @@ def test_it_is_the_same_again(detector, photos):
 
 def test_rounds_and_blocks_are_averaged(detector):
     rounds = detector.rounds_
-    assert [len(asked) for asked in rounds.by_round()] == [2, 2]
+    assert [len(asked) for asked in rounds.by_round()] == [4, 4]  # boosted trees and perceptrons, for each block
     assert rounds.with_pool
     first = detector.first_level_
     view = cross_fitting.first_view(PHOTO, rounds.scales, first.forest_, first.pool_, first.voting("dsna"))

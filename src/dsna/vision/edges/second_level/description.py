@@ -15,6 +15,8 @@ from ...._utils.parallel import chunks, in_parallel, writable
 from .candidates import Candidates
 from .contours import LEVELS, contour_sizes
 from .planes import N_COLOURS, N_SCALARS, Planes, View, normal_axes, planes_of
+from .regions import N_MERGED, merged
+from .salience import COUNTS, salience
 
 TILE = 512  # pixels of a side that are worked on at once
 BATCH = 4096  # candidates that are described at once
@@ -95,14 +97,14 @@ def n_columns(n_maps: int, with_lines: bool) -> int:
     Examples
     --------
     >>> n_columns(2, with_lines=False), n_columns(2, with_lines=True)
-    (350, 446)
+    (350, 454)
     """
     n_scalars = n_maps + N_SCALARS + with_lines
     return _n_own(with_lines) + n_scalars + len(RINGS) * N_ANGLES * (2 * n_scalars + 2 * (1 + with_lines) + N_COLOURS)
 
 
 def _own_columns(view: View, candidates: Candidates) -> np.ndarray:
-    """Numbers for which the whole photo is looked at: how strong edges are in it, and how long contours."""
+    """Numbers for which the whole photo is looked at: strengths of edges, contours, and what lines divide it into."""
     y, x = candidates.places.T
     own = np.empty((len(candidates), _n_own(view.lines is not None)), dtype=np.float32)
     here, mean = view.edges[y, x], mean_and_rms(view.edges)[0]
@@ -115,11 +117,14 @@ def _own_columns(view: View, candidates: Candidates) -> np.ndarray:
         thin = candidates.on_map(candidates.strength, view.edges.shape)
         for first, lines in ((7, thin), (7 + len(LEVELS), view.lines)):
             own[:, first : first + len(LEVELS)] = contour_sizes(lines, candidates)
+        first = 7 + 2 * len(LEVELS)
+        own[:, first : first + len(COUNTS)] = salience(view.lines, candidates)
+        own[:, first + len(COUNTS) :] = merged(view, candidates)
     return own
 
 
 def _n_own(with_lines: bool) -> int:
-    return 4 + (3 + 2 * len(LEVELS)) * with_lines
+    return 4 + (3 + 2 * len(LEVELS) + len(COUNTS) + N_MERGED) * with_lines
 
 
 def mean_and_rms(edges: np.ndarray) -> tuple[np.float32, np.float32]:

@@ -35,17 +35,18 @@ class TwoLevelDetector(BaseEstimator):
 
     The maps of the first level, at several sizes, are averaged and thinned.  What stays are candidates.  Each is
     described in the frame of its own edge, along and across, by maps, gradients, texture and colours up to 32 pixels
-    away, and a rescorer says how many people would draw it.  A second round also sees the lines of the first.  A small
-    network may be asked as well.
+    away, and a rescorer says how many people would draw it.  A second round also sees the lines of the first, nearby,
+    and what they divide the whole photo into.  A small network may be asked as well.
 
     Parameters
     ----------
     first_level : EdgeDetector or None, default=None
         The first level; None: ``EdgeDetector()``.  Its ``n_jobs`` and ``verbose`` are those given here.
-    rescorer : {"boosted", "perceptrons", "boosted+perceptrons", "forest", "neighbors", "linear"}, default="boosted"
-        Boosted trees, which LightGBM trains (``pip install dsna[train]``); small perceptrons; the mean of both; a
-        :class:`dsna.CostSensitiveForestRegressor` or :class:`dsna.DSNARegressor`, on at most 30,000 candidates, large
-        and slow; or logistic regression, the floor.
+    rescorer : {"boosted+perceptrons", "boosted", "perceptrons", "forest", "neighbors", "linear"}, \
+            default="boosted+perceptrons"
+        The mean of boosted trees, which LightGBM trains (``pip install dsna[train]``), and small perceptrons; one of
+        the two; a :class:`dsna.CostSensitiveForestRegressor` or :class:`dsna.DSNARegressor`, on at most 30,000
+        candidates, large and slow; or logistic regression, the floor.
     network : bool, default=False
         Whether a small convolutional network learns from the same candidates, too; it counts as much as a round.
         Torch trains it (``pip install dsna[network]``), on one thread; detecting needs no torch.
@@ -58,7 +59,7 @@ class TwoLevelDetector(BaseEstimator):
         takes one first level and one rescorer a round for each block; detection averages the rescorers.
     n_candidates : int, default=4000
         Candidates of each photo that rescorers learn from, at most.
-    n_estimators : int, default=200
+    n_estimators : int, default=100
         Trees of a rescorer.
     random_state : int, RandomState instance or None, default=None
     n_jobs : int or None, default=None
@@ -115,14 +116,14 @@ class TwoLevelDetector(BaseEstimator):
     def __init__(
         self,
         first_level: EdgeDetector | None = None,
-        rescorer: str = "boosted",
+        rescorer: str = "boosted+perceptrons",
         *,
         network: bool = False,
         scales: Sequence[float] = (1.0, 0.5),
         n_rounds: int = 2,
         n_blocks: int = 2,
         n_candidates: int = 4000,
-        n_estimators: int = 200,
+        n_estimators: int = 100,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
