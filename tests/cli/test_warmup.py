@@ -18,8 +18,8 @@ from dsna._kernels.approximation.groups import group_neighbors
 from dsna._kernels.edges.detection import cast_votes
 from dsna._kernels.approximation.neighbors import gather
 from dsna._kernels.approximation.query import approximate
-from dsna._kernels.edges.rescoring import add_trees
-from dsna._kernels.edges.frames import bend_axes, describe_ring
+from dsna._kernels.edges.second_level.rescoring import add_trees
+from dsna._kernels.edges.second_level.frames import bend_axes, describe_ring
 from dsna._kernels.edges.structured import grow_structured
 from dsna._kernels.forest.tree import grow_tree, route
 kernels = [group_neighbors, cast_votes, gather, approximate, grow_structured, grow_tree, route]

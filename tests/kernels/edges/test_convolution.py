@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.signal import correlate
 
-from dsna._kernels.edges.convolution import add_convolution
+from dsna._kernels.edges.second_level.convolution import add_convolution
 
 
 @pytest.mark.parametrize("step", [1, 2])

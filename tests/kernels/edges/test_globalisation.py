@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsna._kernels.edges.globalisation import link_pixels, merge_regions
+from dsna._kernels.edges.second_level.globalisation import link_pixels, merge_regions
 
 pytestmark = pytest.mark.property
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dsna._kernels.edges.rescoring import ABREAST, fill_layer
+from dsna._kernels.edges.second_level.rescoring import ABREAST, fill_layer
 
 
 @pytest.mark.parametrize("n", [0, 1, ABREAST, 2 * ABREAST + 3])

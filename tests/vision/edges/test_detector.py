@@ -253,7 +253,7 @@ def test_file_of_another_version(small, tmp_path):
 def test_the_shipped_detector_of_two_levels():
     shipped = pretrained()
     assert isinstance(shipped, TwoLevelDetector)
-    assert [len(asked) for asked in shipped.rounds_.by_round()] == [2, 2]
+    assert [len(asked) for asked in shipped.rounds_.by_round()] == [4, 4]
     assert shipped.rounds_.with_pool
     edges = shipped.detect(PHOTO)
     assert edges.shape == PHOTO.shape[:2]

@@ -12,7 +12,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from ...vision.edges import BoundaryScores
-from ...vision.edges.second_level.rescorers import check_trainable
+from ...vision.edges.second_level.rescorers.choices import check_trainable
 from ..pages import QUICK, write_atomically, write_plots
 from ..results_file import Key
 from ..running import Row, failure

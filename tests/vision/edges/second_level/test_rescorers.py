@@ -15,16 +15,10 @@ from dsna._utils.invariants import InvariantError
 from dsna._utils.parallel import one_blas_thread
 from dsna.vision.datasets.boundaries import BoundarySet
 from dsna.vision.edges import TwoLevelDetector
-from dsna.vision.edges.second_level import forest_score, neighbor_score
-from dsna.vision.edges.second_level.perceptrons import Perceptrons, fit_perceptrons
-from dsna.vision.edges.second_level.rescorers import (
-    BoostedTrees,
-    LinearScore,
-    as_boosted_trees,
-    boosting,
-    fit_boosted,
-    fit_linear,
-)
+from dsna.vision.edges.second_level.rescorers import forest, neighbors
+from dsna.vision.edges.second_level.rescorers.boosted import BoostedTrees, as_boosted_trees, boosting, fit_boosted
+from dsna.vision.edges.second_level.rescorers.linear import LinearScore, fit_linear
+from dsna.vision.edges.second_level.rescorers.perceptrons import Perceptrons, fit_perceptrons
 
 
 def table(n=1500, seed=0):
@@ -94,25 +88,25 @@ def test_the_line_minimises_cross_entropy():
 
 
 def test_a_forest_answers_as_the_library_does(monkeypatch):
-    monkeypatch.setattr(forest_score, "_MOST_ROWS", 400)
+    monkeypatch.setattr(forest, "_MOST_ROWS", 400)
     rows, share = table(600)
-    found = forest_score.fit_forest(rows, share, 5, seed=0)
+    found = forest.fit_forest(rows, share, 5, seed=0)
     some = np.sort(np.random.default_rng(0).permutation(600)[:400])
     model = CostSensitiveForestRegressor(5, random_state=0).fit(rows[some].astype(float), share[some])
     np.testing.assert_allclose(found(rows), np.clip(model.predict(rows), 0, 1), atol=1e-9)
     assert found.n_columns == 12
     assert len(found.trees.leaf_rows) == 0
     assert len(found(rows[:0])) == 0
-    again = forest_score.ForestScore.restored(found.state)
+    again = forest.ForestScore.restored(found.state)
     np.testing.assert_array_equal(again(rows), found(rows))
     with pytest.raises(InvariantError, match="value"):
-        forest_score.ForestScore.restored({**found.state, "value": found.value + 1})
+        forest.ForestScore.restored({**found.state, "value": found.value + 1})
 
 
 def test_neighbors_answer_as_the_library_does(monkeypatch):
-    monkeypatch.setattr(neighbor_score, "_MOST_ROWS", 400)
+    monkeypatch.setattr(neighbors, "_MOST_ROWS", 400)
     rows, share = table(600)
-    found = neighbor_score.fit_neighbors(rows, share, 5, seed=0)
+    found = neighbors.fit_neighbors(rows, share, 5, seed=0)
     some = np.sort(np.random.default_rng(0).permutation(600)[:400])
     settings = {"balance": 0.0, "decision": "mean", "criterion": "squared_error", "trend": None, "random_state": 0}
     model = DSNARegressor(CostSensitiveForestRegressor(5, min_samples_leaf=20), **settings)
@@ -121,14 +115,14 @@ def test_neighbors_answer_as_the_library_does(monkeypatch):
     assert np.ptp(found(rows)) > 0.5
     assert found.n_columns == 12
     assert len(found(rows[:0])) == 0
-    again = neighbor_score.NeighborScore.restored(found.state)
+    again = neighbors.NeighborScore.restored(found.state)
     np.testing.assert_array_equal(again(rows), found(rows))
     for name, value in (("decision", "median"), ("balance", 0.5), ("offset", 0.5)):
         with pytest.raises(InvariantError, match="a rule other than the mean"):
-            neighbor_score.NeighborScore(found.index, replace(found.rule, **{name: value}))
+            neighbors.NeighborScore(found.index, replace(found.rule, **{name: value}))
     model.fit(rows[some].astype(float), 2 * share[some])
     with pytest.raises(InvariantError, match="no shares"):
-        neighbor_score.NeighborScore(model._index, model._rule)
+        neighbors.NeighborScore(model._index, model._rule)
 
 
 @pytest.fixture(scope="module")

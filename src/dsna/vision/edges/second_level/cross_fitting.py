@@ -20,7 +20,7 @@ from ...._utils.parallel import in_parallel
 from .candidates import Candidates, find_candidates
 from .description import describe
 from .planes import View
-from .rescorers import Rescorer, fit_rescorers
+from .rescorers.choices import Rescorer, fit_rescorers
 from .rounds import Jury, Rounds, first_view
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Lessons:
     Parameters
     ----------
     rescorer : str
-        One of ``dsna.vision.edges.second_level.rescorers.CHOICES``.
+        One of ``dsna.vision.edges.second_level.rescorers.choices.CHOICES``.
     n_rounds, n_blocks : int
     n_candidates : int
         Candidates of each photo that a rescorer learns from, at most.

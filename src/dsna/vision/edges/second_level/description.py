@@ -176,7 +176,7 @@ def _answered(
     frames: _Frames, places: np.ndarray, own: np.ndarray, answer: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """Describe some candidates of a tile and ask for an answer."""
-    from ...._kernels.edges.frames import describe_ring
+    from ...._kernels.edges.second_level.frames import describe_ring
 
     y, x = (places - frames.window[:2].astype(np.int64)).T
     scalars = frames.planes.scalars[:, y, x].T

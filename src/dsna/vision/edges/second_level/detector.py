@@ -21,7 +21,7 @@ from ...photos import as_photo
 from ..detector import EdgeDetector
 from .cross_fitting import Lessons, dealt, honest_views, learn_rounds
 from .network.training import learn_network
-from .rescorers import CHOICES, check_trainable
+from .rescorers.choices import CHOICES, check_trainable
 from .rounds import LARGEST_SCALE, MOST_ROUNDS, SMALLEST_SCALE, first_view
 
 if TYPE_CHECKING:

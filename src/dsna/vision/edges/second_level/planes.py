@@ -91,7 +91,7 @@ def normal_axes(edges: np.ndarray) -> np.ndarray:
     >>> np.abs(normal_axes(wall)[10, 10]).tolist()
     [1.0, 0.0]
     """
-    from ...._kernels.edges.frames import bend_axes
+    from ...._kernels.edges.second_level.frames import bend_axes
 
     axes = np.empty((*edges.shape, 2), dtype=np.float32)
     bend_axes(np.ascontiguousarray(smooth(edges, _DIRECTIONS_OVER), dtype=np.float32), axes)

@@ -49,7 +49,7 @@ def merged(view: View, candidates: Candidates) -> np.ndarray:
     >>> round(float(strength), 2), int(np.expm1(small)) > 1500, bool(apart > 0.2)
     (0.7, True, True)
     """
-    from ...._kernels.edges.globalisation import merge_regions
+    from ...._kernels.edges.second_level.globalisation import merge_regions
 
     if view.lines is None:
         raise ValueError("there are no lines")

@@ -14,7 +14,7 @@ from ..pool import PatchPool, Voting
 from .candidates import find_candidates
 from .description import describe, n_columns
 from .planes import View
-from .rescorers import Rescorer
+from .rescorers.choices import Rescorer
 
 if TYPE_CHECKING:
     from .network.network import Network

@@ -110,7 +110,7 @@ def _eigenvectors(small: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _links(small: np.ndarray) -> coo_array:
     """Links of pixels up to a few apart, both ways, and of each with itself."""
-    from ...._kernels.edges.globalisation import link_pixels
+    from ...._kernels.edges.second_level.globalisation import link_pixels
 
     reach = np.arange(-_REACH, _REACH + 1)
     steps = np.stack(np.meshgrid(reach, reach, indexing="ij"), axis=-1).reshape(-1, 2)

@@ -59,7 +59,7 @@ class Convolution(Checked):
         self, planes: np.ndarray, step: int = 1, added: np.ndarray | None = None, rectified: bool = True
     ) -> np.ndarray:
         """Planes convolved, as :func:`flow` asks for it; all lie in a frame of one pixel of zeros."""
-        from ....._kernels.edges.convolution import add_convolution
+        from ....._kernels.edges.second_level.convolution import add_convolution
 
         if added is None:
             height, width = (-(-(side - 2) // step) + 2 for side in planes.shape[1:])

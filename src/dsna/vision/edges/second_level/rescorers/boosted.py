@@ -1,30 +1,20 @@
-"""Rescorers: from the description of a candidate to the share of people who would draw an edge there.
-
-Boosted trees are trained by LightGBM, perceptrons and logistic regression by scikit-learn, all on soft labels by
-cross-entropy; a forest and a sparse neighbour approximation of our own learn shares as targets.  All are kept as plain
-arrays, and asked without the library that trained them.
-"""
+"""Boosted trees as rescorer: trained by LightGBM, kept as plain arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
-from ...._utils.invariants import POSITIVE, Array, Checked, Number, check_links, require, tree_of_nodes
-from ...._utils.optional import import_extra
-from ...._utils.parallel import writable
-from .forest_score import ForestScore, fit_forest
-from .neighbor_score import NeighborScore, fit_neighbors
-from .perceptrons import Perceptrons, fit_perceptrons
+from ....._utils.invariants import Array, Checked, Number, check_links, require, tree_of_nodes
+from ....._utils.optional import import_extra
+from ....._utils.parallel import writable
 
 _MOST_COLUMNS = 2**15 - 1
-_LARGEST = 1e6  # of a value of a leaf, a weight or a scaled column
+_LARGEST = 1e6  # of a value of a leaf
 _LEAVES, _RATE, _TRIED, _DRAWN, _BINS, _LEAST_ROWS, _RIDGE = 48, 0.08, 0.2, 0.7, 63, 60, 5.0
-_LINEAR_RIDGE = 1e-3
 
 
 @dataclass
@@ -36,7 +26,7 @@ class BoostedTrees(Checked):
     root : array of shape (n_trees,), int64
         First node of each tree.
     child, feature, number : arrays of shape (n_nodes,)
-        Nodes, laid out as in ``dsna._kernels.edges.rescoring``.
+        Nodes, laid out as in ``dsna._kernels.edges.second_level.rescoring``.
     base : float
         Log odds before any tree.
     n_columns : int
@@ -82,7 +72,7 @@ class BoostedTrees(Checked):
 
     def log_odds(self, rows: np.ndarray) -> np.ndarray:
         """Log odds of rows (n, n_columns), float32."""
-        from ...._kernels.edges.rescoring import add_trees
+        from ....._kernels.edges.second_level.rescoring import add_trees
 
         total = np.full(len(rows), float(self.base))
         nodes = (self.root, self.child, self.feature, self.number)
@@ -93,71 +83,6 @@ class BoostedTrees(Checked):
         """Share of people, for rows (n, n_columns), float32."""
         share: np.ndarray = expit(self.log_odds(rows))
         return share
-
-
-@dataclass
-class LinearScore(Checked):
-    """Logistic regression on scaled columns: the floor that other rescorers have to beat.
-
-    Parameters
-    ----------
-    offset, scale, weight : arrays of shape (n_columns,), float64
-        Columns are shifted, divided by their scale and cut at 10.
-    base : float
-        Log odds where all columns are at their offset.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.random.default_rng(0).normal(size=(500, 3)).astype(np.float32)
-    >>> line = fit_linear(rows, 1 / (1 + np.exp(-rows[:, 0])), 0, seed=0)
-    >>> line(np.array([[-2, 0, 0], [2, 0, 0]], dtype=np.float32)) > 0.5
-    array([False,  True])
-    """
-
-    offset: np.ndarray
-    scale: np.ndarray
-    weight: np.ndarray
-    base: float
-
-    FIELDS = {
-        "offset": Array("float64", "columns", -_LARGEST, _LARGEST),
-        "scale": Array("float64", "columns", POSITIVE),
-        "weight": Array("float64", "columns", -_LARGEST, _LARGEST),
-        "base": Number(-_LARGEST, _LARGEST),
-    }
-    NOT_EMPTY = ("columns",)
-
-    def __post_init__(self) -> None:
-        self.check()
-
-    @property
-    def n_columns(self) -> int:
-        """How many numbers describe a candidate."""
-        return len(self.weight)
-
-    def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """Share of people, for rows (n, n_columns), float32."""
-        scaled = _scaled(rows, self.offset, self.scale)
-        # Term by term, so that a row's answer does not depend on the others.
-        share: np.ndarray = expit(np.einsum("ij,j->i", scaled, self.weight) + self.base)
-        return share
-
-
-Rescorer = BoostedTrees | ForestScore | LinearScore | NeighborScore | Perceptrons
-
-
-def check_trainable(rescorer: str, network: bool = False) -> None:
-    """Raise an ImportError that names the remedy where a library that trains a rescorer or network is missing.
-
-    Examples
-    --------
-    >>> check_trainable("linear")
-    """
-    if "boosted" in rescorer.split("+"):
-        import_extra("lightgbm", "train")
-    if network:
-        import_extra("torch", "network")
 
 
 def fit_boosted(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> BoostedTrees:
@@ -227,62 +152,3 @@ def _consecutive(tree: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarr
     feature = [node.get("split_feature", 0) for node in order]
     number = [float(node["threshold"] if "left_child" in node else node["leaf_value"]) for node in order]
     return np.array(child), np.array(feature), np.array(number)
-
-
-def fit_linear(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> LinearScore:
-    """Logistic regression on soft labels: each row twice, once for the people who drew and once for the others.
-
-    Parameters
-    ----------
-    rows, share
-        As :func:`fit_boosted` takes them.
-    n_trees, seed : int
-        Not used.
-
-    Returns
-    -------
-    LinearScore
-    """
-    from sklearn.linear_model import LogisticRegression
-
-    offset, spread = rows.mean(axis=0, dtype=np.float64), rows.std(axis=0, dtype=np.float64)
-    scale = np.where(spread > 1e-6 * (1 + np.abs(offset)), spread, 1.0)
-    scaled = np.tile(_scaled(rows, offset, scale), (2, 1))
-    drawn = np.repeat([1, 0], len(rows))
-    model = LogisticRegression(C=1 / (_LINEAR_RIDGE * len(rows)), max_iter=300)
-    model.fit(scaled, drawn, sample_weight=np.concatenate([share, 1 - share]))
-    return LinearScore(offset, scale, model.coef_[0].astype(np.float64), float(model.intercept_[0]))
-
-
-def _scaled(rows: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    scaled: np.ndarray = np.clip((rows - offset) / scale, -10, 10)
-    return scaled
-
-
-#: How rescorers are trained, by name: from rows, shares, number of trees and seed.
-RESCORERS: dict[str, Callable[[np.ndarray, np.ndarray, int, int], Rescorer]] = {
-    "boosted": fit_boosted,
-    "forest": fit_forest,
-    "linear": fit_linear,
-    "neighbors": fit_neighbors,
-    "perceptrons": fit_perceptrons,
-}
-#: What a second level may ask: one of them, or the mean of two.
-CHOICES = (*RESCORERS, "boosted+perceptrons")
-
-
-def fit_rescorers(choice: str, rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> list[Rescorer]:
-    """The rescorers of a choice, whose mean counts.
-
-    Parameters
-    ----------
-    choice : str
-        One of ``CHOICES``.
-    rows, share, n_trees, seed
-        As :func:`fit_boosted` takes them.
-
-    Returns
-    -------
-    list of rescorers
-    """
-    return [RESCORERS[name](rows, share, n_trees, seed) for name in choice.split("+")]

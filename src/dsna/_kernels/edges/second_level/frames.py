@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..jit import TIE, kernel
+from ...jit import TIE, kernel
 
 _N_ANGLES = 4  # on a half circle, from the normal on; the other half is taken with it
 _HALF_ROOT = 0.5**0.5

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...._utils.invariants import Array, Checked, Part
-from ....forest.regressor import CostSensitiveForestRegressor
-from ....forest.scaling import Scaling
-from ....forest.trees import Trees
+from ....._utils.invariants import Array, Checked, Part
+from .....forest.regressor import CostSensitiveForestRegressor
+from .....forest.scaling import Scaling
+from .....forest.trees import Trees
 
 _MOST_ROWS = 30_000  # that a forest learns from: its time and size grow with them
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from ...._utils.invariants import POSITIVE, Array, Checked
-from ...._utils.parallel import chunks, writable
+from ....._utils.invariants import POSITIVE, Array, Checked
+from ....._utils.parallel import chunks, writable
 
 _MEMBERS, _UNITS = 4, (64, 32)
 _RATE, _RIDGE, _BATCH = 5e-4, 1.0, 1024
@@ -83,7 +83,7 @@ class Perceptrons(Checked):
 
 
 def _layer(rows: np.ndarray, weight: np.ndarray, bias: np.ndarray, floor: float = 0.0) -> np.ndarray:
-    from ...._kernels.edges.rescoring import fill_layer
+    from ....._kernels.edges.second_level.rescoring import fill_layer
 
     out = np.empty((len(rows), len(bias)), dtype=np.float32)
     fill_layer(rows, writable(weight), writable(bias), np.float32(floor), out)

@@ -4,7 +4,7 @@ import heapq
 
 import numpy as np
 
-from ..jit import kernel
+from ...jit import kernel
 
 
 @kernel

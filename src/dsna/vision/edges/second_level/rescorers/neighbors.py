@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...._utils.invariants import Checked, Part, require
-from ....approximation import Approximation
-from ....forest.regressor import CostSensitiveForestRegressor
-from ....neighbors.index import NeighborIndex
-from ....neighbors.solve import solve
-from ....prediction.rule import Rule
-from ....regressor import DSNARegressor
+from ....._utils.invariants import Checked, Part, require
+from .....approximation import Approximation
+from .....forest.regressor import CostSensitiveForestRegressor
+from .....neighbors.index import NeighborIndex
+from .....neighbors.solve import solve
+from .....prediction.rule import Rule
+from .....regressor import DSNARegressor
 
 _MOST_ROWS, _MOST_TREES, _LEAF = 30_000, 50, 20
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..jit import kernel
+from ...jit import kernel
 
 
 @kernel

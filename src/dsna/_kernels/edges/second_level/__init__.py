@@ -1,0 +1,1 @@
+"""Candidates of a first map, described and scored anew."""
