@@ -15,7 +15,7 @@ def test_links_fall_with_the_strongest_line_between(seed, height, width):
     lines = np.random.default_rng(seed).random((height, width))
     steps = np.array([(0, 1), (0, 3), (1, -2), (2, 2), (3, 1)])
     most = lines.size * len(steps)
-    first, second, strength = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most)
+    first, second, strength = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most)
     n = link_pixels(lines, steps, 0.2, first, second, strength)
     found = {(a, b): s for a, b, s in zip(first[:n].tolist(), second[:n].tolist(), strength[:n], strict=True)}
     wanted = {}

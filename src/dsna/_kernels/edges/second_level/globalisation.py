@@ -16,7 +16,7 @@ def link_pixels(lines, steps, softness, first, second, strength):
     lines : float64 (height, width)
     steps : int64 (n_steps, 2); down and across, from a pixel to the ones that it is linked with.
     softness : float64
-    first, second : int64 (height * width * n_steps,); numbers of linked pixels, row by row.
+    first, second : int32 (height * width * n_steps,); numbers of linked pixels, row by row.
     strength : float64, of the same shape
 
     Returns

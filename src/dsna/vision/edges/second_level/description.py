@@ -7,7 +7,7 @@ held; neither leaves a trace in the numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,10 +73,10 @@ def describe(
     >>> describe(view, find_candidates(edges), lambda rows: rows).shape
     (38, 309)
     """
-    own = _own_columns(view, candidates)
+    own = _own_columns(view, candidates, n_jobs)
     order = [np.empty(0, dtype=np.int64)]
     answers = [answer(np.empty((0, n_columns(len(view.maps), view.lines is not None)), dtype=np.float32))]
-    for inside, frames in _tiles(view, candidates.places, tile):
+    for inside, frames in _tiles(view, candidates.places, tile, n_jobs):
         tasks = [(frames, candidates.places[rows], own[rows], answer) for rows in _batches(inside, batch)]
         order.append(inside)
         answers.extend(in_parallel(_answered, tasks, n_jobs))
@@ -103,7 +103,7 @@ def n_columns(n_maps: int, with_lines: bool) -> int:
     return _n_own(with_lines) + n_scalars + len(RINGS) * N_ANGLES * (2 * n_scalars + 2 * (1 + with_lines) + N_COLOURS)
 
 
-def _own_columns(view: View, candidates: Candidates) -> np.ndarray:
+def _own_columns(view: View, candidates: Candidates, n_jobs: int | None) -> np.ndarray:
     """Numbers for which the whole photo is looked at: strengths of edges, contours, and what lines divide it into."""
     y, x = candidates.places.T
     own = np.empty((len(candidates), _n_own(view.lines is not None)), dtype=np.float32)
@@ -115,12 +115,19 @@ def _own_columns(view: View, candidates: Candidates) -> np.ndarray:
         own[:, 4:6] = mean_and_rms(view.lines)
         own[:, 6] = view.lines[y, x]  # as it is: the planes hold it smoothed
         thin = candidates.on_map(candidates.strength, view.edges.shape)
-        for first, lines in ((7, thin), (7 + len(LEVELS), view.lines)):
-            own[:, first : first + len(LEVELS)] = contour_sizes(lines, candidates)
-        first = 7 + 2 * len(LEVELS)
-        own[:, first : first + len(COUNTS)] = salience(view.lines, candidates)
-        own[:, first + len(COUNTS) :] = merged(view, candidates)
+        looks: list[tuple[Callable[..., np.ndarray], Any]] = [
+            (salience, view.lines),  # takes longest
+            (merged, view),
+            (contour_sizes, thin),
+            (contour_sizes, view.lines),
+        ]
+        divided, enclosed, *lengths = in_parallel(_look, [(*look, candidates) for look in looks], n_jobs)
+        own[:, 7:] = np.concatenate([*lengths, divided, enclosed], axis=1)
     return own
+
+
+def _look(how: Callable[..., np.ndarray], at: Any, candidates: Candidates) -> np.ndarray:
+    return how(at, candidates)
 
 
 def _n_own(with_lines: bool) -> int:
@@ -143,18 +150,17 @@ class _Frames(NamedTuple):
     smoothed: list[np.ndarray]  # for each ring
 
 
-def _tiles(view: View, places: np.ndarray, side: int) -> Iterator[tuple[np.ndarray, _Frames]]:
+def _tiles(view: View, places: np.ndarray, side: int, n_jobs: int | None) -> Iterator[tuple[np.ndarray, _Frames]]:
     """Numbers of the candidates in one tile after another, and the tile; those without candidates are left out."""
     tile = places // side
     for top, left in np.unique(tile, axis=0):
         window, part = view.part(int(top) * side, int(left) * side, side)
         axes = normal_axes(part.edges)
         planes = planes_of(part, axes)
-        small = planes.halved()
-        smoothed: dict[tuple[int, int], np.ndarray] = {}
-        for ring in RINGS:
-            if (ring.step, ring.blur) not in smoothed:
-                smoothed[ring.step, ring.blur] = (planes if ring.step == 1 else small).smoothed(ring.blur)
+        sizes = {1: planes, 2: planes.halved()}
+        kinds = list(dict.fromkeys((ring.step, ring.blur) for ring in RINGS))
+        found = in_parallel(Planes.smoothed, [(sizes[step], blur) for step, blur in kinds], n_jobs)
+        smoothed = dict(zip(kinds, found, strict=True))
         corner = [one.start for one in window]
         yield (
             np.flatnonzero((tile == (top, left)).all(axis=1)),
