@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,9 @@ from dsna.studies.age.plan import experiments as face_experiments
 from dsna.studies.age.protocols import three_subsets
 from dsna.studies.age.study import AgeStudy, Options
 from dsna.studies.edges.comparison import pairs_table
-from dsna.studies.edges.methods import METHODS
+from dsna.studies.edges.methods import FIRST_LEVEL, SECOND_LEVEL, WITH_NETWORK
+from dsna.studies.edges.published import TABLE_1
+from dsna.studies.edges.rare.comparison import rare_table
 from dsna.studies.edges.runs import LAYOUT as EDGES_LAYOUT
 from dsna.studies.pages import markdown
 from dsna.studies.pictures.experiments import Experiment
@@ -96,10 +98,29 @@ def pose() -> list[str]:
 
 
 def edges() -> list[str]:
-    """Tables of the methods, in the order of the study: means over seeds and the range of ODS; pairs of them."""
+    """Tables of the study: methods, means over seeds and the range of ODS; pairs; halves of the photos; the rare."""
     results = stored("edges", EDGES_LAYOUT)
+    pairs, rare, halves = (pd.read_csv(FOLDER / f"edges_{name}.csv").fillna("") for name in ("pairs", "rare", "halves"))
+    second = pairs["method"].isin(SECOND_LEVEL | WITH_NETWORK)
+    return [
+        "# methods, one level",
+        _edge_methods(results, FIRST_LEVEL),
+        "# methods, two levels",
+        _edge_methods(results, SECOND_LEVEL | WITH_NETWORK),
+        "# pairs, one level",
+        markdown(pairs_table(pairs[~second])),
+        "# pairs, two levels",
+        markdown(pairs_table(pairs[second])),
+        "# halves",
+        markdown(halves.set_index("method").rename_axis(None)),
+        "# rare",
+        markdown(rare_table(rare)),
+    ]
+
+
+def _edge_methods(results: pd.DataFrame, methods: Iterable[str]) -> str:
     rows = {}
-    for name in METHODS:
+    for name in methods:
         mine = results[results["method"] == name]
         if len(mine) == 0:
             continue
@@ -110,9 +131,9 @@ def edges() -> list[str]:
             "ODS, lowest and highest": f"{mine['ods'].min():.4f} to {mine['ods'].max():.4f}" if len(seeds) > 1 else "",
             "seeds": ", ".join(map(str, seeds)),
         }
-    best = dict.fromkeys(("ODS", "OIS", "AP", "R50"), 1)
-    compared = pairs_table(pd.read_csv(FOLDER / "edges_pairs.csv"))
-    return ["# methods", markdown(pd.DataFrame.from_dict(rows, orient="index"), best), "# pairs", markdown(compared)]
+        if any(one in TABLE_1 for one in methods):
+            rows[name]["ODS, published (test photos)"] = f"{TABLE_1[name]:.2f}" if name in TABLE_1 else ""
+    return markdown(pd.DataFrame.from_dict(rows, orient="index"), dict.fromkeys(("ODS", "OIS", "AP", "R50"), 1))
 
 
 def sizes() -> list[str]:

@@ -18,7 +18,9 @@ from dsna.studies.edges import second_level, study
 from dsna.studies.edges.collections import find_collections
 from dsna.studies.edges.comparison import compare
 from dsna.studies.edges.methods import METHODS, QUICK_METHODS, detector_of
+from dsna.studies.edges.page import rare_section
 from dsna.studies.edges.rare.classes import edge_classes
+from dsna.studies.edges.rare.comparison import rare_pairs
 from dsna.studies.edges.rare.patches import rare_patches
 from dsna.studies.edges.runs import planned
 from dsna.studies.edges.store import Store
@@ -83,7 +85,9 @@ def test_page_and_figures_are_written(finished):
         assert title in page
     assert "A quick run" in page
     assert "published (not run here)" not in page
-    assert "CS-SE+DSNA against SE |" in page
+    assert page.count("CS-SE+DSNA against SE |") == 2
+    for name in ("pairs.csv", "rare.csv"):
+        assert "CS-SE+DSNA,SE,1,3," in (out / name).read_text(encoding="utf-8")
     for trained in ("NYUD/NYUD", "BSDS500/NYUD"):
         assert f"CS-SE+DSNA ({trained}), ours" in page
     for name in FIGURES:
@@ -316,6 +320,23 @@ def test_rare_patches_lie_where_rare_outlines_are(data):
         for (y, x), k in zip(found.centres, found.annotator, strict=True):
             assert found.areas[k, y - 8 : y + 8, x - 8 : x + 8].all()
         assert found.areas.sum() <= 256 * len(found.centres)
+
+
+def test_who_finds_more_of_the_rare_at_equal_precision_gains():
+    recalled = np.array([[[90, 100, 60, 100], [50, 100, 45, 50]]] * 6)
+    more = recalled + np.array([[10, 0, 0, 0], [20, 0, 0, 0]])
+    levels, names = np.array([0.3, 0.6]), [str(k) for k in range(6)]
+    rare = {
+        "CS-SE+DSNA": {seed: BoundaryScores(names, levels, more) for seed in (0, 1)},
+        "SE": {seed: BoundaryScores(names, levels, recalled) for seed in (1, 2)},
+    }
+    found = rare_pairs(rare, rare)
+    assert found[["method", "against", "seeds", "photos"]].to_numpy().tolist() == [["CS-SE+DSNA", "SE", 1, 6]]
+    (pair,) = found.itertuples()
+    assert 0 < pair.low == pytest.approx(pair.high)
+    assert pair.ours - pair.other == pytest.approx(pair.low)
+    assert f"{pair.ours - pair.other:+.3f}" in rare_section(found)[-1]
+    assert rare_pairs({"SE": rare["SE"]}, rare).empty
 
 
 def test_what_is_damaged_is_not_taken(copied, data):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dsna._kernels.edges import sparse_splits, structured
 from dsna._kernels.edges.detection import cast_votes
-from dsna._kernels.edges.patches import cut_masks, look_up, look_up_bins, outline, outlines
+from dsna._kernels.edges.patches import cut_masks, look_up, look_up_bins, outlines
 from dsna._kernels.edges.structured import Growth, grow_structured
 from dsna.vision.edges.forest import _ranges, grow_forest, photos_known
 from dsna.vision.edges.patches import N_FEATURES, Channels
@@ -62,7 +62,6 @@ def test_outlines(seed, n_segments):
     outlines(masks, edges)
     for mask, edge in zip(masks, edges, strict=True):
         np.testing.assert_array_equal(edge, slow_outline(mask))
-        assert outline(mask, edge.copy()) == edge.any()
 
 
 def test_look_up():

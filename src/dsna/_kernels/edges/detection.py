@@ -49,76 +49,80 @@ def route_patches(channels, places, trees, first, second, low, step, nodes, leav
 
 
 @kernel
-def _mean_colours(photo, y, x, top, bottom, left, right, mask, colours, sizes):
-    """Mean colour of each segment of a mask whose upper left corner lies at (y, x); False if there are too many."""
-    n = 0
-    for p in range(AREA):
-        n = max(n, mask[p] + 1)
-    if n > MAX_SEGMENTS:
-        return False
-    colours[:n] = 0.0
-    sizes[:n] = 0.0
-    for a in range(top, bottom):
-        for b in range(left, right):
-            s = mask[a * SIDE + b]
-            sizes[s] += np.float32(1.0)
-            colours[s, 0] += photo[y + a, x + b, 0]
-            colours[s, 1] += photo[y + a, x + b, 1]
-            colours[s, 2] += photo[y + a, x + b, 2]
-    for s in range(n):
-        for c in range(3):
-            colours[s, c] /= max(sizes[s], np.float32(1.0))
-    return True
+def _cut(photo, y, x, patch, inside):
+    """Fill ``patch`` (3, AREA) with the colours from (y, x) on, ``inside`` (AREA,) with 1 where the photo reaches."""
+    inside[:] = 0
+    for a in range(max(0, -y), min(SIDE, photo.shape[0] - y)):
+        for b in range(max(0, -x), min(SIDE, photo.shape[1] - x)):
+            inside[a * SIDE + b] = 1
+            for c in range(3):
+                patch[c, a * SIDE + b] = photo[y + a, x + b, c]
 
 
 @kernel
-def _distance(photo, y, x, colours, segment):
-    red = photo[y, x, 0] - colours[segment, 0]
-    green = photo[y, x, 1] - colours[segment, 1]
-    blue = photo[y, x, 2] - colours[segment, 2]
+def _mean_colours(patch, inside, mask, n, lanes, colours, sizes):
+    """Mean colour and size of each of the n segments of a mask, where the photo reaches.
+
+    Columns are added up side by side, which processors do at once, and then one after another.
+    """
+    for s in range(n):
+        lanes[:] = 0.0
+        for a in range(SIDE):
+            for b in range(SIDE):
+                p = a * SIDE + b
+                here = np.float32((mask[p] == s) & (inside[p] == 1))
+                lanes[0, b] += here * patch[0, p]
+                lanes[1, b] += here * patch[1, p]
+                lanes[2, b] += here * patch[2, p]
+                lanes[3, b] += here
+        sizes[s] = lanes[3].sum()
+        for c in range(3):
+            colours[s, c] = lanes[c].sum() / max(sizes[s], np.float32(1.0))
+
+
+@kernel
+def _distance(patch, p, colours, segment):
+    red = patch[0, p] - colours[segment, 0]
+    green = patch[1, p] - colours[segment, 1]
+    blue = patch[2, p] - colours[segment, 2]
     return red * red + green * green + blue * blue
 
 
 @kernel
-def _sharpen(photo, y, x, passes, mask, was, edge, colours, sizes):
-    """Give pixels at a boundary to the neighbouring segment of closest mean colour, ``passes`` times.
+def _pixels(edge, inside, found):
+    """Fill ``found`` (AREA + 1,) with the pixels of an outline where the photo reaches; returns how many they are."""
+    n = 0
+    for p in range(AREA):
+        found[n] = p
+        n += int(edge[p] & inside[p])
+    return n
 
-    ``edge`` holds the outline of the mask, before and after.
-    """
-    top = max(0, -y)
-    bottom = min(SIDE, photo.shape[0] - y)
-    left = max(0, -x)
-    right = min(SIDE, photo.shape[1] - x)
-    if not _mean_colours(photo, y, x, top, bottom, left, right, mask, colours, sizes):
-        return
-    for _ in range(passes):
-        was[:] = mask
-        for a in range(top, bottom):
-            for b in range(left, right):
-                p = a * SIDE + b
-                if edge[p] == 0:
-                    continue
-                own = was[p]
-                best = own
-                least = _distance(photo, y + a, x + b, colours, own)
-                for side in range(4):
-                    if side == 0:
-                        q = p - SIDE if a > 0 else p
-                    elif side == 1:
-                        q = p + SIDE if a < SIDE - 1 else p
-                    elif side == 2:
-                        q = p - 1 if b > 0 else p
-                    else:
-                        q = p + 1 if b < SIDE - 1 else p
-                    s = was[q]
-                    if s == best or s == own or sizes[s] == 0.0:
-                        continue
-                    away = _distance(photo, y + a, x + b, colours, s)
-                    if away < least:
-                        least = away
-                        best = s
-                mask[p] = best
-        outline(mask, edge)
+
+@kernel
+def _sharpen(patch, some, colours, sizes, mask, was):
+    """Give ``some`` pixels, those at a boundary, to the neighbouring segment of closest mean colour."""
+    was[:] = mask
+    for p in some:
+        own = was[p]
+        best = own
+        least = _distance(patch, p, colours, own)
+        for side in range(4):
+            if side == 0:
+                q = p - SIDE if p >= SIDE else p
+            elif side == 1:
+                q = p + SIDE if p < AREA - SIDE else p
+            elif side == 2:
+                q = p - 1 if p % SIDE > 0 else p
+            else:
+                q = p + 1 if p % SIDE < SIDE - 1 else p
+            s = was[q]
+            if s == best or s == own or sizes[s] == 0.0:
+                continue
+            away = _distance(patch, p, colours, s)
+            if away < least:
+                least = away
+                best = s
+        mask[p] = best
 
 
 @kernel
@@ -134,21 +138,27 @@ def cast_votes(photo, corners, ballots, weights, ptr, masks, passes, edges):
     passes : sharpening passes.
     edges : (H, W) float64, added to.
     """
-    height, width = edges.shape
     mask = np.empty(AREA, np.uint8)
     was = np.empty(AREA, np.uint8)
     edge = np.empty(AREA, np.uint8)
+    inside = np.empty(AREA, np.uint8)
+    found = np.empty(AREA + 1, np.int64)
+    patch = np.zeros((3, AREA), np.float32)
+    lanes = np.empty((4, SIDE), np.float32)
     colours = np.empty((MAX_SEGMENTS, 3), np.float32)
     sizes = np.empty(MAX_SEGMENTS, np.float32)
     for i in range(corners.shape[0]):
         y, x = corners[i]
+        if ptr[i] < ptr[i + 1]:
+            _cut(photo, y, x, patch, inside)
         for k in range(ptr[i], ptr[i + 1]):
             mask[:] = masks[ballots[k]]
-            if not outline(mask, edge):
-                continue
-            if passes > 0:
-                _sharpen(photo, y, x, passes, mask, was, edge, colours, sizes)
-            for a in range(max(0, -y), min(SIDE, height - y)):
-                for b in range(max(0, -x), min(SIDE, width - x)):
-                    if edge[a * SIDE + b]:
-                        edges[y + a, x + b] += weights[k]
+            outline(mask, edge)
+            n_segments = np.int64(mask.max()) + 1
+            if passes > 0 and n_segments <= MAX_SEGMENTS:
+                _mean_colours(patch, inside, mask, n_segments, lanes, colours, sizes)
+                for _ in range(passes):
+                    _sharpen(patch, found[: _pixels(edge, inside, found)], colours, sizes, mask, was)
+                    outline(mask, edge)
+            for p in found[: _pixels(edge, inside, found)]:
+                edges[y + p // SIDE, x + p % SIDE] += weights[k]

@@ -28,21 +28,19 @@ def cut_masks(segmentation, centres, masks):
 
 @kernel
 def outline(mask, edge):
-    """Fill ``edge`` (AREA,) with 1 where a pixel touches another segment, 0 elsewhere; returns whether any does."""
-    edge[:] = 0
-    for p in range(AREA - SIDE):
-        differs = np.uint8(mask[p] != mask[p + SIDE])
-        edge[p] |= differs
-        edge[p + SIDE] |= differs
+    """Fill ``edge`` (AREA,) with 1 where a pixel touches another segment, 0 elsewhere."""
+    for p in range(SIDE):
+        edge[p] = mask[p] != mask[p + SIDE]
+        edge[p + AREA - SIDE] = mask[p + AREA - SIDE] != mask[p + AREA - 2 * SIDE]
+    for p in range(SIDE, AREA - SIDE):
+        edge[p] = (mask[p] != mask[p + SIDE]) | (mask[p] != mask[p - SIDE])
     for a in range(SIDE):
-        for p in range(a * SIDE, a * SIDE + SIDE - 1):
-            differs = np.uint8(mask[p] != mask[p + 1])
-            edge[p] |= differs
-            edge[p + 1] |= differs
-    for p in range(AREA):
-        if edge[p]:
-            return True
-    return False
+        row = mask[a * SIDE : (a + 1) * SIDE]
+        found = edge[a * SIDE : (a + 1) * SIDE]
+        found[0] |= np.uint8(row[0] != row[1])
+        found[SIDE - 1] |= np.uint8(row[SIDE - 1] != row[SIDE - 2])
+        for b in range(1, SIDE - 1):
+            found[b] |= np.uint8((row[b] != row[b + 1]) | (row[b] != row[b - 1]))
 
 
 @kernel

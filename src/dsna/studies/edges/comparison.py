@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from ...vision.edges import BoundaryScores
-from .methods import FULL, NETWORK, PLAIN, RESCORERS, WITH_NETWORK
+from .methods import BEST_RESCORER, FULL, NETWORK, PLAIN, RESCORERS, WITH_NETWORK
 
 _FIRST = (PLAIN, "SE+DSNA", "CS-SE", FULL)
-_BEST_RESCORER = RESCORERS[-1]
 _PAIRS = (
     (FULL, PLAIN),
     (FULL, "CS-SE"),
@@ -23,11 +22,9 @@ _PAIRS = (
     ("SE@2", PLAIN),
     ("SE+DSNA@2", "SE@2"),
     *((f"{first}@2+{rescorer}", "SE@2") for first in _FIRST for rescorer in RESCORERS),
-    *(("SE@2+boosted", f"SE@2+{other}") for other in RESCORERS[:3]),
-    *((f"{first}@2+{_BEST_RESCORER}", f"{first}@2+{other}") for first in _FIRST[:2] for other in RESCORERS[3:5]),
-    *((f"SE+DSNA@2+{rescorer}", f"SE@2+{rescorer}") for rescorer in RESCORERS[3:]),
-    ("CS-SE@2+boosted", "SE@2+boosted"),
-    ("CS-SE+DSNA@2+boosted", "SE+DSNA@2+boosted"),
+    *((f"{first}@2+{BEST_RESCORER}", f"{first}@2+{other}") for first in _FIRST[:2] for other in RESCORERS[:-1]),
+    *((f"SE+DSNA@2+{rescorer}", f"SE@2+{rescorer}") for rescorer in RESCORERS),
+    *((f"CS-{first}@2+{BEST_RESCORER}", f"{first}@2+{BEST_RESCORER}") for first in _FIRST[:2]),
     *((name, name.removesuffix(NETWORK)) for name in WITH_NETWORK),
 )
 _RESAMPLED = 500

@@ -56,6 +56,7 @@ FIRST_LEVEL: dict[str, Method] = {
 }
 #: Rescorers of second levels, the best last.
 RESCORERS = ("linear", "forest", "neighbors", "boosted", "perceptrons", "boosted+perceptrons")
+BEST_RESCORER = RESCORERS[-1]
 #: First levels at two sizes, and the second levels that learn from their maps.
 SECOND_LEVEL: dict[str, Method] = {
     f"{name}@2{'+' * bool(rescorer)}{rescorer}": Method(*first, "two", rescorer)
@@ -72,11 +73,11 @@ NETWORK = "+net"
 WITH_NETWORK = {
     f"{name}{NETWORK}": replace(method, network=True)
     for name, method in SECOND_LEVEL.items()
-    if method.rescorer == "boosted"
+    if method.rescorer in ("boosted", BEST_RESCORER)
 }
 METHODS = FIRST_LEVEL | SECOND_LEVEL | WITH_NETWORK
 _SLOW = ("forest", "neighbors")  # rescorers that one first level is enough for
-_TWO_LEVELS = [name for name, one in SECOND_LEVEL.items() if one.rescorer not in _SLOW or name.startswith("SE@2")]
+_TWO_LEVELS = [name for name, one in SECOND_LEVEL.items() if one.rescorer not in _SLOW or name.startswith("SE+DSNA@2")]
 #: What is run where no method is named, by levels.
 BY_LEVELS = {1: tuple(FIRST_LEVEL), 2: (PLAIN, "SE+DSNA", "CS-SE", FULL, *_TWO_LEVELS)}
 QUICK_METHODS = (PLAIN, "CS-SE", FULL)

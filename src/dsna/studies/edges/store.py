@@ -6,7 +6,7 @@ import io
 import shutil
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +54,17 @@ class Store:
     def maps(self, run: Run) -> Path:
         """Folder of PNG files named as the photos."""
         return self.folder / "maps" / run.name
+
+    def map(self, run: Run, row: int) -> np.ndarray:
+        """The map of one photo, from 0 to 1."""
+        return read_photo(self.maps(run) / f"{run.test.test.names[row]}.png")[..., 0] / 255
+
+    def with_maps(self, runs: Sequence[Run]) -> list[int]:
+        """Photos of which all runs, of one collection, have a map."""
+        names = runs[0].test.test.names
+        return [
+            row for row, name in enumerate(names) if all((self.maps(run) / f"{name}.png").is_file() for run in runs)
+        ]
 
     def counts(self, run: Run) -> Path:
         """Folder of the counts of each photo."""

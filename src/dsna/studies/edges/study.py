@@ -26,11 +26,14 @@ from .page import (
     comparison_section,
     cross_section,
     halves_section,
+    halves_table,
     main_section,
     of_method,
     published_section,
+    rare_section,
     table,
 )
+from .rare.comparison import rare_pairs
 from .runs import LAYOUT, Run, planned
 from .store import Store
 
@@ -173,12 +176,16 @@ class EdgesStudy(Study):
         page = main_section(measured, where, beside=not quick)
         scored = stored_scores(own, results, self.store)
         compared = pairs_of(scored)
-        write_atomically(self.options.out / "pairs.csv", compared.to_csv(index=False, float_format="%.6g").encode())
+        self._keep("pairs.csv", compared)
         page += comparison_section(compared, measured)
-        page += halves_section(scored)
+        halves = halves_table(scored)
+        self._keep("halves.csv", halves.rename_axis("method").reset_index())
+        page += halves_section(halves)
         with threadpool_limits(self.options.jobs):
             rare, figures = illustrate(own, scored, self.store, quick)
-        page += rare
+        where_rare = rare_pairs(rare, scored)
+        self._keep("rare.csv", where_rare)
+        page += rare_section(where_rare)
         say("\n\n".join(page))
         if not quick:
             page += published_section(measured, where)
@@ -188,6 +195,9 @@ class EdgesStudy(Study):
         learned = f"{trees} trees, each of {first.detector.n_patches} patches of {photos} training photos"
         made = f"Written by `{self.options.command}`: {learned}.{QUICK if quick else ''}"
         return ["# Edges", made, READING, *page]
+
+    def _keep(self, name: str, compared: pd.DataFrame) -> None:
+        write_atomically(self.options.out / name, compared.to_csv(index=False, float_format="%.6g").encode())
 
 
 def stored_scores(runs: Iterable[Run], results: pd.DataFrame, store: Store) -> Scored:

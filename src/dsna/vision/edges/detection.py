@@ -19,6 +19,7 @@ from ..._utils.parallel import in_parallel, writable
 from ..features.channels import smooth
 from .embedding import Context, describe
 from .forest import StructuredForest
+from .masks import MaskTable
 from .patches import MASK_SIDE, STRIDE, Channels
 from .pool import PatchPool, Voting
 
@@ -261,7 +262,7 @@ class Ballots(NamedTuple):
     voters: np.ndarray  # (n,) which of the positions
     choices: np.ndarray  # (n, k) numbers of masks
     weights: np.ndarray  # (n, k)
-    masks: np.ndarray  # (m, 256)
+    table: MaskTable
 
 
 class Neighbors(NamedTuple):
@@ -293,7 +294,7 @@ class LeafVotes:
             asked = (turn[:, None] * half + np.arange(half)) % self.forest.n_trees
         choices = self.forest.leaf_mask[self.forest.route(channels, places, asked)]
         weights = np.full(choices.shape, 1 / choices.shape[1])
-        return Ballots(np.arange(len(places)), choices, weights, self.forest.mask_table.masks)
+        return Ballots(np.arange(len(places)), choices, weights, self.forest.mask_table)
 
 
 @dataclass(frozen=True)
@@ -308,7 +309,7 @@ class NeighborVotes:
     def __call__(self, channels: Channels, places: np.ndarray, positions: np.ndarray) -> Ballots:
         """Votes of patches that start at ``places`` in the channels, around ``positions`` in the photo."""
         voters, rows, weights = self.neighbors(channels, places, positions)
-        return Ballots(voters, self.pool.mask[rows], weights * (_APART / STRIDE) ** 2, self.pool.mask_table.masks)
+        return Ballots(voters, self.pool.mask[rows], weights * (_APART / STRIDE) ** 2, self.pool.mask_table)
 
     def neighbors(self, channels: Channels, places: np.ndarray, positions: np.ndarray) -> Neighbors:
         """Neighbours of the patches that start at ``places`` and ask for them."""
@@ -338,18 +339,18 @@ def _vote(tile: Tile, positions: np.ndarray, votes: _Votes, passes: int) -> tupl
     from ..._kernels.edges.detection import cast_votes
 
     inside = positions - tile.corner
-    voters, choices, weights, masks = votes(tile.channels, tile.channels.places(inside), positions)
+    voters, choices, weights, table = votes(tile.channels, tile.channels.places(inside), positions)
     reach = MASK_SIDE // 2
     rows = slice(max(0, inside[0, 0] - reach), min(len(tile.colours), inside[-1, 0] + reach))
     edges = np.zeros((rows.stop - rows.start, tile.colours.shape[1]))
-    cast = weights != 0
+    cast = (weights != 0) & table.has_edge[choices]
     cast_votes(
         writable(tile.colours[rows]),
         inside[voters] - reach - np.array([rows.start, 0]),
         choices[cast].astype(np.int64),
         np.round(weights[cast] * (_GAIN / _VOTE)) * _VOTE,
         np.concatenate([[0], np.cumsum(cast.sum(axis=1))]),
-        writable(masks),
+        writable(table.masks),
         passes,
         edges,
     )
