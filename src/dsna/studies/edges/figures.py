@@ -45,6 +45,7 @@ def plot_curves(scored: Scored, title: str = "") -> Any:
     if ax is None:
         raise ValueError("No method has been scored.")
     ax.set_title(title)
+    ax.legend(loc="lower left", fontsize="x-small")  # below the curves
     figure = ax.figure
     import_extra("matplotlib.pyplot", "report").close(figure)
     return figure

@@ -141,7 +141,7 @@ def comparison_section(compared: pd.DataFrame, measured: pd.DataFrame) -> list[s
 
 
 def halves_table(scored: Scored) -> pd.DataFrame:
-    """Scores of even- and of odd-numbered photos where there are second levels, and what is gained over SE.
+    """Scores of even- and odd-numbered photos where there are second levels, and what is gained over SE at their sizes.
 
     Parameters
     ----------
@@ -163,7 +163,8 @@ def halves_table(scored: Scored) -> pd.DataFrame:
     for which, parity in (("even", 0), ("odd", 1)):
         some = half(scored, parity)
         base = "SE@2" if "SE@2" in some else PLAIN
-        for name, seeds in some.items():
+        for name in (name for name in METHODS if name in some and METHODS[name].scales == METHODS[base].scales):
+            seeds = some[name]
             means = [np.mean([getattr(one, score.lower()) for one in seeds.values()]) for score in _SCORES]
             told = rows.setdefault(name, {})
             told[f"{which}: ODS / OIS / AP"] = " / ".join(f"{mean:.3f}" for mean in means)

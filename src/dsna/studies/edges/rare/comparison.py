@@ -122,7 +122,7 @@ def rare_table(compared: pd.DataFrame) -> pd.DataFrame:
             "of the second": f"{one.other:.3f}",
             "gained": f"{one.ours - one.other:+.3f}",
             "95 % of resampled photos": f"{one.low:+.3f} to {one.high:+.3f}",
-            "seeds": one.seeds,
+            "seeds": str(one.seeds),
         }
         for one in compared.itertuples()
     }
