@@ -162,8 +162,8 @@ def test_every_page_is_in_the_site():
 
 @pytest.mark.parametrize(
     "module",
-    ["", "presets", "inspection", "metrics", "model_selection", "tables", "report", "vision.edges", "vision.features",
-     "vision.datasets"],
+    ["", "presets", "inspection", "metrics", "model_selection", "tables", "report", "distributed", "vision.edges",
+     "vision.features", "vision.datasets", "studies.baselines"],
 )  # fmt: skip
 def test_the_reference_lists_every_public_name(module):
     page = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8")

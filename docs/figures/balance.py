@@ -17,7 +17,5 @@ for ax, balance in zip(axes, (0.0, 0.5, 1.0), strict=True):
     scatter(ax, X, y)
     said = view.predict(X_new)
     found, alarms = said[y_new == 1].sum(), said[y_new == 0].sum()
-    ax.set_title(
-        f"balance={balance:g}: of new rows {found} of {y_new.sum()} rare\nare found, with {alarms} false alarms"
-    )
+    ax.set_title(f"balance = {balance:g}\n{found} of {y_new.sum()} found, {alarms} false alarms")
     ax.set(xlim=(-3, 4.5), ylim=(-2.5, 3))

@@ -21,5 +21,5 @@ def fitted() -> tuple[DSNAClassifier, np.ndarray, np.ndarray]:
 
 
 def scatter(ax, X, y, **style) -> None:
-    for one, colour in ((0, COMMON), (1, RARE)):
-        ax.scatter(*X[y == one].T, s=7, color=colour, alpha=0.45, linewidth=0, **style)
+    for one, colour, size, alpha in ((0, COMMON, 7, 0.4), (1, RARE, 13, 0.9)):
+        ax.scatter(*X[y == one].T, s=size, color=colour, alpha=alpha, linewidth=0, **style)
