@@ -93,6 +93,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
+html_search_scorer = str(HERE / "_ext" / "search_order.js")
 html_math_renderer = "mathml"
 html_sidebars: dict[str, list[str]] = {"index": [], "glossary": []}
 html_theme_options = {

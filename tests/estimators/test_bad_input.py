@@ -48,7 +48,7 @@ def test_missing_values_of_pandas(kind):
 @every
 def test_text_columns(kind):
     _, y = table(kind, 60)
-    with pytest.raises(ValueError, match=r"X holds text .*'paris'.*OneHotEncoder"):
+    with pytest.raises(ValueError, match=r"X holds text .*'paris'.*TableEncoder.*OneHotEncoder"):
         make(kind).fit(pd.DataFrame({"city": ["paris", "rome"] * 30, "b": range(60)}), y)
 
 

@@ -219,3 +219,13 @@ def test_several_outputs_and_empty_neighbourhoods():
     why.size[:], why.weight[:], why.coefficient[:] = 0, 0.0, 0.0
     assert why.compare().columns.tolist() == ["query 0", "differs"]
     assert why.report().splitlines()[1] == "0 of 0 training rows, with 0% of the weight"
+
+
+@pytest.mark.parametrize("first", ["2024-03-01", "2024-03-01T12:30"])
+def test_dates_have_a_time_only_where_one_of_them_has(first):
+    days = pd.to_datetime([first, *["2024-03-02", "2024-03-03", None] * 20], format="ISO8601")
+    frame = pd.DataFrame({"day": days, "x": np.arange(61.0)})
+    why = small(DSNAClassifier).fit(frame[["x"]], frame["x"] > 30).explain(frame[["x"]][:1]).beside(frame[:1], frame)
+    cells = [str(cell) for cell in why.compare().loc["day"].iloc[:-1]]
+    assert cells[0].startswith(first)
+    assert {"T" in cell for cell in cells if cell != "NaT"} == {"T" in first}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
 
-from dsna import DSNAClassifier, DSNARegressor, presets
+from dsna import DSNAClassifier, DSNAError, DSNARegressor, presets
 from dsna.inspection.explanation import Explanation, class_sums
 from tests.small_models import build
 
@@ -147,8 +147,10 @@ def test_frame_of_chosen_queries(query, expected):
 
 
 def test_frame_refuses_unknown_queries():
-    with pytest.raises(IndexError):
-        of_classes().frame(2)
+    for ask in (of_classes().frame, of_classes().report, of_classes().plot):
+        with pytest.raises(DSNAError, match="no query 2 among the 2 explained") as caught:
+            ask(2)
+        assert isinstance(caught.value, IndexError)
 
 
 def test_clusters():

@@ -18,7 +18,14 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 
-from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor, presets
+from dsna import (
+    CostSensitiveForestClassifier,
+    CostSensitiveForestRegressor,
+    DSNAClassifier,
+    DSNAError,
+    DSNARegressor,
+    presets,
+)
 from dsna._utils.invariants import Checked
 from dsna.io.encoding import CONTAINERS, class_of
 from dsna.io.estimators import ESTIMATORS
@@ -239,12 +246,13 @@ def test_a_failed_write_leaves_the_older_file(saved, fitted, monkeypatch, failin
 
 
 def test_places_that_cannot_be_read_or_written(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"none\.dsna"):
+    with pytest.raises(FileNotFoundError, match=r"none\.dsna: there is no such file; check the name") as unread:
         load(tmp_path / "none.dsna")
-    with pytest.raises(FileNotFoundError, match="create it"):
+    with pytest.raises(FileNotFoundError, match="create it") as homeless:
         save(DSNAClassifier(), tmp_path / "none" / "model.dsna")
-    with pytest.raises(IsADirectoryError, match="folder"):
+    with pytest.raises(IsADirectoryError, match="folder") as taken:
         save(DSNAClassifier(), tmp_path)
+    assert all(isinstance(caught.value, DSNAError) for caught in (unread, homeless, taken))
     assert os.listdir(tmp_path) == []
 
 

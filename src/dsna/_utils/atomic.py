@@ -45,6 +45,28 @@ class FileError(DSNAError):
     """
 
 
+class MissingFileError(FileError, FileNotFoundError):
+    """A file or folder that has to be there and is not.
+
+    Examples
+    --------
+    >>> from dsna import DSNAError
+    >>> issubclass(MissingFileError, DSNAError) and issubclass(MissingFileError, FileNotFoundError)
+    True
+    """
+
+
+class FolderNamedError(FileError, IsADirectoryError):
+    """A folder where a file is to be written.
+
+    Examples
+    --------
+    >>> from dsna import DSNAError
+    >>> issubclass(FolderNamedError, DSNAError) and issubclass(FolderNamedError, IsADirectoryError)
+    True
+    """
+
+
 def explained(error: OSError) -> str:
     """Why the operating system refused, as a sentence with a remedy.
 

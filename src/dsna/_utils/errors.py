@@ -4,8 +4,8 @@
 class DSNAError(ValueError):
     """Input, a parameter or a file that cannot be used; the message says what, where and what to do.
 
-    Every error of this package that its user can correct is one of these, so that one ``except`` catches them all.
-    It is a ``ValueError``, as scikit-learn's tools expect.
+    What this package checks itself raises these. Values of parameters and shapes of arrays are checked by scikit-learn,
+    which raises ``ValueError``; as a ``DSNAError`` is one too, ``except ValueError`` catches both.
 
     Examples
     --------

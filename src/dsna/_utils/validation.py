@@ -32,8 +32,9 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
         if "could not convert string" not in str(error):
             raise
         raise DSNAError(
-            f"Input X holds text ({error}). {type(estimator).__name__} needs numbers: put an encoder before it, such "
-            "as sklearn.preprocessing.OneHotEncoder or OrdinalEncoder in a ColumnTransformer."
+            f"Input X holds text ({error}). {type(estimator).__name__} needs numbers: put dsna.tables.TableEncoder "
+            "before it (make_pipeline(TableEncoder(), ...)), or sklearn.preprocessing.OneHotEncoder in a "
+            "ColumnTransformer."
         ) from error
     if not np.all(np.isfinite(X)):
         bad = np.flatnonzero(~np.all(np.isfinite(X), axis=0))

@@ -16,6 +16,29 @@ from ..tables.kept_rows import KeptRows
 _NAMED = 5  # of missing or known columns that a message lists
 
 
+class NoSuchQueryError(DSNAError, IndexError):
+    """A query that is not among those explained; as an ``IndexError`` it also ends loops over an explanation."""
+
+
+def query_numbers(n: int, query: Any) -> np.ndarray:
+    """Those of n queries that a number, slice, mask or array of numbers picks.
+
+    Examples
+    --------
+    >>> query_numbers(4, -1)
+    array([3])
+    >>> query_numbers(3, 3)
+    Traceback (most recent call last):
+    dsna.inspection.columns.NoSuchQueryError: There is no query 3 among the 3 explained; they are numbered from 0 on.
+    """
+    try:
+        return np.atleast_1d(np.arange(n)[query])
+    except IndexError as error:
+        raise NoSuchQueryError(
+            f"There is no query {query} among the {n} explained; they are numbered from 0 on."
+        ) from error
+
+
 @dataclass(frozen=True, eq=False)
 class Columns:
     """Columns of a table, in its own values.

@@ -94,7 +94,15 @@ def compare_features(
     columns = list(zip(map(str, query.names), query.values, values, train.spread, strict=True))
     away = np.array([distance(own, others, spread) for _, own, others, spread in columns])
     away[:, rows >= train.reach] = 0.0
-    return [(name, [own[0], *others]) for name, own, others, _ in columns], away
+    return [(name, _without_midnight([own[0], *others])) for name, own, others, _ in columns], away
+
+
+def _without_midnight(cells: list[Any]) -> list[Any]:
+    """The cells of a line, dates without their time where all are at midnight."""
+    dates = [cell for cell in cells if isinstance(cell, np.datetime64)]
+    if not all(np.isnat(date) or date == date.astype("datetime64[D]") for date in dates):
+        return cells
+    return [cell.astype("datetime64[D]") if isinstance(cell, np.datetime64) else cell for cell in cells]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -12,7 +12,7 @@ from .._utils.choices import best_class, most_probable
 from .._utils.errors import DSNAError
 from .._utils.optional import import_extra
 from ..prediction.decision import decide
-from .columns import Columns, TrainingColumns, is_missing, training_columns
+from .columns import Columns, TrainingColumns, is_missing, query_numbers, training_columns
 from .comparison import TOLERANCE, Comparison, as_heading, compare_features, said
 from .explanation_plot import draw
 from .opinions import class_sums, log_odds, opinion_frame
@@ -111,7 +111,7 @@ class Explanation:
 
     def __getitem__(self, query: Any) -> Explanation:
         """Explanation of one query, or of those that a slice, mask or array of numbers picks."""
-        picked = np.atleast_1d(np.arange(len(self))[query])
+        picked = query_numbers(len(self), query)
         arrays: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
         varies = [name for name, a in arrays.items() if a is not None and name not in _NOT_PER_QUERY]
         return replace(self, **{name: arrays[name][picked] for name in varies})
@@ -189,7 +189,7 @@ class Explanation:
         query : number or numbers of the queries wanted; None for all.
         largest : how many rows to keep of each query; None for all.
         """
-        asked = np.atleast_1d(np.arange(len(self))[slice(None) if query is None else query])
+        asked = query_numbers(len(self), slice(None) if query is None else query)
         order, number = self.ordered()
         number = number[asked] if largest is None else np.minimum(number[asked], largest)
         at = np.repeat(asked, number), order[asked][np.arange(order.shape[1]) < number[:, None]]

@@ -23,6 +23,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
+from .._utils.atomic import MissingFileError
 from .._utils.errors import DSNAError
 
 HEADER = "header.json"
@@ -50,7 +51,11 @@ class ModelFileError(DSNAError):
 
 def open_regular(path: str | os.PathLike[str]) -> IO[bytes]:
     """Open a file for reading; a folder, device or pipe is refused unopened."""
-    if not stat.S_ISREG(os.stat(path).st_mode):
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        raise MissingFileError(f"{os.fspath(path)}: there is no such file; check the name and the folder.") from None
+    if not stat.S_ISREG(mode):
         raise ModelFileError(f"{os.fspath(path)}: not a regular file but a folder, device or pipe. Check the path.")
     return open(path, "rb")
 

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import sklearn
 
-from .._utils.atomic import whole_file
+from .._utils.atomic import FolderNamedError, MissingFileError, whole_file
 from .._utils.invariants import InvariantError
 from .archive import AGAIN, HEADER, Archive, ModelFileError, may_take, open_regular, write
 from .encoding import Decoder, Encoder
@@ -70,6 +70,8 @@ TableEncoder, TwoLevelDetector, or a Pipeline of TableEncoder and one of the fir
         another library.  ``joblib.dump`` stores these.
     ValueError
         A parameter or fitted attribute is one that ``load`` would refuse.
+    FileNotFoundError
+        The folder is not there. As where ``path`` is a folder, the error is a ``DSNAError`` as well.
 
     Examples
     --------
@@ -141,6 +143,8 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     ------
     ModelFileError
         The file is foreign, truncated, damaged, forged or written by a newer dsna, or no regular file.
+    FileNotFoundError
+        There is no such file; the error is a ``DSNAError`` as well.
 
     Examples
     --------
@@ -196,6 +200,6 @@ def _read(stream: IO[bytes], start: bytes, mapped: bool) -> Any:
 def _check_place(path: str | os.PathLike[str]) -> None:
     folder, name = os.path.split(os.path.realpath(path))
     if not os.path.isdir(folder):
-        raise FileNotFoundError(f"{folder} is not a folder; create it before saving {name} there.")
+        raise MissingFileError(f"{folder} is not a folder; create it before saving {name} there.")
     if os.path.isdir(path):
-        raise IsADirectoryError(f"{os.fspath(path)} is a folder; give the name of a file.")
+        raise FolderNamedError(f"{os.fspath(path)} is a folder; give the name of a file.")

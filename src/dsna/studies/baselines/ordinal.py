@@ -93,7 +93,7 @@ class REDSVM(_Ordinal):
     cost v_{k+1} - v_k of a mistake, so that the costs of a row add up to the absolute error. On the extended rows a
     linear SVM is learned:
 
-    minimise 1/2 (|w|^2 + |b|^2) + C sum_ik (v_{k+1} - v_k) max(0, 1 - z_ik (w'x_i + b_k))^2.
+    minimise ``1/2 (|w|^2 + |b|^2) + C sum_ik (v_{k+1} - v_k) max(0, 1 - z_ik (w'x_i + b_k))^2``.
 
     The extended rows are never formed. With ``kernel="rbf"`` x stands for Nystroem features, because the exact
     kernel machine would have n (K - 1) rows.
@@ -105,7 +105,7 @@ class REDSVM(_Ordinal):
     kernel : {"rbf", "linear"}, default="rbf"
         Kernel of the machine.
     gamma : float or "scale", default="scale"
-        Of the kernel exp(-gamma |x - x'|^2); "scale" is 1 over the number of columns times their mean variance.
+        Of the kernel ``exp(-gamma |x - x'|^2)``; "scale" is 1 over the number of columns times their mean variance.
     n_components : int, default=500
         Rows on which the Nystroem features stand, at most.
     max_iter : int, default=1000
