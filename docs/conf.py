@@ -95,7 +95,8 @@ html_copy_source = False
 html_show_sourcelink = False
 html_search_scorer = str(HERE / "_ext" / "search_order.js")
 html_math_renderer = "mathml"
-html_sidebars: dict[str, list[str]] = {"index": [], "glossary": []}
+# A list of all public names beside each of them would be a fifth of the site.
+html_sidebars: dict[str, list[str]] = {"index": [], "glossary": [], "reference/api/*": []}
 html_theme_options = {
     "logo": {"text": "dsna"},
     "navbar_end": ["theme-switcher"],
