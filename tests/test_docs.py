@@ -38,6 +38,28 @@ def test_block_runs(code, monkeypatch):
     exec(compile(code, "block", "exec"), {"__name__": "block"})  # a block that fails raises
 
 
+def shape_of(text):
+    """A printed text without its numbers, and the spaces and lines that their widths make."""
+    return " ".join(re.sub(r"-{3,}", "---", re.sub(r"[+-]?\d[\d.]*", "#", text)).split())
+
+
+PRINTED = re.compile(
+    r"```python\n((?:(?!```).)*?)```(?:(?!```).)*?<!-- printed by the block above -->\n```text\n(.*?)```", re.S
+)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "<!-- printed by" in page.read_text(encoding="utf-8")])
+def test_what_a_block_is_said_to_print_is_what_it_prints(page, capsys):
+    """But for the numbers, whose last digits differ between machines."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    found = PRINTED.findall(page.read_text(encoding="utf-8"))
+    assert len(found) == page.read_text(encoding="utf-8").count("<!-- printed by")
+    for code, shown in found:
+        exec(compile(code, "block", "exec"), {"__name__": "block"})
+        assert shape_of(capsys.readouterr().out) == shape_of(shown)
+
+
 @each_page
 def test_no_python_stands_outside_python_blocks(page):
     """Indented blocks, and fenced ones of other languages, would never run; directives in braces are the site's."""

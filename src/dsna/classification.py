@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
+from warnings import warn
 
 import numpy as np
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
@@ -20,7 +21,16 @@ from .inspection.opinions import class_sums
 from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
 from .prediction.calibration import Calibration, class_mass
-from .prediction.class_decision import Answers, cost_gain, is_cost, learn_decision, widened_gain
+from .prediction.class_decision import (
+    Answers,
+    Threshold,
+    cost_gain,
+    is_cost,
+    learn_decision,
+    threshold_of,
+    unreached,
+    widened_gain,
+)
 from .prediction.measures import find_measure
 from .training import OutOfBag, Training
 from .trend.classes import ClassRows, fit_class_trend, widened
@@ -51,6 +61,11 @@ class DSNAClassification(DSNAEstimator):
     def oob_prediction_(self) -> np.ndarray:
         """Classes of the rows ``oob_rows_``, by a decision that has not seen them."""
         return np.asarray(self.fitted_classes_[self._oob_chosen])
+
+    @property
+    def decision_threshold_(self) -> Threshold | None:
+        """The rarer of two classes and the probability from which on it is predicted; see ``Threshold``."""
+        return None if self._by_votes else threshold_of(self._gain, self.class_prior_, self.classes_)
 
     @property
     def _code(self) -> np.ndarray:
@@ -140,6 +155,9 @@ class DSNAClassification(DSNAEstimator):
         votes = self._oob_votes if self._by_votes else None
         found = learn_decision(self.decision, float(self.balance), answers, self.fitted_classes_, prior, votes)
         self._gain = self._gain_of_all(found.gain, known)
+        most = unreached(self.decision, found.gain, answers, self.fitted_classes_, prior)
+        if most is not None:
+            self._warn_of_wish(most, best_class(answers.proba, found.gain) == np.argmin(prior), prior)
         self._oob_chosen = found.predicted
         self.oob_decision_score_, self.oob_decision_score_std_ = found.score, found.error
         self.oob_balanced_accuracy_ = self.oob_score_ = np.nan
@@ -147,6 +165,17 @@ class DSNAClassification(DSNAEstimator):
             self.oob_score_ = float(accuracy_score(code, found.predicted, sample_weight=weight))
             balanced = balanced_accuracy_score(code, found.predicted, sample_weight=weight)
             self.oob_balanced_accuracy_ = float(balanced)
+
+    def _warn_of_wish(self, most: float, called: np.ndarray, prior: np.ndarray) -> None:
+        """Warn of a recall or precision that no threshold reaches; ``called`` (n,) rows are said to be rare."""
+        kind, rare = self.decision.split(">")[0].strip(), self.fitted_classes_[np.argmin(prior)]
+        warn(
+            f"decision={self.decision!r} cannot be reached: out of bag the {kind} of {rare} is "
+            f"{np.floor(1e3 * most) / 1e3:g} at most, so {rare} is predicted for {called.sum()} of {len(called)} rows there "
+            "instead. Wish for less, or decide by costs.",
+            UserWarning,
+            stacklevel=4,
+        )
 
     def _gain_of_all(self, gain: np.ndarray, known: np.ndarray) -> np.ndarray:
         """Gains of all classes, given those of the classes at the places ``known``."""
@@ -215,7 +244,8 @@ class DSNAClassification(DSNAEstimator):
         names = ["coefficients", "forest", *([self.trend_] * (self._trend is not None)), "class shares"]
         says = {"voices": names, "logits": np.moveaxis(self._calibration.terms(opinions), 0, 1)}
         votes = self._votes(answers["alpha"], near.rows) if self._by_votes else None
-        return {**task, **says, "weight": weight, "label": label, "rest": rest, "gain": self._gain, "votes": votes}
+        how = {"gain": self._gain, "votes": votes, "threshold": self.decision_threshold_}
+        return {**task, **says, **how, "weight": weight, "label": label, "rest": rest}
 
     def _left_out(self, why: Explanation, rows: np.ndarray) -> Explanation:
         """Weights that add up to the out-of-bag probabilities; what single opinions said out of bag is not kept."""

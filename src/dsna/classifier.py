@@ -95,6 +95,9 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
     oob_decision_score_, oob_decision_score_std_ : float
         The measure that `decision` serves on the same rows (balanced accuracy for "balanced" and "paper"; of costs, the
         negative mean in units of the largest cost), and its standard error.
+    decision_threshold_ : tuple of a class and a probability, or None
+        Of two classes, the rarer one and the probability from which on `predict` says it; None where there are more,
+        and for "paper".
     oob_rows_, oob_decision_function_, oob_prediction_ : arrays
         The rows of these scores (about 3,000 at most, rare ones first), their probabilities and predictions.
     feature_importances_ : array of shape (n_features,)

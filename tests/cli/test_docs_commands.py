@@ -12,7 +12,7 @@ from dsna.cli.app import app
 from dsna.cli.main import main
 from dsna.cli.tables.demo import _tables
 
-from ..test_docs import PAGES, ROOT
+from ..test_docs import PAGES, ROOT, shape_of
 
 _CUT_SHORT = ("MissingParameter", "BadOptionUsage", "BadArgumentUsage")
 _ASSIGNMENT = re.compile(r"\w+=\S* ")
@@ -79,6 +79,10 @@ def test_the_commands_of_the_first_page_do_what_it_says(tmp_path, monkeypatch, c
             main()
         assert end.value.code in (0, None), line
         printed.append(capsys.readouterr().out)
+    shown = re.findall(r"^```text\n(.*?)^```", page, re.S | re.M)
+    assert len(shown) == 2
+    for block in shown:
+        assert shape_of(block) in shape_of(printed[0])
     assert "20 of 331 rows are yes" in printed[0]
     assert "'patient' is left out" in printed[0]
     severe = {name: answers(Path(name)).count("yes") for name in ("answers.csv", "careful.csv", "sure.csv")}

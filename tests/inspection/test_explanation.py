@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from sklearn.datasets import make_classification, make_regression
 
 from dsna import DSNAClassifier, DSNAError, DSNARegressor, presets
 from dsna.inspection.explanation import Explanation, class_sums
+from dsna.prediction.class_decision import Threshold
 from tests.small_models import build
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -18,7 +20,7 @@ pandas = pytest.importorskip("pandas")
 @pytest.fixture
 def pyplot():
     matplotlib.use("Agg")
-    from matplotlib import pyplot
+   from matplotlib import pyplot
 
     yield pyplot
     pyplot.close("all")
@@ -196,6 +198,41 @@ def test_one_query_of_many():
             why[2]
 
 
+def decided(**fields) -> Explanation:
+    """The first query, in which a probability of 0.5 is decided with a factor of ten for "yes"."""
+    why = replace(of_classes()[0], classes=np.array(["no", "yes"]), rest=np.array([[0.1, 0.0]]), **fields)
+    return replace(why, gain=np.diag([0.1, 1.0]), threshold=Threshold("yes", 1 / 11))
+
+
+def test_rows_stand_by_what_they_add_to_the_decision_and_the_text_says_from_when_on_it_is_yes():
+    why = decided(weight=np.array([[0.06, 0.5, 0.25, 0.04]]))
+    lines = why.report(largest=2).splitlines()
+    assert lines[0] == "Query 0: predicted yes (probability 0.1; yes from 0.0909 on)"
+    assert lines[1] == (
+        "2 of 4 training rows by what they add to the decision (rows of yes count 10 times), with 66% of the weight"
+    )
+    assert lines[2].split() == ["query", "0", "row", "5", "row", "8"]
+    assert why.ordered()[0][0].tolist() == [0, 1, 3, 2]  # .06, .05, .04 and .025
+    assert why.frame()["weight"].tolist() == [0.5, 0.25, 0.06, 0.04]
+    by_votes = replace(why, votes=np.array([[0.5, 0.5]]))
+    assert by_votes.ordered()[0][0].tolist() == [1, 2, 0, 3]
+
+
+def test_texts_call_rows_by_given_numbers_and_frames_do_not():
+    why = decided()
+    numbered = replace(why, numbers=why.rows + 100)
+    assert numbered.row_names(0, np.array([0, 1])) == ["105", "108"]
+    assert "row 105" in numbered.report()
+    assert "row 5 " not in numbered.report()
+    assert numbered.frame()["row"].tolist() == why.frame()["row"].tolist()
+
+
+def test_an_opinion_without_any_say_is_named_so():
+    logits = np.array([[[0.0, 0.0], [-1.5, -0.25]]])
+    line = decided(voices=["coefficients", "forest"], logits=logits).report().splitlines()[-2]
+    assert line == "log odds against the next class: coefficients (not used), forest +1.25"
+
+
 def test_repr():
     assert repr(of_classes()).splitlines() == [
         "Explanation of 2 queries (classification, proba)",
@@ -219,7 +256,7 @@ def test_plot(make, query, pyplot):
     assert ax.figure.axes[0] is ax
     assert len(ax.get_yticklabels()) == 2
     assert f"Query {query % 2}: predicted" in ax.figure.get_suptitle()
-    assert ("feedback" in ax.figure.get_suptitle()) == (query == 0)
+    assert "feedback" not in ax.figure.get_suptitle()
     ax.figure.canvas.draw()
 
 
@@ -239,7 +276,7 @@ def test_plot_names_rows_and_labels(pyplot):
     decision = rows.figure.axes[1]
     assert texts(rows.get_yticklabels()) == ["row 7:  3", "row 4:  1", "row 2:  4"]
     assert "prediction 1.75\n(weighted mean)" in texts(decision.get_legend().get_texts())
-    assert rows.figure.get_suptitle().endswith("2 → 1.5")
+    assert rows.figure.get_suptitle() == "Query 0: predicted 1.75"
     for panel in (rows, decision):
         assert panel.get_xlabel()
         assert panel.get_ylabel()

@@ -7,7 +7,15 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, make_scorer, matt
 from dsna import DSNAError
 from dsna._utils.choices import balanced_gain, best_class
 from dsna.metrics import g_mean_score
-from dsna.prediction.class_decision import Answers, _Search, cost_gain, learn_decision, widened_gain
+from dsna.prediction.class_decision import (
+    Answers,
+    _Search,
+    cost_gain,
+    learn_decision,
+    threshold_of,
+    unreached,
+    widened_gain,
+)
 from dsna.prediction.measures import MEASURES, find_measure
 
 ORACLES = {
@@ -145,6 +153,52 @@ def test_what_is_no_decision_is_refused():
     known, prior = answers(200)
     with pytest.raises(DSNAError, match="scores probabilities"):
         learn_decision("roc_auc", 1.0, known, np.arange(2), prior, None)
+
+
+@pytest.mark.parametrize(
+    "decision", ["balanced", "f1", "mcc", "gmean", "recall>=.9", "precision>=.3", [[0, 1], [20, 0]], [[-3, 1], [5, -1]]]
+)
+@pytest.mark.parametrize("flip", [False, True])
+def test_of_two_classes_a_threshold_of_the_rarer_one_says_what_is_decided(decision, flip):
+    known, prior = answers(800)
+    if flip:  # the rarer class comes first
+        known = Answers(known.proba[:, ::-1], 1 - known.code, known.weight, known.fold)
+        prior = prior[::-1]
+    classes = np.array(["a", "b"])
+    gain = learn_decision(decision, 1.0, known, classes, prior, None).gain
+    found = threshold_of(gain, prior, classes)
+    assert found.of == classes[np.argmin(prior)]
+    assert str(found).startswith(f"{found.of} from ")
+    proba = known.proba[:, np.argmin(prior)]
+    clear = np.abs(proba - found.least) > 1e-9
+    said = classes[best_class(known.proba, gain)] == found.of
+    np.testing.assert_array_equal(said[clear], proba[clear] > found.least)
+
+
+def test_there_is_no_threshold_of_three_classes_nor_where_nothing_is_gained():
+    assert threshold_of(np.eye(3), np.full(3, 1 / 3), np.array(["a", "b", "c"])) is None
+    assert threshold_of(np.zeros((2, 2)), np.full(2, 0.5), np.array(["a", "b"])) is None
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_wishes_that_no_threshold_reaches_are_known(n_classes):
+    known, prior = answers(1500, n_classes)
+    dull = known._replace(proba=np.tile(prior, (len(known.code), 1)) * np.exp(0.01 * known.proba))
+    dull = dull._replace(proba=dull.proba / dull.proba.sum(axis=1, keepdims=True))
+    classes = np.arange(n_classes)
+    for some, wish, reached in (
+        (known, "recall>=.9", True), (known, "precision>=.3", True), (dull, "recall>=.9", True),
+        (dull, "precision>=.9", False), (known, "f1", True), (known, np.ones((n_classes, n_classes)), True),
+    ):  # fmt: skip
+        gain = learn_decision(wish, 1.0, some, classes, prior, None).gain
+        most = unreached(wish, gain, some, classes, prior)
+        assert (most is None) == reached, wish
+    assert prior[-1] / 2 < most_of(dull, classes, prior) < 0.9
+
+
+def most_of(some, classes, prior):
+    gain = learn_decision("precision>=.9", 1.0, some, classes, prior, None).gain
+    return unreached("precision>=.9", gain, some, classes, prior)
 
 
 def test_gains_of_added_classes():

@@ -119,6 +119,25 @@ def test_costs_decide_as_the_model_would(page):
 
 
 @on("two")
+def test_the_page_opens_at_the_models_own_decision(page):
+    _, y, model = two_classes()
+    least = 100 * model.decision_threshold_.least
+    assert float(text(page, "#threshold").split()[0]) == pytest.approx(least, rel=0.02)
+    assert f"says {model.decision_threshold_.of} from a probability of" in text(page, "#own")
+    np.testing.assert_allclose(confusion_on(page), expected_confusion(model, y, "balanced"), rtol=0.05, atol=2.0)
+    assert len(page.find_elements("css selector", "#decide svg.chart circle.dot")) == 1
+
+
+@on("two")
+def test_a_wish_that_cannot_be_reached_says_so(page):
+    wishes = [one for one in report("two").decide.wishes if one.kind == "precision"]
+    click(page, "[data-choice=precision]")
+    for number, wish in enumerate(wishes):
+        put(page, "#wish-precision", number)
+        assert ("cannot be reached" in text(page, "output[for=wish-precision]")) == (wish.most is not None)
+
+
+@on("two")
 def test_sliders_and_wishes_follow_at_once(page):
     before = text(page, "#threshold")
     put(page, "#cost-miss", 2)

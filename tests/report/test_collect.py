@@ -77,6 +77,27 @@ def test_wishes_are_what_with_decision_does():
     assert wish.recall.value == pytest.approx(np.mean(view.oob_prediction_[own] == "yes"), rel=1e-3)
 
 
+def test_a_wish_that_no_threshold_reaches_says_what_is_reached():
+    wishes = report("two").decide.wishes
+    X = rows(400, 6)[0]
+    y = np.where(np.random.RandomState(0).rand(len(X)) < 0.1, "yes", "no")  # which nothing tells
+    model = DSNAClassifier(CostSensitiveForestClassifier(10), random_state=0).fit(X, y)
+    with pytest.warns(UserWarning, match=r"'precision>=.9' cannot be reached: out of bag the precision of yes is 0"):
+        model.with_decision("precision>=.9")
+    found = {one.decision: one for one in collect(model, X, y).decide.wishes}
+    assert 0.0 < found["precision>=.9"].most < 0.9
+    assert found["recall>=.5"].most is None
+    assert next(one.most for one in wishes if one.decision == "recall>=.9") is None
+
+
+def test_the_threshold_of_the_model_is_known():
+    _, _, model = two_classes()
+    of, least = model.decision_threshold_
+    assert of == model.classes_[report("two").decide.rare]
+    assert report("two").decide.threshold == pytest.approx(least, rel=1e-3)
+    assert report("three").decide.threshold is None
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_no_case_is_among_the_rows_that_explain_it_nor_is_any_of_its_fold(name):
     data = report(name)

@@ -11,9 +11,9 @@ from html.parser import HTMLParser
 import pytest
 
 from dsna._utils.atomic import FileError
-from dsna.report import collect, render_report, write_report
+from dsna.report import About, collect, render_report, write_report
 
-from .small_reports import CLOSING, LONG, SCRIPT, report, three_classes
+from .small_reports import CLOSING, LONG, SCRIPT, report, targets, three_classes
 
 NAMES = ("two", "three", "targets", "mixed")
 
@@ -90,6 +90,25 @@ def test_pages_are_small(pages, name):
     shown = len(json.dumps(report(name).plain()["why"]))
     assert len(page.encode()) - shown < 250_000
     assert len(page.encode()) < 1_000_000
+
+
+def test_figures_are_rounded_once_and_as_the_commands_do():
+    X, y, model = three_classes()
+    scores = [{"method": "ours", "metric": "R2", "mean": 0.82649, "low": 0.73449, "high": 0.9}]
+    about = About(scores_from="Made on the moon.")
+    page = render_report(collect(model, X, y, scores=scores, about=about))
+    assert "<strong>0.826</strong>" in page  # and not 0.827, of 0.8265
+    assert "0.734 to 0.900" in page
+    assert "Made on the moon." in page
+    assert "Every figure, but for those beside other methods, comes from" in page
+    alone = render_report(collect(model, X, y))
+    assert "Every figure comes from" in alone
+    assert "cross-validation" not in alone
+
+
+def test_the_card_of_r2_is_written_as_the_command_writes_it(pages):
+    model = targets()[2]
+    assert re.search(rf'<dd class="big">\s*{model.oob_score_:.3f}\s*</dd>', pages["targets"])
 
 
 def test_too_few_cases_are_said(pages):

@@ -34,6 +34,18 @@ def best_class(proba: np.ndarray, gain: np.ndarray) -> np.ndarray:
     return np.asarray(np.argmax(expected >= best - _TIE * np.abs(best), axis=1))
 
 
+def class_factors(gain: np.ndarray) -> np.ndarray:
+    """(n_classes,) how much the probability of each class counts: what it gains to find it, against the worst mistake.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_factors(np.array([[0.0, -1.0], [-20.0, 0.0]])).tolist()
+    [1.0, 20.0]
+    """
+    return np.asarray(np.diag(gain) - gain.min(axis=1))
+
+
 def balanced_gain(prior: np.ndarray, balance: float) -> np.ndarray:
     """(n_classes, n_classes) gains inverse to the class shares to the power of ``balance``.
 

@@ -83,7 +83,8 @@ def description_lines(found: dict[str, Any]) -> list[str]:
     added = f", {found['added_rows']} of them added later" if found["added_rows"] else ""
     lines.append(f"training rows: {found['training_rows']}{added}")
     shares = found["importances"]
-    lines.append(f"columns: {len(found['columns'])}")
+    of_gain = " (shares of the splits' gain are not a measure of importance)" if shares else ""
+    lines.append(f"columns: {len(found['columns'])}{of_gain}")
     for name, kind in found["columns"].items():
         lines.append(f"  {name}: {kind}" + (f", {shares[name]:.1%} of the splits' gain" if name in shares else ""))
     if found["left_out"]:

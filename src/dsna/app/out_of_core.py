@@ -125,7 +125,7 @@ def train_to_folder(
 #: What does not depend on where the rows are: the ordinary estimator of the sample knows it.
 _OF_SAMPLE = (
     *("_by_votes", "_gain", "_class_weight", "in_set", "oob_balanced_accuracy_", "_regions", "decision_", "balance_"),
-    *("decision", "trend_", "oob_rows_", "oob_score_", "feature_importances_", "n_outputs_"),
+    *("decision", "decision_threshold_", "trend_", "oob_rows_", "oob_score_", "feature_importances_", "n_outputs_"),
 )
 
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from .._utils.errors import DSNAError
 from .._utils.optional import import_extra
-from .predict import is_classification
+from .predict import is_classification, row_numbers
 from .scores import Scores
 from .train import Trained
 
@@ -26,6 +26,7 @@ class PageOptions:
     notes : what was read and mended.
     left_out : columns that are not used, and why.
     scores : of this method and others, or None.
+    scores_from : a sentence that says on which rows the scores were made.
     groups : (n,) which rows belong together, or None.
     """
 
@@ -34,6 +35,9 @@ class PageOptions:
     notes: list[str] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
     scores: Scores | None = None
+    scores_from: str = (
+        "All methods answered the same rows out of bag, those behind the figures at the top of this page."
+    )
     groups: np.ndarray | None = None
 
 
@@ -65,13 +69,15 @@ def _write(
     from ..report import About, collect, write_report
 
     target = model.steps[0][1].target or "target"
+    numbers = row_numbers(model.steps[0][1], np.arange(frame.height)).tolist()
     about = About(
         title=f"Predicting {target}",
         target=target,
         model_file=options.model_file,
         data_file=options.data_file,
-        id=id,
+        id=[f"row {number}" for number in numbers] if id is None else id,
         left_out=tuple(options.left_out.items()),
+        scores_from=options.scores_from,
     )
     scores = [] if options.scores is None else score_rows(options.scores)
     data = collect(model, frame, y, scores=scores, notes=options.notes, groups=options.groups, about=about)

@@ -120,6 +120,22 @@ def read_costs(text: str) -> tuple[float, float] | list[Any] | None:
     return found if isinstance(found, tuple | list) else None
 
 
+def row_numbers(encoder: Any, rows: np.ndarray) -> np.ndarray:
+    """Numbers by which users know training rows: those of their file where the model keeps its rows; from 1 on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dsna.tables import TableEncoder
+    >>> row_numbers(TableEncoder(), np.array([0, 99])).tolist()
+    [1, 100]
+    """
+    kept = getattr(encoder, "rows_", None)
+    if kept is None:
+        return np.asarray(rows + 1)
+    return np.where(rows < len(kept), kept.number[np.minimum(rows, len(kept) - 1)], rows + 1)
+
+
 class Answerer:
     """Answers questions about rows, a part of a table at a time.
 
@@ -188,7 +204,7 @@ class Answerer:
         """Columns that answer encoded rows."""
         why = self.model.explain(X) if self.options.explain else None
         own = self._classes(X, why) if hasattr(self.model, "classes_") else self.targets(X)
-        return own if why is None else own | self._behind(why)
+        return own if why is None else own | self.behind(why)
 
     def _repeated(self, frame: Any) -> tuple[str, ...]:
         """Columns of the table that stand beside the answers."""
@@ -229,26 +245,31 @@ class Answerer:
             found["extrapolated"] = model.is_extrapolated(X)
         return found
 
-    def _behind(self, why: Any) -> dict[str, Any]:
-        """Names and weights of the training rows of largest weight."""
+    def behind(self, why: Any) -> dict[str, Any]:
+        """Names, classes or targets, and weights of the training rows that add most to each answer."""
         order, number = why.ordered()
         places = order[:, :EXPLAINED]
         rows = np.take_along_axis(why.rows, places, axis=1)
         weight = np.take_along_axis(why.weight, places, axis=1)
+        label = np.take_along_axis(why.label.reshape(why.rows.shape), places, axis=1)
+        names = row_numbers(self.encoder, rows).astype(object)
+        if self._ids is not None:
+            known = rows < len(self._ids)
+            names[known] = self._ids[rows[known]]
         found: dict[str, Any] = {}
         for k in range(rows.shape[1]):
             has = number > k
-            found[f"training row {k + 1}"] = [
-                self.row_name(row) if there else None for row, there in zip(rows[:, k], has, strict=True)
-            ]
+            found[f"training row {k + 1}"] = _texts(names[:, k], has)
+            if why.classes is None:
+                found[f"target {k + 1}"] = np.where(has, _rounded(label[:, k]), np.nan)
+            else:
+                found[f"class {k + 1}"] = _texts(label[:, k], has)
             found[f"weight {k + 1}"] = np.where(has, _rounded(weight[:, k]), np.nan)
         return found
 
-    def row_name(self, row: int) -> str:
-        """What a training row is called: by its identifier, or its number among the training rows, from 0 on."""
-        if self._ids is None or row >= len(self._ids):
-            return str(row)
-        return said(self._ids[row])
+
+def _texts(values: np.ndarray, has: np.ndarray) -> list[str | None]:
+    return [said(one) if there else None for one, there in zip(values, has, strict=True)]
 
 
 def _rounded(values: np.ndarray) -> np.ndarray:

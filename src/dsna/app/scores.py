@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 
 from ..inspection.comparison import said
-from ..inspection.figures import FEWEST, Cases, Figure, class_figures, range_edges, range_figures
+from ..inspection.figures import (
+    FEWEST,
+    Cases,
+    Figure,
+    balanced_accuracy,
+    class_figures,
+    explained_variance,
+    range_edges,
+    range_figures,
+    written,
+)
 
 _RANGES = 6
 _WIDEST = 40  # letters of a name in a table
@@ -87,11 +97,7 @@ def shown(figure: Figure) -> str:
     >>> shown(Figure(0.5, 0.4, 0.6, 90)), shown(Figure(0.5, 0.4, 0.6, 9))
     ('0.500 (0.400 to 0.600)', '-')
     """
-    return "-" if figure.few else f"{_short(figure.value)} ({_short(figure.low)} to {_short(figure.high)})"
-
-
-def _short(value: float) -> str:
-    return f"{value:.3f}" if abs(value) < 10.0 else f"{value:.1f}" if abs(value) < 1000.0 else f"{value:.0f}"
+    return "-" if figure.few else f"{written(figure.value)} ({written(figure.low)} to {written(figure.high)})"
 
 
 def class_scores(truth: np.ndarray, answers: dict[str, np.ndarray], cases: Cases, rare: Any = None) -> Scores:
@@ -108,13 +114,12 @@ def class_scores(truth: np.ndarray, answers: dict[str, np.ndarray], cases: Cases
     total = np.bincount(code, weights=cases.weight)
     rare = classes[int(np.argmin(np.where(total > 0, total, np.inf)))] if rare is None else rare
     name = said(rare)
-    equal = Cases(cases.weight / np.maximum(total, 1e-300)[code], cases.group)
     overall, parts = {}, {}
     for method, found in answers.items():
         by_class = {said(one.name): one for one in class_figures(truth, found, [*classes, rare], cases)}
         right = truth == found
         overall[method] = {
-            "balanced accuracy": equal.share(right),
+            "balanced accuracy": balanced_accuracy(code, right, cases),
             f"recall of {name}": by_class[name].recall,
             f"precision of {name}": by_class[name].precision,
             "accuracy": cases.share(right),
@@ -151,23 +156,12 @@ def target_scores(
         overall[method] = {
             "mean absolute error": cases.mean(off),
             "of rare targets": cases.part(rare).mean(off[rare]),
-            "R2": _explained(truth, off, cases),
+            "R2": explained_variance(truth, found, cases),
         }
         parts[method] = {
             f"{said(one.low)} to {said(one.high)}": one.error for one in range_figures(truth, found, edges, cases)
         }
     return Scores("regression", "the rarest tenth of the targets", overall, parts, "mean absolute error by range")
-
-
-def _explained(truth: np.ndarray, off: np.ndarray, cases: Cases) -> Figure:
-    """R2, with the range of a ratio of two means."""
-    spread = (truth - cases.mean(truth).value) ** 2
-    variance = cases.mean(spread).value
-    if not variance > 0:
-        return Figure(np.nan, np.nan, np.nan, len(truth))
-    left = cases.mean(off**2).value / variance
-    half = cases.mean((off**2 - left * spread) / variance)
-    return Figure(1.0 - left, 1.0 - left - (half.high - half.value), 1.0 - left + (half.high - half.value), len(truth))
 
 
 def _cut(text: str) -> str:

@@ -105,9 +105,22 @@ def _without_midnight(cells: list[Any]) -> list[Any]:
     return [cell.astype("datetime64[D]") if isinstance(cell, np.datetime64) else cell for cell in cells]
 
 
+def label_columns(name: str, label: np.ndarray) -> dict[str, np.ndarray]:
+    """Columns for labels (r,) or (r, n_outputs).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [*label_columns("label", np.array([[1.0, 2.0]]))]
+    ['label_0', 'label_1']
+    """
+    label = label[:, 0] if label.ndim == 2 and label.shape[1] == 1 else label
+    return {name: label} if label.ndim == 1 else {f"{name}_{a}": label[:, a] for a in range(label.shape[1])}
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Comparison:
-    """A query and its neighbours of largest weight side by side; ``Explanation.compare`` and ``report`` show it.
+    """A query and some of its neighbours side by side; ``Explanation.compare`` and ``report`` show it.
 
     Parameters
     ----------

@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from .._utils.choices import best_class, most_probable
+from .._utils.choices import best_class, class_factors, most_probable
 from .._utils.errors import DSNAError
 from .._utils.optional import import_extra
+from ..prediction.class_decision import Threshold
 from ..prediction.decision import decide
 from .columns import Columns, TrainingColumns, is_missing, query_numbers, training_columns
-from .comparison import TOLERANCE, Comparison, as_heading, compare_features, said
+from .comparison import TOLERANCE, Comparison, as_heading, compare_features, label_columns, said
 from .explanation_plot import draw
-from .opinions import class_sums, log_odds, opinion_frame
+from .opinions import class_sums, log_odds, opinion_frame, opinion_line
 
 _SHOWN_QUERIES = 5
-_NOT_PER_QUERY = ("kind", "decision", "classes", "gain", "voices", "grid", "n_train", "train")
+_NOT_PER_QUERY = ("kind", "decision", "classes", "gain", "threshold", "voices", "grid", "n_train", "train")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -53,6 +54,7 @@ class Explanation:
     rest : (n, n_classes) probability that no row carries, as of classes that the neighbourhood lacks.
     gain : (n_classes, n_classes) what it gains to predict the second class where the first is true: the class of
         largest ``probabilities @ gain`` is predicted.
+    threshold : of two classes, from which probability on the rarer one is predicted; None otherwise.
     votes : (n, n_classes) of the paper's decision, which takes them in place of probabilities; None otherwise.
     voices, logits : names of what the probabilities are made of, and (n, n_voices, n_classes) what each adds to the
         logarithms of the probabilities, up to a common term. See ``opinions``.
@@ -61,6 +63,7 @@ class Explanation:
     queries : columns of the queries in their own values, or None.
     train : what is known of the training rows named here, where ``train`` or ``id`` were given; or None.
     names : (n,) what the queries are called; None: query 0, query 1, ...
+    numbers : (n, M) numbers by which texts call the rows; None: those of ``rows``.
 
     Examples
     --------
@@ -94,6 +97,7 @@ class Explanation:
     classes: np.ndarray | None = None
     rest: np.ndarray | None = None
     gain: np.ndarray | None = None
+    threshold: Threshold | None = None
     votes: np.ndarray | None = None
     voices: Sequence[str] | None = None
     logits: np.ndarray | None = None
@@ -105,6 +109,7 @@ class Explanation:
     queries: Columns | None = None
     train: TrainingColumns | None = None
     names: np.ndarray | None = None
+    numbers: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -190,7 +195,7 @@ class Explanation:
         largest : how many rows to keep of each query; None for all.
         """
         asked = query_numbers(len(self), slice(None) if query is None else query)
-        order, number = self.ordered()
+        order, number = self.ordered(by_weight=True)
         number = number[asked] if largest is None else np.minimum(number[asked], largest)
         at = np.repeat(asked, number), order[asked][np.arange(order.shape[1]) < number[:, None]]
         sets, which = np.unique(self.member[at], axis=0, return_inverse=True)
@@ -199,8 +204,8 @@ class Explanation:
         return import_extra("pandas", "report").DataFrame(
             {"query": at[0], "row": self.rows[at]}
             | ({} if ids is None else {"id": ids})
-            | _label_columns("label", self.label[at])
-            | ({} if self.carried is None else _label_columns("carried", self.carried[at]))
+            | label_columns("label", self.label[at])
+            | ({} if self.carried is None else label_columns("carried", self.carried[at]))
             | {name: getattr(self, name)[at] for name in ("coefficient", "weight", "proximity")}
             | {"clusters": names[which.ravel()]}
         )
@@ -222,7 +227,7 @@ class Explanation:
         return import_extra("pandas", "report").DataFrame(
             {"query": at[0], "cluster": at[1], "size": size[at]}
             | {name: getattr(self, name)[at] for name in ("share", "hull_residual", "objective")}
-            | _label_columns("label", label)
+            | label_columns("label", label)
         )
 
     def opinions(self) -> Any:
@@ -244,11 +249,12 @@ class Explanation:
     def settling(self) -> Any:
         """Data frame of the label after each feedback step: columns query, step, label (label_0, ...)."""
         at = np.nonzero(np.arange(self.settled.shape[1]) < self.steps[:, None])
-        label = _label_columns("label", self.settled_labels(at))
+        last = self.settled[at]
+        label = label_columns("label", last if self.classes is None else self.classes[last[..., 0].astype(np.int64)])
         return import_extra("pandas", "report").DataFrame({"query": at[0], "step": at[1]} | label)
 
     def compare(self, query: int = 0, largest: int = 5, tolerance: float = TOLERANCE) -> Any:
-        """Data frame of a query's own values beside those of its neighbours of largest weight.
+        """Data frame of a query's own values beside those of the neighbours that add most to the decision.
 
         It has a column for the query and one for each neighbour. Its first lines are the identifiers, where these are
         known, the class or target (of the query: the prediction) and the weight, then comes a line for each feature.
@@ -273,6 +279,8 @@ class Explanation:
     def report(self, query: int = 0, largest: int = 5, tolerance: float = TOLERANCE, features: int = 20) -> str:
         """The same comparison as text for a terminal, with an asterisk at every value that differs.
 
+        Neighbours stand by what they add to the decision: their weight, times what the decision counts their class.
+
         Parameters
         ----------
         query, largest, tolerance : as in ``compare``.
@@ -283,19 +291,16 @@ class Explanation:
         str
         """
         one = self[query]
-        used = int(one.ordered()[1][0])
-        lines = [as_heading(f"{self.name_of(query)}: predicted {one.verdict()}")]
-        lines += [f"{min(largest, used)} of {used} training rows, with {one.part_of_weight(largest):.0%} of the weight"]
+        lines = [as_heading(f"{self.name_of(query)}: predicted {one.verdict()}"), one.part_shown(largest)]
         lines += [self.comparison(query, largest).text(tolerance, features)]
         if one.voices is not None:
-            parts = zip(one.voices, one.opinion_odds()[0], strict=True)
-            lines += ["log odds against the next class: " + ", ".join(f"{name} {odds:+.2f}" for name, odds in parts)]
+            lines += [opinion_line(one.voices, one.opinion_odds()[0], one.logits)]
         if self.train is None or not self.train.columns.names:
             lines += ["explain(X, train=frame) shows the values of these rows beside the query's."]
         return "\n".join(lines)
 
     def plot(self, query: int = 0, largest: int = 15, ax: Any = None, output: int = 0) -> Any:
-        """Draw the rows of largest weight and, in a second panel, what all weights say together.
+        """Draw the rows that add most to the decision and, in a second panel, what all weights say together.
 
         Nothing is shown or saved: ``why.plot().figure.savefig("why.png")``.
 
@@ -313,32 +318,45 @@ class Explanation:
         """
         return draw(self, query, largest, ax, output)
 
-    def ordered(self) -> tuple[np.ndarray, np.ndarray]:
-        """(n, M) places by falling size of the weight, then of the coefficient; (n,) how many of them have either."""
+    def ordered(self, by_weight: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """(n, M) places by weight times factor of the class, or weight; (n,) how many have a weight or coefficient."""
         used = self._inside() & ((self.coefficient != 0.0) | (self.weight != 0.0))
-        by = (-np.abs(self.coefficient), -np.abs(self.weight), ~used)
-        return np.lexsort(by, axis=1), used.sum(axis=1)
+        size = np.abs(self.weight)
+        added = size * (1.0 if by_weight else self._factors())
+        return np.lexsort((-np.abs(self.coefficient), -size, -added, ~used), axis=1), used.sum(axis=1)
+
+    def _factors(self) -> np.ndarray:
+        """(n, M) how much the decision counts the class of each row; ones in regression and for votes."""
+        if self.classes is None or self.gain is None or self.votes is not None:
+            return np.ones(self.weight.shape)
+        return class_factors(self.gain)[np.minimum(np.searchsorted(self.classes, self.label), len(self.classes) - 1)]
 
     def part_of_weight(self, largest: int) -> float:
-        """Share of the ``largest`` rows of the first query in the sizes of all its weights."""
-        size = np.sort(np.abs(self.weight[0]))[::-1]
-        return float(size[:largest].sum() / max(size.sum(), 1e-300))
+        """Share of the first ``largest`` rows of the first query, as ``ordered``, in the sizes of all its weights."""
+        size = np.abs(self.weight[0])
+        return float(size[self.ordered()[0][0, :largest]].sum() / max(size.sum(), 1e-300))
 
-    def settled_labels(self, at: Any) -> np.ndarray:
-        """Targets or classes after the feedback steps that ``at`` picks."""
-        label = self.settled[at]
-        return label if self.classes is None else np.asarray(self.classes[label[..., 0].astype(np.int64)])
+    def part_shown(self, largest: int) -> str:
+        """How many rows of the first query are shown, in which order, and with which part of the weight."""
+        used = int(self.ordered()[1][0])
+        counted = self._factors()[0, : self.size[0]]
+        by = " by what they add to the decision" if len(np.unique(counted)) > 1 else ""
+        if by and self.threshold is not None and 0.0 < self.threshold.least < 1.0:
+            odds = 1.0 / self.threshold.least - 1.0
+            by += f" (rows of {said(self.threshold.of)} count {odds:.3g} times)"
+        return (
+            f"{min(largest, used)} of {used} training rows{by}, with {self.part_of_weight(largest):.0%} of the weight"
+        )
 
     def verdict(self) -> str:
         """Prediction for the first query in words."""
         predicted = said(self.predict()[0])
         if self.extrapolated is not None and self.extrapolated[0]:
             predicted += " (extrapolated: past the training rows along the trend)"
-        return (
-            predicted
-            if self.classes is None
-            else f"{predicted} (probability {self.predict_proba()[0, self._chosen()[0]]:.3g})"
-        )
+        if self.classes is None:
+            return predicted
+        from_on = "" if self.threshold is None else f"; {self.threshold}"
+        return f"{predicted} (probability {self.predict_proba()[0, self._chosen()[0]]:.3g}{from_on})"
 
     def name_of(self, query: int) -> str:
         """What a query is called."""
@@ -346,9 +364,12 @@ class Explanation:
 
     def row_names(self, query: int, places: np.ndarray) -> list[str]:
         """Identifiers of the rows at some places of a query, or their numbers where they have none."""
-        rows = self.rows[query, places]
-        ids = self._ids(rows)
-        return [str(row) if ids is None or is_missing(ids[k]) else said(ids[k]) for k, row in enumerate(rows)]
+        ids = self._ids(self.rows[query, places])
+        numbers = self._numbers(query, places)
+        return [str(row) if ids is None or is_missing(ids[k]) else said(ids[k]) for k, row in enumerate(numbers)]
+
+    def _numbers(self, query: int, places: np.ndarray) -> np.ndarray:
+        return np.asarray((self.rows if self.numbers is None else self.numbers)[query, places])
 
     def _inside(self) -> np.ndarray:
         return np.arange(self.rows.shape[1]) < self.size[:, None]
@@ -357,7 +378,7 @@ class Explanation:
         return None if self.train is None else self.train.at(rows).id
 
     def comparison(self, query: int, largest: int) -> Comparison:
-        """A query and its neighbours of largest weight, with their values where these are known."""
+        """A query and the neighbours that add most to its decision, with their values where these are known."""
         one = self[query]
         order, number = one.ordered()
         places = order[0, : min(largest, number[0])]
@@ -367,19 +388,13 @@ class Explanation:
         if self.train is not None and ids is not None:
             own = None if one.queries is None or one.queries.id is None else one.queries.id[0]
             header[self.train.id_name] = [own, *ids]
-        predicted = _label_columns("label", one.predict())
-        for name, column in _label_columns("label", one.label[0, places]).items():
+        predicted = label_columns("label", one.predict())
+        for name, column in label_columns("label", one.label[0, places]).items():
             header[name.replace("label", "target" if one.classes is None else "class")] = [predicted[name][0], *column]
         if one.carried is not None:
-            carried = _label_columns("carried", one.carried[0, places])
+            carried = label_columns("carried", one.carried[0, places])
             header |= {name: [None, *column] for name, column in carried.items()}
         header["weight"] = [None, *one.weight[0, places]]
-        columns = [self.name_of(query), *(f"row {row}" for row in rows)]
+        columns = [self.name_of(query), *(f"row {row}" for row in one._numbers(0, places))]
         features, away = compare_features(one.queries, self.train, rows)
         return Comparison(columns=columns, header=header, features=features, away=away)
-
-
-def _label_columns(name: str, label: np.ndarray) -> dict[str, np.ndarray]:
-    """Columns for labels (r,) or (r, n_outputs)."""
-    label = label[:, 0] if label.ndim == 2 and label.shape[1] == 1 else label
-    return {name: label} if label.ndim == 1 else {f"{name}_{a}": label[:, a] for a in range(label.shape[1])}

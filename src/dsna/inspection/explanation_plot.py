@@ -1,4 +1,4 @@
-"""The picture of an explanation: the rows of largest weight, and what all weights say together."""
+"""The picture of an explanation: the rows that add most, and what all weights say together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _SHOWN_CLASSES = 15
 _LEGEND_CLASSES = 6
-_SHOWN_STEPS = 6
 _LONGEST_NAME = 32
 _PREDICTION = "crimson"
 _LEGEND = {"framealpha": 0.8, "edgecolor": "none"}
@@ -27,7 +26,7 @@ def draw(why: Explanation, query: int, largest: int, ax: Any, output: int) -> An
     one = why[query]
     order, number = one.ordered()
     used, top = order[0, : number[0]], order[0, : min(largest, number[0])]
-    title = f"{len(top)} of {len(used)} training rows, with {one.part_of_weight(largest):.0%} of the weight"
+    title = one.part_shown(largest)
     heading = _heading(one, why.name_of(query))
     if ax is None:
         high = max(3.9, 2.1 + 0.3 * len(top))
@@ -61,13 +60,10 @@ def draw(why: Explanation, query: int, largest: int, ax: Any, output: int) -> An
 
 
 def _heading(one: Explanation, name: str) -> str:
-    """Which query, what is predicted, and by which steps the prediction settled."""
+    """Which query, and what is predicted."""
     if one.queries is not None and one.queries.id is not None:
         name = f"{name} ({said(one.queries.id[0])})"
-    steps = [said(label) for label in one.settled_labels((0, slice(one.steps[0])))]
-    steps = steps if len(steps) <= _SHOWN_STEPS else [*steps[:3], "...", *steps[-2:]]
-    way = f"\nestimate after each feedback step: {' → '.join(steps)}" if len(steps) > 1 else ""
-    return as_heading(f"{name}: predicted {one.verdict()}{way}")
+    return as_heading(f"{name}: predicted {one.verdict()}")
 
 
 def _target_colours(pyplot: Any, target: np.ndarray, used: np.ndarray) -> Any:

@@ -117,6 +117,55 @@ def rare_targets(y: np.ndarray, share: float = 0.1) -> np.ndarray:
     return np.asarray(value < edge * (1.0 - _TIE) if rare.mean() > _MOST_TIES * share else rare)
 
 
+def written(value: float) -> str:
+    """A figure as commands and pages write it: three digits behind the point, fewer of large ones.
+
+    Examples
+    --------
+    >>> written(0.82649), written(44.7625), written(0.00012345)
+    ('0.826', '44.8', '0.00012')
+    """
+    size = abs(value)
+    if 0.0 < size < 0.001:
+        return f"{value:.2g}"
+    return f"{value:.3f}" if size < 10.0 else f"{value:.1f}" if size < 1000.0 else f"{value:.0f}"
+
+
+def balanced_accuracy(code: np.ndarray, right: np.ndarray, cases: Cases) -> Figure:
+    """Mean of the recalls: the share of the cases that are right, where all classes weigh the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(
+    ...     balanced_accuracy(np.repeat([0, 1], [90, 10]), np.repeat([True, False], [90, 10]), Cases.of(100)).value, 6
+    ... )
+    0.5
+    """
+    total = np.bincount(code, weights=cases.weight)
+    return Cases(cases.weight / np.maximum(total, 1e-300)[code], cases.group).share(right)
+
+
+def explained_variance(truth: np.ndarray, said: np.ndarray, cases: Cases) -> Figure:
+    """R2, with the range of a ratio of two means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(explained_variance(np.array([0.0, 2.0]), np.array([0.0, 1.0]), Cases.of(2)).value, 6)
+    0.5
+    """
+    off = (truth - said) ** 2
+    spread = (truth - cases.mean(truth).value) ** 2
+    variance = cases.mean(spread).value
+    if not variance > 0:
+        return Figure(np.nan, np.nan, np.nan, len(truth))
+    left = cases.mean(off).value / variance
+    ratio = cases.mean((off - left * spread) / variance)
+    half = ratio.high - ratio.value
+    return Figure(1.0 - left, 1.0 - left - half, 1.0 - left + half, len(truth))
+
+
 class ClassFigures(NamedTuple):
     """How well one class is found."""
 

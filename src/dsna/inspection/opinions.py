@@ -34,6 +34,22 @@ def log_odds(logits: np.ndarray, proba: np.ndarray, chosen: np.ndarray) -> np.nd
     return np.asarray(mine - other)
 
 
+def opinion_line(voices: Sequence[str], odds: np.ndarray, logits: np.ndarray | None) -> str:
+    """What each opinion adds to the log odds of one query, in a line; those without any say in the model are named so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> opinion_line(["coefficients", "forest"], np.array([0.0, 1.25]), np.array([[[0.0, 0.0], [1.25, 0.0]]]))
+    'log odds against the next class: coefficients (not used), forest +1.25'
+    """
+    used = np.ones(len(voices)) if logits is None else np.any(logits[0] != 0.0, axis=1)
+    parts = [
+        f"{name} {one:+.2f}" if has else f"{name} (not used)" for name, one, has in zip(voices, odds, used, strict=True)
+    ]
+    return "log odds against the next class: " + ", ".join(parts)
+
+
 def class_sums(weight: np.ndarray, label: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """(n, n_classes) sums of the weights (n, M) of the rows of each class, which ``label`` (n, M) holds.
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._utils.choices import balanced_gain, best_class
+from .._utils.choices import balanced_gain, best_class, class_factors
 from .._utils.errors import DSNAError
-from .measures import MEASURES, Measure, find_measure, scored
+from .measures import MEASURES, Measure, find_measure, of_rare, scored
 
 _TINY = 1e-300
 _FEW = 30.0  # rows of the rarest class at which counted and expected rows weigh the same
@@ -47,6 +47,42 @@ class Decision(NamedTuple):
     predicted: np.ndarray
     score: float
     error: float
+
+
+class Threshold(NamedTuple):
+    """Of two classes, the rarer one and the probability from which on it is predicted.
+
+    Examples
+    --------
+    >>> str(Threshold("yes", 0.05123))
+    'yes from 0.0512 on'
+    """
+
+    of: Any
+    least: float
+
+    def __str__(self) -> str:
+        return f"{self.of} from {self.least:.3g} on"
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return {"class": self.of, "probability": self.least}
+
+
+def threshold_of(gain: np.ndarray, prior: np.ndarray, classes: np.ndarray) -> Threshold | None:
+    """The threshold that gains come to; None where there are more than two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> str(threshold_of(np.diag([0.05, 0.95]), np.array([0.95, 0.05]), np.array(["no", "yes"])))
+    'yes from 0.05 on'
+    """
+    factor = class_factors(gain)
+    if len(classes) != 2 or not factor.sum() > 0:
+        return None
+    rare = int(np.argmin(np.where(prior > 0, prior, np.inf)))
+    return Threshold(classes[rare], float(factor[1 - rare] / factor.sum()))
 
 
 def cost_gain(cost: Any, classes: np.ndarray) -> np.ndarray:
@@ -103,6 +139,19 @@ def learn_decision(
         predicted[side] = best_class(answers.proba[side], search.best(answers.part(~side)))
     score, error = search.estimate(answers, predicted)
     return Decision(search.best(answers), predicted, score, error)
+
+
+def unreached(
+    decision: Any, gain: np.ndarray, answers: Answers, classes: np.ndarray, prior: np.ndarray
+) -> float | None:
+    """Of a wished recall or precision that no threshold reaches on out-of-bag rows, the most that one does; or None.
+
+    ``gain`` is what was learned for the decision.
+    """
+    measure = find_measure(decision)
+    if measure is None or measure.bounded is None or len(answers.code) == 0:
+        return None
+    return _Search(measure, classes, prior).unreached(answers, gain)
 
 
 def _given(
@@ -181,15 +230,7 @@ class _Search:
         self, c: int, value: float, bias: np.ndarray, logs: np.ndarray, answers: Answers, soft: np.ndarray
     ) -> tuple[float, np.ndarray]:
         """The best bias of one class; of values that are equally good, the middle one of the first such range."""
-        scores = logs + bias
-        scores[:, c] = -np.inf
-        other = np.argmax(scores, axis=1)
-        needed = scores[np.arange(len(other)), other] - logs[:, c]
-        own, rest = needed[answers.code == c], needed[answers.code != c]
-        tried = [np.quantile(own, np.linspace(0.0, 1.0, self.steps))] if len(own) else []
-        tried += [np.quantile(rest, np.logspace(-3.0, -0.05, self.steps))] if len(rest) else []
-        cuts = np.unique(np.concatenate(tried))
-        cuts = np.append((cuts[1:] + cuts[:-1]) / 2.0, cuts[-1] + 1e-6)
+        other, needed, cuts = self._cuts(c, logs + bias, logs, answers)
         values = np.array([self._value(np.where(cut > needed, c, other), answers, soft) for cut in cuts])
         if values.max() <= value + _GAIN:
             return value, bias
@@ -199,6 +240,33 @@ class _Search:
         moved = bias.copy()
         moved[c] = cuts[(first + last) // 2]
         return float(values.max()), moved
+
+    def _cuts(
+        self, c: int, scores: np.ndarray, logs: np.ndarray, answers: Answers
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(n,) best other class of each row, (n,) the bias above which it becomes class c, and biases to try."""
+        scores[:, c] = -np.inf
+        other = np.argmax(scores, axis=1)
+        needed = scores[np.arange(len(other)), other] - logs[:, c]
+        own, rest = needed[answers.code == c], needed[answers.code != c]
+        tried = [np.quantile(own, np.linspace(0.0, 1.0, self.steps))] if len(own) else []
+        tried += [np.quantile(rest, np.logspace(-3.0, -0.05, self.steps))] if len(rest) else []
+        cuts = np.unique(np.concatenate(tried))
+        return other, needed, np.append((cuts[1:] + cuts[:-1]) / 2.0, cuts[-1] + 1e-6)
+
+    def unreached(self, answers: Answers, gain: np.ndarray) -> float | None:
+        """The most that a bounded measure comes to where rows are said to be rare, if less than the bound; or None."""
+        assert self.measure.bounded is not None
+        soft, logs, c = self._expected(answers), np.log(np.maximum(answers.proba, 1e-12)), self.rare
+        bias = np.log(np.maximum(np.diag(gain), _TINY))
+        other, needed, cuts = self._cuts(c, logs + bias, logs, answers)
+        most = 0.0
+        for cut in [bias[c], *cuts]:
+            said = np.where(cut > needed, c, other)
+            if np.any(said == c):
+                counts = np.stack([np.bincount(said, weights=column, minlength=len(gain)) for column in soft.T])
+                most = max(most, of_rare(counts, c)[self.measure.bounded])
+        return None if most >= self.measure.least - 1e-9 else most
 
     def estimate(self, answers: Answers, predicted: np.ndarray) -> tuple[float, float]:
         """The measure of predictions, and its standard error."""

@@ -69,11 +69,12 @@ class Measure(NamedTuple):
         value = self.of_counts(counts, rare)
         if self.bounded is None:
             return value
-        held = _of_rare(counts, rare)[self.bounded]
+        held = of_rare(counts, rare)[self.bounded]
         return value if held >= self.least - 1e-9 else held - 1.0
 
 
-def _of_rare(counts: np.ndarray, rare: int) -> dict[str, float]:
+def of_rare(counts: np.ndarray, rare: int) -> dict[str, float]:
+    """Recall and precision of the rarest class; where it is never predicted, the precision is one."""
     hit = counts[rare, rare]
     return {
         "recall": float(hit / max(counts[rare].sum(), _TINY)),
@@ -103,7 +104,7 @@ def find_measure(decision: Any) -> Measure | None:
         other = "precision" if held == "recall" else "recall"
         if not 0.0 < least <= 1.0:
             raise DSNAError(f"decision={decision!r}: the bound is a share, above 0 and at most 1.")
-        return Measure(lambda counts, rare: _of_rare(counts, rare)[other], None, held, least)
+        return Measure(lambda counts, rare: of_rare(counts, rare)[other], None, held, least)
     if decision in get_scorer_names():
         return Measure(None, get_scorer(decision))
     raise DSNAError(

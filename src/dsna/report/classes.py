@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
 from .._utils.sampling import stratified_sample
-from ..inspection.figures import FEWEST, Cases, Figure, class_figures
+from ..inspection.figures import FEWEST, Cases, balanced_accuracy, class_figures
+from ..prediction.class_decision import Answers, unreached
 from ..prediction.sets import class_thresholds
 from .answers import Answered
 from .data import (
@@ -17,7 +19,6 @@ from .data import (
     QualitySection,
     Reliability,
     ReliabilityBin,
-    Score,
     Wish,
 )
 from .text import all_rounded, clean, estimate, known, rounded
@@ -32,7 +33,7 @@ _WISHES = {
 }
 
 
-def class_quality(at: Answered, names: tuple[str, ...], scores: tuple[Score, ...]) -> QualitySection:
+def class_quality(at: Answered, names: tuple[str, ...]) -> QualitySection:
     """How good the classes are, out of bag."""
     truth, said, cases = at.truth, at.predicted, at.cases
     n = len(names)
@@ -50,13 +51,12 @@ def class_quality(at: Answered, names: tuple[str, ...], scores: tuple[Score, ...
             )
         )
     rare = int(np.argmin(at.model.class_prior_))
-    balanced = _balanced_accuracy(truth, said, cases, n)
     own, called, right = truth == rare, said == rare, truth == said
     overall = (
         NamedEstimate(
             name="Balanced accuracy",
             meaning="mean of the recalls of all classes",
-            estimate=estimate(balanced),
+            estimate=estimate(balanced_accuracy(truth, right, cases)),
             unit="share",
         ),
         NamedEstimate(
@@ -81,15 +81,7 @@ def class_quality(at: Answered, names: tuple[str, ...], scores: tuple[Score, ...
     order = np.argsort(at.model.class_prior_, kind="stable")[: 1 if n == 2 else _MOST_CURVES]
     curves = tuple(Reliability(name=names[c], bins=reliability_bins(at.proba[:, c], truth == c, cases)) for c in order)
     mean_size = known(float(np.average(size, weights=cases.weight)))
-    return QualitySection(overall=overall, parts=tuple(parts), reliability=curves, scores=scores, set_size=mean_size)
-
-
-def _balanced_accuracy(truth: np.ndarray, said: np.ndarray, cases: Cases, n: int) -> Figure:
-    """Mean of the recalls; its range from those of the recalls."""
-    recalls = [one.recall for one in class_figures(truth, said, range(n), cases) if one.recall.cases]
-    value = float(np.mean([one.value for one in recalls]))
-    half = float(np.sqrt(np.sum([((one.high - one.low) / 2.0) ** 2 for one in recalls])) / len(recalls))
-    return Figure(value, max(value - half, 0.0), min(value + half, 1.0), len(truth))
+    return QualitySection(overall=overall, parts=tuple(parts), reliability=curves, set_size=mean_size)
 
 
 def _held_out_sets(at: Answered) -> tuple[np.ndarray, np.ndarray]:
@@ -144,6 +136,7 @@ def class_decide(at: Answered, grouped: bool) -> ClassDecide:
         group=tuple(at.cases.group[some].tolist()) if grouped else (),
         gain=tuple(all_rounded(row, 8) for row in model._gain),
         decision=clean(model.decision if isinstance(model.decision, str) else "by costs or a scorer"),
+        threshold=None if model.decision_threshold_ is None else rounded(model.decision_threshold_.least),
         wishes=_wishes(at, rare) if n == 2 else (),
     )
 
@@ -153,19 +146,24 @@ def _wishes(at: Answered, rare: int) -> tuple[Wish, ...]:
     own = at.truth == rare
     if np.sum(own) < FEWEST:
         return ()
+    answers = Answers(at.proba, at.truth, at.cases.weight, at.fold)
+    known = at.model.classes_, at.model.class_prior_
     found = []
     for kind, bounds in _WISHES.items():
         for least in bounds:
             decision = f"{kind}>={least:g}".replace("=0.", "=.")
-            view = at.model.with_decision(decision, balance=1.0)
+            with catch_warnings():
+                simplefilter("ignore", UserWarning)  # of wishes that cannot be reached, which the page says
+                view = at.model.with_decision(decision, balance=1.0)
             called = np.searchsorted(view.classes_, view.oob_prediction_) == rare
-            gain = np.diag(view._gain)
+            most = unreached(decision, view._gain, answers, *known)
             found.append(
                 Wish(
                     kind=kind,
                     least=least,
                     decision=decision,
-                    threshold=rounded(gain[1 - rare] / gain.sum()),
+                    threshold=rounded(view.decision_threshold_.least),
+                    most=None if most is None else rounded(most),
                     recall=estimate(at.cases.part(own).share(called[own])),
                     precision=estimate(at.cases.part(called).share(own[called])),
                 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from .data import About, DataSection, ReportData, Score
 from .ranges import range_decide, range_quality
 from .suspects import deciders, doubtful, suspect_section
 from .table import class_bars, summarize_columns, target_bars
-from .text import clean, percent, rounded
+from .text import EXACT, clean, percent, rounded
 
 _CASES, _FEWEST_CASES, _CASE_CELLS = 400, 40, 50_000
 
@@ -41,7 +42,7 @@ def collect(
     y : array of shape (n,)
         Their classes or targets.
     scores : list of mappings, optional
-        Scores of this model and of others, made elsewhere, over folds: ``method``, ``metric``, ``mean``, ``low``,
+        Scores of this model and of others, made elsewhere: ``method``, ``metric``, ``mean``, ``low``,
         ``high``.
     notes : sequence of str
         What was done to the data, a sentence each.
@@ -75,6 +76,7 @@ def collect(
     further = np.array([row for row, *_ in deciders(at, doubts)], dtype=np.int64)
     why = why_section(at, how, some, further)
     shown = np.array(why.rows.number)
+    quality = class_quality(at, names) if names else range_quality(at)
     return ReportData(
         task="classification" if at.is_classification else "regression",
         title=clean(about.title),
@@ -84,7 +86,7 @@ def collect(
         n_cases=len(at.rows),
         fewest=FEWEST,
         data=_data_section(at, names, tuple(clean(note) for note in notes), about),
-        quality=class_quality(at, names, table_of_scores) if names else range_quality(at, table_of_scores),
+        quality=replace(quality, scores=table_of_scores, scores_from=clean(about.scores_from)),
         decide=class_decide(at, groups is not None) if names else range_decide(at),
         why=why,
         suspects=suspect_section(at, how, doubts, some, shown, names),
@@ -104,7 +106,7 @@ def _checked_scores(scores: Iterable[Mapping[str, Any]] | None) -> tuple[Score, 
         if lacking:
             raise DSNAError(f"A score lacks {', '.join(lacking)}: give {', '.join(wanted)} for each.")
         if np.isfinite([score["mean"], score["low"], score["high"]]).all():
-            numbers = {name: rounded(score[name]) for name in wanted[2:]}
+            numbers = {name: rounded(score[name], EXACT) for name in wanted[2:]}
             found.append(Score(method=clean(score["method"], 60), metric=clean(score["metric"], 60), **numbers))
     return tuple(found)
 

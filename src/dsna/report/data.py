@@ -24,6 +24,7 @@ class About:
     data_file : name of the data file in these commands.
     id : name of a column of ``X``, or one identifier for each row: what rows are called.
     left_out : pairs of a column and the reason why it was left out.
+    scores_from : a sentence that says on which rows the scores beside other methods were made.
     cases : how many cases the page explains, each with the training rows behind it; None stands for 400, and for fewer
         where the table is wide.
 
@@ -40,6 +41,7 @@ class About:
     data_file: str = "data.csv"
     id: Any = None
     left_out: tuple[tuple[str, str], ...] = ()
+    scores_from: str = "These scores were made elsewhere; they need not be out of bag."
     cases: int | None = None
 
 
@@ -60,7 +62,7 @@ class NamedEstimate:
     name: str
     meaning: str
     estimate: Estimate
-    unit: str  # "share" or "target"
+    unit: str  # "share", "score" or "target"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +101,7 @@ class DataSection:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """A score of one method over folds, made elsewhere."""
+    """A score of one method, made elsewhere."""
 
     method: str
     metric: str
@@ -146,8 +148,9 @@ class QualitySection:
     overall: tuple[NamedEstimate, ...]
     parts: tuple[PartFigures, ...]
     reliability: tuple[Reliability, ...]
-    scores: tuple[Score, ...]
     set_size: Number  # mean number of classes in a prediction set, or mean width of an interval
+    scores: tuple[Score, ...] = ()
+    scores_from: str = ""  # on which rows the scores were made, in a sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +161,7 @@ class Wish:
     least: float
     decision: str  # as ``with_decision`` and ``--decision`` take it
     threshold: float
+    most: Number  # what is reached where no threshold reaches the wish; None where one does
     recall: Estimate  # of thresholds chosen without the case
     precision: Estimate
 
@@ -173,6 +177,7 @@ class ClassDecide:
     group: tuple[int, ...]  # empty where each case is on its own
     gain: tuple[tuple[float, ...], ...]  # of the model's own decision
     decision: str
+    threshold: Number  # of the rarest of two classes, by the model's own decision
     wishes: tuple[Wish, ...]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from .._utils.atomic import check_outputs, write_atomically
 from .._utils.optional import import_extra
+from ..inspection.figures import written
 from . import svg
 from .data import Estimate, ReportData, Score
 
@@ -60,7 +61,9 @@ def render_report(data: ReportData) -> str:
     """
     jinja2 = import_extra("jinja2", "report")
     made = environment(str(__package__))
-    made.filters.update(share_range=_share_range, number_range=_number_range, as_estimate=_score_estimate)
+    made.filters.update(
+        share_range=_share_range, number_range=_number_range, score_range=_score_range, as_estimate=_score_estimate
+    )
     made.globals["errors_scale"] = _scale
     folder = files(__package__) / "templates"
     style = page_style()
@@ -92,7 +95,7 @@ def environment(package: str) -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(share=as_share, number=as_number)
+    made.filters.update(share=as_share, number=as_number, score=written)
     made.globals.update({name: _drawn(jinja2, getattr(svg, name)) for name in _DRAWN})
     return made
 
@@ -185,6 +188,10 @@ def _share_range(estimate: Estimate) -> str:
 
 def _number_range(estimate: Estimate) -> str:
     return f"{as_number(estimate.low)} to {as_number(estimate.high)}"
+
+
+def _score_range(one: Estimate | Score) -> str:
+    return f"{written(one.low)} to {written(one.high)}" if one.low is not None and one.high is not None else ""
 
 
 def _score_estimate(score: Score) -> Estimate:

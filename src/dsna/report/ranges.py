@@ -7,10 +7,10 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from ..inspection.figures import Figure, range_edges, range_figures
+from ..inspection.figures import explained_variance, range_edges, range_figures
 from ..uncertainty.intervals import Regions, target_spread
 from .answers import Answered
-from .data import BalancePoint, NamedEstimate, PartFigures, QualitySection, RangeDecide, Score
+from .data import BalancePoint, NamedEstimate, PartFigures, QualitySection, RangeDecide
 from .text import estimate, known, rounded
 
 COVERAGE = 0.9
@@ -29,7 +29,7 @@ def range_names(edges: np.ndarray) -> tuple[str, ...]:
     return tuple(f"{low:.4g} to {high:.4g}" for low, high in pairwise(edges))
 
 
-def range_quality(at: Answered, scores: tuple[Score, ...]) -> QualitySection:
+def range_quality(at: Answered) -> QualitySection:
     """How far off predictions are, out of bag."""
     truth, said, cases = at.truth, at.predicted, at.cases
     edges = range_edges(at.label)
@@ -60,7 +60,12 @@ def range_quality(at: Answered, scores: tuple[Score, ...]) -> QualitySection:
             estimate=estimate(cases.part(rare).mean(error[rare])),
             unit="target",
         ),
-        NamedEstimate(name="R²", meaning="share of the variance explained", estimate=estimate(_r2(at)), unit="target"),
+        NamedEstimate(
+            name="R²",
+            meaning="share of the variance explained",
+            estimate=estimate(explained_variance(truth, said, cases)),
+            unit="score",
+        ),
         NamedEstimate(
             name="Coverage on rare targets",
             meaning="how often an interval of 90 % holds a rare target",
@@ -69,18 +74,7 @@ def range_quality(at: Answered, scores: tuple[Score, ...]) -> QualitySection:
         ),
     )
     width = known(float(np.average(bounds[:, 1] - bounds[:, 0], weights=cases.weight)))
-    return QualitySection(overall=overall, parts=tuple(parts), reliability=(), scores=scores, set_size=width)
-
-
-def _r2(at: Answered) -> Figure:
-    """R2 with a range from the squared errors, the variance of the target taken as known."""
-    truth, cases = at.truth, at.cases
-    middle = float(np.average(truth, weights=cases.weight))
-    variance = float(np.average((truth - middle) ** 2, weights=cases.weight))
-    squared = cases.mean((at.predicted - truth) ** 2)
-    if not variance > 0:
-        return Figure(np.nan, np.nan, np.nan, len(truth))
-    return Figure(1 - squared.value / variance, 1 - squared.high / variance, 1 - squared.low / variance, len(truth))
+    return QualitySection(overall=overall, parts=tuple(parts), reliability=(), set_size=width)
 
 
 def neighbor_spread(at: Answered) -> np.ndarray:

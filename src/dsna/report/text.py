@@ -11,6 +11,8 @@ from ..inspection.comparison import said
 from ..inspection.figures import Figure
 from .data import Estimate, Number
 
+#: Digits of figures, which the page and the commands round when they write them: once, and alike.
+EXACT = 12
 _LONGEST = 300
 _HIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _TURNS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")  # letters that turn the direction of the text after them
@@ -84,4 +86,5 @@ def estimate(figure: Figure) -> Estimate:
     """
     if figure.few:
         return Estimate(value=None, low=None, high=None, cases=figure.cases)
-    return Estimate(value=known(figure.value), low=known(figure.low), high=known(figure.high), cases=figure.cases)
+    value, low, high = (rounded(one, EXACT) if np.isfinite(one) else None for one in figure[:3])
+    return Estimate(value=value, low=low, high=high, cases=figure.cases)

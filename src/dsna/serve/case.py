@@ -20,7 +20,7 @@ class Neighbor:
     Parameters
     ----------
     row : its number among the training rows, from 0 on.
-    name : what it is called.
+    name : what it is called: by its identifier, or by a number from 1 on.
     target : its class or target.
     carried : its target as the trend carries it over to the case; None where it counts as it is.
     weight : in the answer.
@@ -54,7 +54,7 @@ class Case:
     plain_share : share of that class in it; None in regression.
     behind : how many training rows have a part in the answer.
     part : share of those shown in the sizes of all weights.
-    neighbors : those of largest weight.
+    neighbors : those that add most to the decision.
     lines : one for each column; none where the model does not hold its training rows.
     opinions : parts of the log odds of the predicted class, by where they come from.
     """

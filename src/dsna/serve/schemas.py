@@ -82,7 +82,9 @@ class TrainingRow(BaseModel):
     """A training row behind an answer."""
 
     row: int = Field(description="Its number among the training rows, from 0 on.")
-    name: str = Field(description="What it is called in the training table.")
+    name: str = Field(
+        description="What it is called in the training table: by its identifier, or by a number from 1 on."
+    )
     target: str | float
     carried: float | None = Field(None, description="Its target as the trend carries it over to the case.")
     weight: float

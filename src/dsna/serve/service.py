@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from .._utils.errors import DSNAError
 from .._utils.parallel import chunks
 from ..app.inspect import describe
-from ..app.predict import Answerer, PredictOptions, decide_anew, is_classification, read_costs
+from ..app.predict import Answerer, PredictOptions, decide_anew, is_classification, read_costs, row_numbers
 from ..inspection.comparison import said
 from ..io import ModelFileError
 from ..report.text import clean
@@ -176,7 +176,7 @@ class Service:
         X = self.encoder.transform_with_notes(rows.frame)[0]
         names = list(self.encoder.feature_names_in_)
         why = last.explain(X).beside(rows.frame, self.encoder.rows_, None, names)
-        return cases_of(why, answers, largest)
+        return cases_of(replace(why, numbers=row_numbers(self.encoder, why.rows)), answers, largest)
 
     def case_of_form(
         self, values: dict[str, str], question: Question, largest: int, pause: Pause

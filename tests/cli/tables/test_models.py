@@ -108,7 +108,9 @@ def test_evaluate_a_model_on_held_out_rows(tmp_path):
     refused(ask("evaluate", model, strange), "perhaps", "does not know")
     said = done(ask("evaluate", model_file(tmp_path, "cost"), held_out, "--report", tmp_path / "p.html")).stdout
     assert "intervals hold the truth" in said
-    assert "mean absolute error" in (tmp_path / "p.html").read_text("utf-8").lower()
+    page = (tmp_path / "p.html").read_text("utf-8")
+    assert "mean absolute error" in page.lower()
+    assert "On 80 rows of" in page
 
 
 @pytest.mark.parametrize("words", [["--target", "rare", "--drop", "cost"], ["--target", "cost", "--drop", "rare"]])
@@ -129,6 +131,7 @@ def test_evaluate_with_a_chosen_decision_groups_and_a_page(tmp_path):
     assert "linear model" in said
     assert "40 groups" in said
     assert "linear model" in page.read_text("utf-8")
+    assert "Cross-validation: all methods answered each of 2 folds" in page.read_text("utf-8")
 
 
 def test_evaluate_says_what_is_missing(tmp_path):

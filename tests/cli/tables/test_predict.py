@@ -101,7 +101,15 @@ def test_the_rows_behind_an_answer(files):
     found = answers(out)
     known = set(table()["person"])
     assert set(found["training row 1"]) <= known
-    assert (found["weight 1"] >= found["weight 2"]).all()
+    rows = table()
+    kind = dict(zip(rows["person"], rows["rare"], strict=True))
+    assert found["class 1"].to_list() == [kind[name] for name in found["training row 1"]]
+    of, least = dsna.load(model).steps[1][1].decision_threshold_
+    assert of == "yes"
+    added = [
+        found[f"weight {k}"].to_numpy() * np.where(found[f"class {k}"] == "yes", 1.0 - least, least) for k in (1, 2)
+    ]
+    assert (added[0] >= added[1] * (1.0 - 1e-5)).all()
     why = dsna.inspection.explain(dsna.load(model), new_rows())
     assert found["training row 1"][3] == why.row_names(3, why.ordered()[0][3, :1])[0]
 
@@ -111,8 +119,50 @@ def test_without_rows_numbers_of_rows_are_given(tmp_path):
     done(ask("train", data, "--target", "rare", "-o", tmp_path / "m.dsna", "--drop", "cost", "--no-rows"))
     assert b"P0042" not in (tmp_path / "m.dsna").read_bytes()
     done(ask("predict", tmp_path / "m.dsna", new, "-o", out, "--explain"))
-    assert answers(out)["training row 1"].cast(int).is_between(0, 119).all()
+    why = dsna.inspection.explain(dsna.load(tmp_path / "m.dsna"), new_rows())
+    first = why.rows[np.arange(40), why.ordered()[0][:, 0]]
+    assert answers(out)["training row 1"].cast(int).to_list() == (first + 1).tolist()
     assert "person" not in answers(out).columns
+    run = done(ask("explain", tmp_path / "m.dsna", new, "--row", "4", "--largest", "1"))
+    assert f"row {first[3] + 1}\n" in run.stdout
+
+
+def test_training_rows_are_called_by_their_number_in_the_file(tmp_path):
+    frame = table().drop("person")
+    data = write(tmp_path, frame=frame.with_columns(pl.Series("rare", [None, *frame["rare"][1:]])))
+    new, out, model = write(tmp_path, "new.csv", new_rows()), tmp_path / "out.csv", tmp_path / "m.dsna"
+    page = tmp_path / "page.html"
+    done(ask("train", data, "--target", "rare", "-o", model, "--drop", "cost", "--report", page))
+    done(ask("predict", model, new, "-o", out, "--explain"))
+    first = int(answers(out)["training row 1"][3])
+    run = done(ask("explain", model, new, "--row", "4", "--largest", "1"))
+    heading, called = run.stdout.splitlines()[2:4]
+    assert heading.split()[-2:] == ["row", str(first)]
+    assert called.split() == ["row", "in", "file", str(first)]
+    size = next(line for line in run.stdout.splitlines() if line.startswith("visits")).split()[-1].strip("*")
+    assert int(size) == frame["visits"][first - 1]
+    held = json.loads(page.read_text("utf-8").split('id="report-data">')[1].split("</script>")[0])["why"]["rows"]
+    assert held["id"] == [f"row {number + 2}" for number in held["number"]]  # the first row of the file has no target
+
+
+def test_what_decides_is_said(files):
+    model, new, out = files
+    threshold = dsna.load(model).steps[1][1].decision_threshold_
+    assert f"by probability, {threshold}" in done(ask("predict", model, new, "-o", out)).stdout
+    assert f"; {threshold})" in done(ask("explain", model, new)).stdout.splitlines()[0]
+    found = json.loads(done(ask("explain", model, new, "--json")).stdout)
+    assert found["threshold"] == {"class": "yes", "probability": pytest.approx(threshold.least)}
+
+
+def test_a_wish_that_cannot_be_met_is_noted(files):
+    model, new, out = files
+    assert "Notes" not in done(ask("predict", model, new, "-o", out, "--decision", "recall>=.5")).stdout
+    pipeline = dsna.load(model)
+    own = pipeline.steps[1][1]
+    own.oob_decision_function_ = np.tile(own.class_prior_, (len(own.oob_rows_), 1))  # which tell nothing
+    dsna.save(pipeline, model)
+    run = done(ask("predict", model, new, "-o", out, "--decision", "precision>=.99", "--force"))
+    assert "cannot be reached: out of bag the precision of yes is" in run.stdout
 
 
 def test_text_is_safe_in_spreadsheets_unless_it_is_to_be_raw(files):

@@ -25,7 +25,9 @@ def test_it_says_what_was_read_how_rare_the_rare_is_how_good_it_is_and_what_is_n
     for part in (
         "120 rows, 8 columns", "rows without a target", "column 'person' is left out: it identifies rows", *PEERS,
         f"{rare} of 119 rows are yes", "balanced accuracy", "recall of yes", "precision of yes", "recall by class",
-        "that the splits use most: size", "with the training rows inside", "dsna predict", "--row 1", "--report",
+        "that the splits use most: size", "not a measure of importance",
+        "Decision (balanced): by probability, yes from 0.",
+        "with the training rows inside", "dsna predict", "--row 1", "--report",
     ):  # fmt: skip
         assert part in out, part
     model = dsna.load(tmp_path / "m.dsna")
@@ -114,6 +116,7 @@ def test_a_page_of_it(tmp_path):
     done(ask("train", data, "--target", "rare", "-o", tmp_path / "m.dsna", "--drop", "cost", "--report", page))
     html = page.read_text("utf-8")
     assert "random forest" in html
+    assert "All methods answered the same rows out of bag" in html
     assert "it identifies rows" in html
     assert "<script>alert" not in html
 

@@ -136,6 +136,10 @@ def evaluate(
 
             with noted(out):
                 trained = replace(train(table, how, compare=False), scores=found.scores)
-            write_training_page(report, trained, page_of(table, trained, "model.dsna"))
+            where = (
+                f"Cross-validation: all methods answered each of {folds} folds by models that learned from the others. "
+                "The figures at the top of this page are out of bag, so that those of dsna can differ."
+            )
+            write_training_page(report, trained, replace(page_of(table, trained, "model.dsna"), scores_from=where))
             out.line(f"Page: {report}")
         out.end()

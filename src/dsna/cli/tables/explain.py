@@ -63,14 +63,16 @@ def explain(
         options = read_options(separator, decimal, encoding, no_header, types)
         import numpy as np
 
-        from ...app.predict import load_model
+        from ...app.predict import load_model, row_numbers
         from ...inspection import explain as explained
 
         found = load_model(model)
         out = Output(as_json)
         with noted(out):
             one = _row(parts(found.steps[0][1], data, options, _ROWS), row, data)
-            why = replace(explained(found, one), names=np.array([f"new row {row}"]))
+            why = explained(found, one)
+            numbers = row_numbers(found.steps[0][1], why.rows)
+            why = replace(why, names=np.array([f"new row {row}"]), numbers=numbers)
         out.line(why.report(0, largest=largest))
         out.put(row=row, **_plain(found, why, largest))
         if plot is not None:
@@ -95,12 +97,13 @@ def _plain(model: Any, why: Any, largest: int) -> dict[str, Any]:
     places = order[0, : min(largest, int(number[0]))]
     named = zip(places, why.row_names(0, places), why.label[0, places].tolist(), strict=True)
     rows = [
-        {"row": int(why.rows[0, k]), "name": name, "target": target, "weight": float(why.weight[0, k])}
+        {"row": int(why.numbers[0, k]), "name": name, "target": target, "weight": float(why.weight[0, k])}
         for k, name, target in named
     ]
     found = {"prediction": why.predict().tolist()[0]}
     if why.classes is not None:
         found["probabilities"] = dict(zip(map(str, why.classes), why.predict_proba()[0].tolist(), strict=True))
+        found["threshold"] = why.threshold and why.threshold.as_json()
     return {**found, "training_rows": rows, "holds_training_rows": model.steps[0][1].rows_ is not None}
 
 

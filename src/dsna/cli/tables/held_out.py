@@ -43,7 +43,12 @@ def score_model(
     if report is not None:
         from ...app.page import PageOptions, write_model_page
 
-        notes = [f"scores are those of {len(scored.target.values)} rows of {table.name}", *scored.notes]
-        about = PageOptions(model_file=str(model), data_file=table.name, notes=notes, scores=scored.scores)
+        about = PageOptions(
+            model_file=str(model),
+            data_file=table.name,
+            notes=scored.notes,
+            scores=scored.scores,
+            scores_from=f"On {len(scored.target.values)} rows of {table.name}; every other figure is out of bag.",
+        )
         write_model_page(report, found, about)
         out.line(f"Page: {report}")

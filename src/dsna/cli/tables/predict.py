@@ -103,15 +103,18 @@ def predict(
         chosen = chosen_decision(decision, costs)
         from ...app.predict import Answerer, PredictOptions, decide_anew, load_model
 
-        found = decide_anew(load_model(model), chosen, balance_of(balance))
-        found.steps[-1][1].set_params(n_jobs=jobs)
-        asked = PredictOptions(explain=explain, coverage=coverage, columns=names(columns))
-        answerer = Answerer(found, asked)
         out = Output(as_json, quiet=output == STANDARD)
-        with noted(out), _opened(output) as stream:
-            answer_file(answerer, data, options, stream, raw)
+        with noted(out):
+            found = decide_anew(load_model(model), chosen, balance_of(balance))
+            found.steps[-1][1].set_params(n_jobs=jobs)
+            asked = PredictOptions(explain=explain, coverage=coverage, columns=names(columns))
+            answerer = Answerer(found, asked)
+            with _opened(output) as stream:
+                answer_file(answerer, data, options, stream, raw)
         out.lines("Notes:", [*answerer.notes])
-        out.line(f"{answerer.done} rows answered: {output}")
+        threshold = getattr(found.steps[-1][1], "decision_threshold_", None)
+        out.line(f"{answerer.done} rows answered: {output}" + (f"; by probability, {threshold}" if threshold else ""))
+        out.put(threshold=threshold and threshold.as_json())
         out.put(rows=answerer.done, answers=output, notes=[*answerer.notes])
         out.end()
 

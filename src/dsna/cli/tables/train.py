@@ -245,10 +245,18 @@ def tell(out: Output, trained: Trained, how: TrainOptions) -> None:
     out.line(f"Scores on {len(last.oob_rows_)} rows that were held out, rare ones first, weighted to stand for all:")
     out.line(trained.scores.text())
     out.put(scores=trained.scores.as_json(), held_out_rows=len(last.oob_rows_))
+    threshold = getattr(last, "decision_threshold_", None)
+    if threshold is not None:
+        out.line()
+        out.line(
+            f"Decision ({last.decision if isinstance(last.decision, str) else 'costs'}): by probability, {threshold}"
+        )
+    out.put(threshold=threshold and threshold.as_json())
     importances = trained.model.steps[0][1].sum_by_column(last.feature_importances_)
     top = sorted(importances.items(), key=lambda pair: -pair[1])
     out.line()
     out.line("Columns that the splits use most: " + ", ".join(f"{name} {share:.0%}" for name, share in top[:6]))
+    out.line("(shares of their gain; not a measure of importance: columns of many values are used often, noise too)")
     out.put(importances=dict(top))
 
 

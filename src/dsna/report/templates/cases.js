@@ -149,7 +149,7 @@ function caseDetail(i) {
     "Plain averaging of all neighbours would have said ", el("b", {}, own(labelOf(cases.plain[i]))),
     classification ? ` (${percent(cases.share[i])} of their votes).` : ".");
   const of = classification ? `${percent(size)} of the probability` : `weights of ${number(size, 2)} in sum`;
-  const made = el("p", { class: "hint", text: `Made of ${plural(cases.behind[i], "training row")}; ${near.length === cases.behind[i] ? "all" : `the ${near.length}`} of largest weight ${near.length === 1 ? "is" : "are"} shown, with ${of}. A value is marked ≠ where it differs from the case's: numbers by over half a standard deviation of the column.` });
+  const made = el("p", { class: "hint", text: `Made of ${plural(cases.behind[i], "training row")}; ${near.length === cases.behind[i] ? "all" : `the ${near.length}`} ${classification ? "that add most to the decision" : "of largest weight"} ${near.length === 1 ? "is" : "are"} shown, with ${of}. A value is marked ≠ where it differs from the case's: numbers by over half a standard deviation of the column.` });
   const only = el("input", { type: "checkbox", id: "only" });
   const box = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The case beside its neighbours" });
   const fill = () => box.replaceChildren(besideTable(i, near, only.checked));

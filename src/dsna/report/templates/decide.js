@@ -105,7 +105,7 @@ const costsOption = (costs) => `--costs ${quoted(JSON.stringify(costs))}`;
 function decideTwo(body) {
   const { rare, wishes } = decideData;
   const other = 1 - rare;
-  const state = { mode: "costs", miss: 10, alarm: 1, wish: { recall: 0, precision: 0 } };
+  const state = { mode: "costs", ...costsOf(decideData.threshold), wish: { recall: 0, precision: 0 } };
   const rareProbability = decideData.probability.map((p) => p[rare]);
   const sorted = sortedByProbability(rareProbability);
   const ownCost = costOf(ownLosses());
@@ -126,6 +126,10 @@ function decideTwo(body) {
   const wishes_ = { recall: wishControl("recall"), precision: wishControl("precision") };
   const controls = el("div");
   const verdict = el("p", { class: "verdict", id: "verdict", "aria-live": "polite" });
+  const ownVerdict = el("p", { class: "hint", id: "own" });
+  if (decideData.threshold !== null) {
+    ownVerdict.append(`This model's own decision (${decideData.decision}) says `, own(classes[rare]), ` from a probability of ${percent(decideData.threshold)} on.`);
+  }
   const cost = el("p", { id: "cost" });
   const beside = el("p", { class: "hint", id: "beside" });
   const table = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Confusion matrix" });
@@ -140,7 +144,8 @@ function decideTwo(body) {
     const input = el("input", { type: "range", id: `wish-${kind}`, min: 0, max: lists[kind].length - 1, step: 1, value: state.wish[kind] });
     const shown = el("output", { for: `wish-${kind}` });
     const show = () => {
-      shown.textContent = "at least " + percent(lists[kind][state.wish[kind]].least);
+      const { least, most } = lists[kind][state.wish[kind]];
+      shown.textContent = "at least " + percent(least) + (most === null ? "" : `: cannot be reached, ${percent(most)} at most`);
       input.setAttribute("aria-valuetext", shown.textContent);
     };
     input.addEventListener("input", () => { state.wish[kind] = Number(input.value); show(); update(); });
@@ -168,16 +173,23 @@ function decideTwo(body) {
     beside.textContent = words.join(" ");
     table.replaceChildren(confusionTable(counted));
     curve.replaceChildren(costCurve(sorted, threshold, costs()),
-      el("figcaption", { text: "Expected cost of 1,000 cases by threshold; the line marks the threshold above." }));
+      el("figcaption", { text: `Expected cost of 1,000 cases by threshold; the line marks the threshold above${decideData.threshold === null ? "" : ", the dot that of this model"}.` }));
     command.code.textContent = predictCommand(wish ? `--decision ${quoted(wish.decision)}` : costsOption(costs()));
   }
 
   body.append(
     el("p", { class: "hint", text: "Say what mistakes cost, or which recall or precision you need. Everything below follows at once, from out-of-bag probabilities in which each case counts for the rows that it stands for. The cost of a right answer is zero." }),
     modes.box,
-    el("div", { class: "columns" }, el("div", {}, controls, verdict, cost, beside, table), curve),
+    el("div", { class: "columns" }, el("div", {}, controls, verdict, ownVerdict, cost, beside, table), curve),
     el("h3", { text: "Apply this decision" }), command.box);
   modes.choose("costs");
+}
+
+/** Costs of a miss and of a false alarm that a threshold serves, which the page opens with. */
+function costsOf(threshold) {
+  if (threshold === null || !(threshold > 0 && threshold < 1)) return { miss: 10, alarm: 1 };
+  const ratio = Number((1 / threshold - 1).toPrecision(3));
+  return ratio >= 1 ? { miss: ratio, alarm: 1 } : { miss: 1, alarm: Number((1 / ratio).toPrecision(3)) };
 }
 
 /** A slider on a logarithmic scale from 0.1 to 1,000 and a field for the same number. */
@@ -219,12 +231,9 @@ function sortedByProbability(probability) {
 }
 
 function costCurve({ values, above }, threshold, costs) {
-  const { rare, total } = decideData;
+  const { rare, total, threshold: modelThreshold } = decideData;
   const place = (p) => Math.min(Math.max((Math.log(p / (1 - p)) + 7) / 14, 0), 1);
-  const points = [];
-  for (let step = 0; step <= 80; step++) {
-    const odds = Math.exp(-7 + (14 * step) / 80);
-    const p = odds / (1 + odds);
+  const costAt = (p) => {
     let [low, high] = [0, values.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -232,7 +241,12 @@ function costCurve({ values, above }, threshold, costs) {
       else low = middle + 1;
     }
     const missed = above[1][0] - above[1][low];
-    points.push([step / 80, (1000 * (missed * costs[rare][1 - rare] + above[0][low] * costs[1 - rare][rare])) / total]);
+    return (1000 * (missed * costs[rare][1 - rare] + above[0][low] * costs[1 - rare][rare])) / total;
+  };
+  const points = [];
+  for (let step = 0; step <= 80; step++) {
+    const odds = Math.exp(-7 + (14 * step) / 80);
+    points.push([step / 80, costAt(odds / (1 + odds))]);
   }
   const most = Math.max(...points.map((point) => point[1]), 1e-12);
   const share = Math.min(Math.max(threshold, 1e-9), 1 - 1e-9);
@@ -242,6 +256,7 @@ function costCurve({ values, above }, threshold, costs) {
     xTicks: [0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999].map((p) => [place(p), percent(p)]),
     yTicks: [0, 0.5, 1].map((part) => [part, number(part * most, 3)]),
     lines: [{ points: points.map(([a, b]) => [a, b / most]) }],
+    dots: modelThreshold === null ? [] : [[place(modelThreshold), Math.min(costAt(modelThreshold) / most, 1)]],
     here: place(share),
   });
 }
