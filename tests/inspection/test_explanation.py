@@ -20,7 +20,7 @@ pandas = pytest.importorskip("pandas")
 @pytest.fixture
 def pyplot():
     matplotlib.use("Agg")
-   from matplotlib import pyplot
+    from matplotlib import pyplot
 
     yield pyplot
     pyplot.close("all")
