@@ -171,8 +171,8 @@ class DSNAClassification(DSNAEstimator):
         kind, rare = self.decision.split(">")[0].strip(), self.fitted_classes_[np.argmin(prior)]
         warn(
             f"decision={self.decision!r} cannot be reached: out of bag the {kind} of {rare} is "
-            f"{np.floor(1e3 * most) / 1e3:g} at most, so {rare} is predicted for {called.sum()} of {len(called)} rows there "
-            "instead. Wish for less, or decide by costs.",
+            f"{np.floor(1e3 * most) / 1e3:g} at most, so {rare} is predicted for {called.sum()} of {len(called)} rows "
+            "there instead. Wish for less, or decide by costs.",
             UserWarning,
             stacklevel=4,
         )
