@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from .._utils.errors import DSNAError
 from .._utils.sampling import stratified_sample
 from ..classifier import DSNAClassifier
+from ..inspection.comparison import said
 from ..regressor import DSNARegressor
 from ..tables import FileTable, TableEncoder, find_leaks
 from .peers import MOST_ROWS, Fitted, out_of_bag_scores
@@ -21,6 +22,7 @@ from .scores import Scores
 from .target import Target, read_target
 
 _RANGES = 20  # of targets, along which a sample is drawn
+_SHOWN = 5  # classes that a note lists
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +219,18 @@ def build(rows: Rows, options: TrainOptions, types: dict[str, Any] | None = None
     return Pipeline([("columns", encoder), ("model", model)])
 
 
+def _lonely_note(target: Target) -> list[str]:
+    """What to say of classes of one row."""
+    if target.task == "regression":
+        return []
+    classes, counts = np.unique(target.values, return_counts=True)
+    alone = [said(one) for one in classes[counts == 1]]
+    if not alone:
+        return []
+    shown = ", ".join(alone[:_SHOWN]) + (f" and {len(alone) - _SHOWN} more" if len(alone) > _SHOWN else "")
+    return [f"one row only is {shown}: it is not known where it is held out, so the scores say nothing of it"]
+
+
 def train(table: FileTable, options: TrainOptions, *, compare: bool = True) -> Trained:
     """Fit a pipeline of :class:`dsna.tables.TableEncoder` and a DSNA estimator to a table.
 
@@ -245,13 +259,14 @@ def train(table: FileTable, options: TrainOptions, *, compare: bool = True) -> T
     rows = choose_rows(table, options)
     types = {name: kind.spec for name, kind in table.types.items()}
     model = build(rows, options, types)
+    lonely = _lonely_note(rows.target)
     given = {"model__sample_weight": rows.weight, "model__groups": rows.groups}
     y = rows.target.values
     model.fit(rows.frame, y, **{name: value for name, value in given.items() if value is not None})
     encoder, last = model.steps[0][1], model.steps[1][1]
     if encoder.rows_ is not None:
         encoder.rows_ = encoder.rows_.identified_by(rows.id).numbered(rows.target.rows + 1)
-    scores, notes = None, [*rows.notes, *encoder.notes_]
+    scores, notes = None, [*rows.notes, *lonely, *encoder.notes_]
     if compare and len(last.oob_rows_):
         fitted = Fitted(encoder.transform(rows.frame), y, rows.weight, rows.groups)
         scores = out_of_bag_scores(last, fitted, options.seed)
