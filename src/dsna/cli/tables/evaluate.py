@@ -82,7 +82,7 @@ def evaluate(
     """
     with exit_on_user_error("evaluate", REMEDY, UNTOUCHED):
         (check_readable if second is None else check_model)(first)
-        check_new(force, report)
+        check_new(force, report, inputs=[first, second])
         options = read_options(separator, decimal, encoding, no_header, types)
         chosen = chosen_decision(decision, costs)
         out = Output(as_json)

@@ -59,7 +59,7 @@ def explain(
     """
     with exit_on_user_error("explain", REMEDY, UNTOUCHED):
         check_model(model)
-        check_new(force, plot)
+        check_new(force, plot, inputs=[model, data])
         options = read_options(separator, decimal, encoding, no_header, types)
         import numpy as np
 

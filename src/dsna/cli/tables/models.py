@@ -76,7 +76,7 @@ def add(
     """
     with exit_on_user_error("add", REMEDY, UNTOUCHED):
         check_model(model)
-        check_new(force, output)
+        check_new(force, output, inputs=[data])  # a model may grow where it is
         options = read_options(separator, decimal, encoding, no_header, types)
         from ...app.grow import add_rows
         from ...app.predict import load_model

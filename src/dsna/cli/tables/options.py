@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -93,15 +93,38 @@ def check_model(path: Path) -> None:
         check_readable(path)
 
 
-def check_new(force: bool, *paths: Path | str | None) -> None:
-    """Refuse places that cannot be written to, and files that are there unless they may be overwritten."""
+def check_new(force: bool, *paths: Path | str | None, inputs: Iterable[Path | str | None] = ()) -> None:
+    """Refuse places that cannot be written to, inputs, and files that are there unless they may be overwritten."""
     files = [path for path in paths if path is not None and str(path) != STANDARD]
     check_outputs(files=files)
+    check_apart(files, inputs)
     there = [str(path) for path in files if os.path.lexists(path)]
     if there and not force:
         raise FileError(f"{', '.join(there)}: there already. Remedy: --force overwrites it, or choose another name.")
     if len({os.path.realpath(path) for path in files}) < len(files):
         raise FileError(f"{files[0]}: named for two outputs. Remedy: give each a name of its own.")
+
+
+def check_apart(outputs: Iterable[Path | str], inputs: Iterable[Path | str | None]) -> None:
+    """Refuse to write over what a command reads: the file itself, the folder that holds it, or a part of a model.
+
+    Examples
+    --------
+    >>> check_apart(["answers.csv"], ["m.dsna", "new.csv"])
+    >>> check_apart(["./new.csv"], ["m.dsna", "new.csv"])
+    Traceback (most recent call last):
+    dsna._utils.atomic.FileError: ./new.csv: writing it would destroy new.csv, which is read. Remedy: ...
+    """
+    read = [path for path in inputs if path is not None and str(path) != STANDARD]
+    for output in outputs:
+        place = Path(os.path.realpath(output))
+        for path in read:
+            one = Path(os.path.realpath(path))
+            same = os.path.exists(output) and os.path.exists(path) and os.path.samefile(output, path)
+            if same or one == place or one in place.parents or place in one.parents:
+                raise FileError(
+                    f"{output}: writing it would destroy {path}, which is read. Remedy: choose another name."
+                )
 
 
 def chosen_decision(decision: str | None, costs: str | None) -> Any:

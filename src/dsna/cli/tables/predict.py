@@ -98,7 +98,7 @@ def predict(
     """
     with exit_on_user_error("predict", REMEDY, "Nothing was written."):
         check_model(model)
-        check_new(force, output)
+        check_new(force, output, inputs=[model, data])
         options = read_options(separator, decimal, encoding, no_header, types)
         chosen = chosen_decision(decision, costs)
         from ...app.predict import Answerer, PredictOptions, decide_anew, load_model

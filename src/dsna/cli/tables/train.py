@@ -28,6 +28,7 @@ from .options import (
     Seed,
     Separator,
     Types,
+    check_apart,
     check_new,
     chosen_decision,
     noted,
@@ -168,7 +169,7 @@ def train(
         if out_of_core or (sample is None and _is_too_large(out, data)):
             _train_on_disk(out, data, output, how, options, force, report)
             return
-        check_new(force, output, report)
+        check_new(force, output, report, inputs=[data])
         table = read_file(data, options)
         out.line(f"{table.name}: {table.frame.height} rows, {table.frame.width} columns")
         out.lines("As it was read:", table.notes)
@@ -206,6 +207,7 @@ def _train_on_disk(
 
     check_readable(data)
     check_outputs(folders=[output])
+    check_apart([output], [data])
     if report is not None:
         raise DSNAError("--report needs all rows in memory. Remedy: leave it out, or train with --sample.")
     if output.exists() and not force:
