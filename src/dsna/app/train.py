@@ -170,6 +170,11 @@ def costs_of(decision: Any, y: np.ndarray) -> Any:
     """
     if not isinstance(decision, tuple):
         return decision
+    if not all(np.isfinite(cost) and cost > 0.0 for cost in decision):
+        raise DSNAError(
+            f"costs of {decision[0]:g}:{decision[1]:g}: a miss and an alarm each cost more than 0. Remedy: give two "
+            "positive numbers, such as 20:1, or a matrix of costs."
+        )
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) != 2:
         raise DSNAError(
