@@ -18,7 +18,7 @@ from .._utils.parallel import chunks
 from ..distributed.store import is_store
 from ..inspection.comparison import said
 from ..io import ModelFileError, load
-from .train import costs_of, user_settings
+from .train import check_settings, costs_of
 
 EXPLAINED = 5  # training rows that an answer names
 BETWEEN = " | "  # classes of a set
@@ -93,14 +93,12 @@ def decide_anew(model: Pipeline, decision: Any = None, balance: float | None = N
     if decision is None and balance is None:
         return model
     last = model.steps[-1][1]
-    if not is_classification(model) and isinstance(decision, tuple | list):
-        raise DSNAError("costs decide between classes, and this model predicts numbers. Remedy: use --balance.")
-    with user_settings():
-        if is_classification(model):
-            view = last.with_decision(costs_of(decision, last.classes_[last._code]), balance=balance)
-        else:
-            settings = {"decision": decision, "balance": balance}
-            view = last.with_settings(**{name: value for name, value in settings.items() if value is not None})
+    check_settings("classification" if is_classification(model) else "regression", decision, balance)
+    if is_classification(model):
+        view = last.with_decision(costs_of(decision, last.classes_[last._code]), balance=balance)
+    else:
+        settings = {"decision": decision, "balance": balance}
+        view = last.with_settings(**{name: value for name, value in settings.items() if value is not None})
     return Pipeline([*model.steps[:-1], (model.steps[-1][0], view)])
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils._param_validation import InvalidParameterError
 
 from .._utils.errors import DSNAError
 from .._utils.sampling import stratified_sample
 from ..classifier import DSNAClassifier
 from ..inspection.comparison import said
+from ..prediction.decision import DECISIONS
 from ..regressor import DSNARegressor
 from ..tables import FileTable, TableEncoder, find_leaks
 from .peers import MOST_ROWS, Fitted, out_of_bag_scores
@@ -22,6 +20,7 @@ from .scores import Scores
 from .target import Target, read_target
 
 _RANGES = 20  # of targets, along which a sample is drawn
+_OF_NUMBERS = ("auto", *DECISIONS, "paper")
 _SHOWN = 5  # classes that a note lists
 
 
@@ -187,26 +186,35 @@ def costs_of(decision: Any, y: np.ndarray) -> Any:
     return costs
 
 
-@contextmanager
-def user_settings() -> Iterator[None]:
-    """Turn scikit-learn's refusal of a parameter into an error that a user can mend.
+def check_settings(task: str, decision: Any, balance: Any) -> None:
+    """Refuse a decision or a balance that does not go with classes or with numbers, in the words of the options.
 
     Examples
     --------
-    >>> from dsna import DSNARegressor
-    >>> with user_settings():
-    ...     DSNARegressor(balance=7.0).check_parameters()
+    >>> check_settings("regression", "f1", None)
     Traceback (most recent call last):
-    dsna._utils.errors.DSNAError: The 'balance' parameter of DSNARegressor must be ...
+    dsna._utils.errors.DSNAError: the decision 'f1' is none for numbers. Remedy: use auto, mean, trimmed, median, ...
     """
-    try:
-        yield
-    except InvalidParameterError as error:
-        raise DSNAError(str(error)) from error
+    if balance == "auto" and task == "classification":
+        raise DSNAError(
+            "the balance auto is for numbers, and the target is classes. Remedy: give a number from 0 to 1."
+        )
+    if balance not in (None, "auto") and not 0.0 <= balance <= 1.0:
+        raise DSNAError(f"the balance {balance:g} is no share. Remedy: give a number from 0 to 1.")
+    if task == "regression" and not isinstance(decision, str | None):
+        raise DSNAError("costs decide between classes, and the target is numbers. Remedy: use --balance.")
+    if task == "regression" and decision not in (None, *_OF_NUMBERS):
+        raise DSNAError(f"the decision {decision!r} is none for numbers. Remedy: use {', '.join(_OF_NUMBERS)}.")
+    if task == "classification" and isinstance(decision, str) and decision != "paper" and decision in _OF_NUMBERS:
+        raise DSNAError(
+            f"the decision {decision!r} is for numbers, and the target is classes. Remedy: use balanced, f1, mcc, "
+            "gmean, 'recall>=.9', 'precision>=.5' or a scorer of scikit-learn."
+        )
 
 
 def build(rows: Rows, options: TrainOptions, types: dict[str, Any] | None = None) -> Pipeline:
     """The pipeline, not fitted yet."""
+    check_settings(rows.target.task, options.decision, options.balance)
     model: Any
     given: dict[str, Any] = {"n_jobs": options.jobs, "random_state": options.seed, "verbose": options.verbose}
     given |= {} if options.balance is None else {"balance": options.balance}
@@ -216,8 +224,7 @@ def build(rows: Rows, options: TrainOptions, types: dict[str, Any] | None = None
     else:
         decision = {} if options.decision is None else {"decision": options.decision}
         model = DSNARegressor(**given, **decision)
-    with user_settings():
-        model.check_parameters()
+    model.check_parameters()
     drop = [*rows.left_out]
     known = {name: kind for name, kind in (types or {}).items() if name not in (*drop, options.target)}
     encoder = TableEncoder(known, target=options.target, drop=drop, keep_rows=options.keep_rows)

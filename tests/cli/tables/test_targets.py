@@ -52,7 +52,11 @@ def test_what_names_rows_is_no_target(tmp_path, monkeypatch, command, y, words, 
     monkeypatch.setattr("dsna.classifier.DSNAClassifier.fit", lambda *_, **__: pytest.fail("a model was fitted"))
     data = tmp_path / "data.parquet"
     coins(y).write_parquet(data)
-    more = {"train": ["-o", tmp_path / "m.dsna"], "evaluate": [], "out of core": ["-o", tmp_path / "m", "--out-of-core"]}
+    more = {
+        "train": ["-o", tmp_path / "m.dsna"],
+        "evaluate": [],
+        "out of core": ["-o", tmp_path / "m", "--out-of-core"],
+    }
     name = "evaluate" if command == "evaluate" else "train"
     refused(ask(name, data, "--target", "y", *words, *more[command]), "data.parquet: the target 'y' ", *parts)
     assert [path.name for path in tmp_path.iterdir()] == ["data.parquet"]

@@ -81,9 +81,12 @@ def balance_of(text: str | None) -> Any:
     if text is None or text == "auto":
         return text
     try:
-        return float(text)
+        found = float(text)
     except ValueError:
-        raise DSNAError(f"--balance {text}: write a number from 0 to 1, or auto.") from None
+        found = -1.0
+    if not 0.0 <= found <= 1.0:
+        raise DSNAError(f"--balance {text}: write a number from 0 to 1, or auto.")
+    return found
 
 
 def train(
