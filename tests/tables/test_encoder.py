@@ -119,7 +119,7 @@ def test_missing_columns_are_refused_by_name():
 
 def test_further_columns_are_ignored_with_a_warning_and_order_does_not_matter():
     encoder = TableEncoder().fit(simple())
-    with pytest.warns(TableWarning, match="X has the columns 'new', which training had not: ignored"):
+    with pytest.warns(TableWarning, match="there are the columns 'new', which training had not: ignored"):
         found = encoder.transform(simple(new=1)[["new", "b", "a"]])
     np.testing.assert_array_equal(found, encoder.transform(simple()))
 

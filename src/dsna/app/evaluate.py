@@ -22,6 +22,7 @@ from ..model_selection import StratifiedRareKFold, StratifiedTargetKFold
 from ..prediction.class_decision import Answers, learn_decision
 from ..prediction.measures import find_measure
 from ..tables import FileTable
+from .columns import check_new_rows
 from .peers import OURS, Fitted, class_shares, peers
 from .predict import is_classification
 from .scores import Scores, class_scores, target_scores
@@ -163,6 +164,7 @@ def evaluate_model(model: Pipeline, table: FileTable, target: str | None = None)
     encoder, last = (step for _, step in model.steps)
     classes = is_classification(model)
     found = known_target(table, target or encoder.target, "classification" if classes else "regression")
+    check_new_rows(encoder, table)
     frame = table.frame[found.rows]
     X, notes = encoder.transform_with_notes(frame)
     y = found.values

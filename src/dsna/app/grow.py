@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from ..inspection.comparison import said
 from ..tables import FileTable
+from .columns import check_new_rows
 from .predict import is_classification
 from .target import known_target, same_classes
 
@@ -47,6 +48,7 @@ def add_rows(model: Pipeline, table: FileTable, target: str | None = None) -> Ad
     encoder, last = (step for _, step in model.steps)
     classes = is_classification(model)
     found = known_target(table, target or encoder.target, "classification" if classes else "regression")
+    check_new_rows(encoder, table)
     frame = table.frame[found.rows]
     y, before = found.values, []
     if classes:

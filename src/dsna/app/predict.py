@@ -18,6 +18,7 @@ from .._utils.parallel import chunks
 from ..distributed.store import is_store
 from ..inspection.comparison import said
 from ..io import ModelFileError, load
+from .columns import check_option
 from .train import check_settings, costs_of
 
 EXPLAINED = 5  # training rows that an answer names
@@ -191,9 +192,8 @@ class Answerer:
     def _repeated(self, frame: Any) -> tuple[str, ...]:
         """Columns of the table that stand beside the answers."""
         if self.options.columns:
-            lacking = [name for name in self.options.columns if name not in frame.columns]
-            if lacking:
-                raise DSNAError(f"--columns {lacking[0]}: there is no such column. Remedy: name one of the file.")
+            for name in self.options.columns:
+                check_option("--columns", name, frame.columns)
             return self.options.columns
         return (self._id_name,) if self._id_name is not None and self._id_name in frame.columns else ()
 

@@ -15,6 +15,7 @@ from ..inspection.comparison import said
 from ..prediction.decision import DECISIONS
 from ..regressor import DSNARegressor
 from ..tables import FileTable, TableEncoder, find_leaks
+from .columns import check_option
 from .peers import MOST_ROWS, Fitted, out_of_bag_scores
 from .scores import Scores
 from .target import Target, read_target
@@ -142,9 +143,7 @@ def _check_columns(frame: Any, options: TrainOptions) -> None:
     asked = {"--drop": options.drop, "--keep": options.keep, "--groups": (options.groups,), "--id": (options.id,)}
     for option, given in asked.items():
         for name in filter(None, given):
-            if name not in frame.columns:
-                known = ", ".join(frame.columns[:10]) + (", ..." if frame.width > 10 else "")
-                raise DSNAError(f"{option} {name}: there is no such column. Remedy: name one of {known}.")
+            check_option(option, name, frame.columns)
             if name == options.target:
                 raise DSNAError(f"{option} {name}: this is the target. Remedy: name another column.")
 

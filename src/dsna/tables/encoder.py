@@ -321,7 +321,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         extra = [name for name in given.names if name not in set(names)]
         if extra:
-            notes.warn(f"X has the columns {_few(extra)}, which training had not: ignored")
+            notes.warn(f"there are the columns {_few(extra)}, which training had not: ignored")
         return [place[name] for name in names]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

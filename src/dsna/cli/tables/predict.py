@@ -143,6 +143,9 @@ def parts(encoder: Any, data: str, options: ReadOptions, rows: int) -> Iterator[
     """A file a part at a time, with the types of training unless others are named."""
     from dataclasses import replace
 
+    from ...app.columns import check_new_rows
     from ...tables import read_chunks
 
-    return read_chunks(data, replace(options, types={**encoder.types_, **options.types}), rows=rows)
+    for table in read_chunks(data, replace(options, types={**encoder.types_, **options.types}), rows=rows):
+        check_new_rows(encoder, table)
+        yield table

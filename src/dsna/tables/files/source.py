@@ -64,7 +64,9 @@ def all_problems(name: str | os.PathLike[str], problems: Sequence[str]) -> Table
     if len(problems) > len(shown):
         shown.append(f"and {len(problems) - len(shown)} more problems")
     between = "\n  - "
-    return TableError(f"{name}: {shown[0]}." if len(shown) == 1 else f"{name}:{between}{between.join(shown)}")
+    if len(shown) > 1:
+        return TableError(f"{name}:{between}{between.join(shown)}")
+    return TableError(f"{name}: {shown[0]}{'' if shown[0].endswith('?') else '.'}")
 
 
 class _Unpacked(io.RawIOBase):
