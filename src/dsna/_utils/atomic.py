@@ -13,6 +13,8 @@ from typing import IO
 
 from .errors import DSNAError
 
+MODEL_HEADER = "header.json"  # the first entry of a model file
+_ENTRY_NAME = 30  # where its name stands
 _LONGEST_NAME = 255  # bytes, on the file systems in use
 _OTHER_NAME = "choose another name or folder"
 _REASONS = {
@@ -105,6 +107,26 @@ def reading_problem(path: str | os.PathLike[str]) -> Problem | None:
     if not os.access(path, os.R_OK):
         return "may not be read", "change its permissions"
     return None
+
+
+def is_model_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as those that ``dsna.save`` writes.
+
+    Examples
+    --------
+    >>> is_model_file(os.__file__)
+    False
+    """
+    if reading_problem(path):
+        return False
+    with open(path, "rb") as stream:
+        return starts_model(stream.read(64))
+
+
+def starts_model(start: bytes) -> bool:
+    """Whether these are the first bytes of a model file: a zip file whose first entry is the header."""
+    name = MODEL_HEADER.encode()
+    return start.startswith(b"PK\x03\x04") and start[_ENTRY_NAME : _ENTRY_NAME + len(name)] == name
 
 
 def check_readable(path: str | os.PathLike[str]) -> None:

@@ -38,7 +38,7 @@ def check_new_rows(encoder: Any, table: FileTable) -> None:
     ...     TableEncoder().fit(frame), FileTable(name="new.csv", frame=frame.drop("age"), types={}, notes=[])
     ... )
     Traceback (most recent call last):
-    dsna.tables.files.source.TableError: new.csv: lacks 'age', which the model was trained with; there are 'size'. Remedy: ...
+    dsna.tables.files.source.TableError: new.csv: lacks 'age', which the model was trained with; there are ...
     """
     there = table.frame.columns
     lacking = [name for name in encoder.feature_names_in_ if name not in there]

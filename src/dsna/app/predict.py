@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._utils.choices import best_class
-from .._utils.errors import DSNAError
 from .._utils.optional import import_extra
 from .._utils.parallel import chunks
 from ..distributed.store import is_store

@@ -158,9 +158,10 @@ def same_classes(y: np.ndarray, classes: np.ndarray, name: str, new: bool = Fals
     meant = {_spelling(one): one for one in known}
     misspelled = [one for one in strange if _spelling(one) in meant]
     if misspelled:
+        known_as = meant[_spelling(misspelled[0])]
         raise DSNAError(
-            f"the target column {name!r} holds {misspelled[0]!r}, and the model knows {meant[_spelling(misspelled[0])]!r}"
-            ", which differs only in case or blanks. Remedy: spell classes as the model does."
+            f"the target column {name!r} holds {misspelled[0]!r}, and the model knows {known_as!r}, which differs only "
+            "in case or blanks. Remedy: spell classes as the model does."
         )
     numbers = classes.dtype.kind in "iuf" and y.dtype.kind in "iuf"
     if strange and classes.dtype.kind not in "OU" and not numbers:

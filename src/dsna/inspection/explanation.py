@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.choices import best_class, most_probable
-from .._utils.errors import DSNAError
+from .._utils.errors import DSNAError, worded
 from .._utils.optional import import_extra
 from ..prediction.decision import decide
 from .columns import Columns, TrainingColumns, is_missing, training_columns
@@ -291,7 +291,13 @@ class Explanation:
             parts = zip(one.voices, one.opinion_odds()[0], strict=True)
             lines += ["log odds against the next class: " + ", ".join(f"{name} {odds:+.2f}" for name, odds in parts)]
         if self.train is None or not self.train.columns.names:
-            lines += ["explain(X, train=frame) shows the values of these rows beside the query's."]
+            lines += [
+                worded(
+                    "The model does not hold the values of these rows: `dsna train` keeps them without --no-rows and "
+                    "--out-of-core.",
+                    "explain(X, train=frame) shows the values of these rows beside the query's.",
+                )
+            ]
         return "\n".join(lines)
 
     def plot(self, query: int = 0, largest: int = 15, ax: Any = None, output: int = 0) -> Any:

@@ -17,12 +17,11 @@ from .options import (
     Json,
     ModelFile,
     NoHeader,
-    Output,
     Separator,
     Types,
     check_model,
     check_new,
-    noted,
+    noted_output,
     read_options,
 )
 from .predict import NewRows
@@ -37,13 +36,12 @@ def info(model: ModelFile, as_json: Json = False) -> None:
 
     - `dsna info fraud.dsna --json`
     """
-    with exit_on_user_error("info", REMEDY, UNTOUCHED):
+    with exit_on_user_error("info", REMEDY, UNTOUCHED), noted_output(as_json) as out:
         check_model(model)
         from ...app.inspect import describe, description_lines
         from ...app.predict import load_model
 
         found = describe(load_model(model))
-        out = Output(as_json)
         for line in description_lines(found):
             out.line(line)
         out.put(model=str(model), **found)
@@ -74,8 +72,8 @@ def add(
 
     - `dsna add fraud.dsna frauds_of_may.csv -o grown.dsna`
     """
-    with exit_on_user_error("add", REMEDY, UNTOUCHED):
-        check_model(model)
+    with exit_on_user_error("add", REMEDY, UNTOUCHED), noted_output(as_json) as out:
+        check_model(model, data)
         check_new(force, output, inputs=[data])  # a model may grow where it is
         options = read_options(separator, decimal, encoding, no_header, types)
         from ...app.grow import add_rows
@@ -84,10 +82,8 @@ def add(
         from ...tables import read_file
 
         grown = load_model(model)
-        out = Output(as_json)
-        with noted(out):
-            table = read_file(data, options)
-            added = add_rows(grown, table, target)
+        table = read_file(data, options)
+        added = add_rows(grown, table, target)
         save(grown, output)
         out.lines("Notes:", added.notes)
         out.line(f"{added.rows} rows were added; the model knows {added.total} now: {output}")

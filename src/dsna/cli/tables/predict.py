@@ -15,6 +15,7 @@ from ..options import flag, names
 from .options import (
     REMEDY,
     STANDARD,
+    UNTOUCHED,
     Costs,
     Decimal,
     DecisionOption,
@@ -24,13 +25,12 @@ from .options import (
     Json,
     ModelFile,
     NoHeader,
-    Output,
     Separator,
     Types,
     check_model,
     check_new,
     chosen_decision,
-    noted,
+    noted_output,
     read_options,
 )
 from .train import balance_of
@@ -96,8 +96,9 @@ def predict(
 
     - `zstd -dc big.csv.zst | dsna predict fraud.dsna - -o - | gzip > answers.csv.gz`
     """
-    with exit_on_user_error("predict", REMEDY, "Nothing was written."):
-        check_model(model)
+    quiet = output == STANDARD
+    with exit_on_user_error("predict", REMEDY, UNTOUCHED), noted_output(as_json, quiet) as out:
+        check_model(model, data)
         check_new(force, output, inputs=[model, data])
         options = read_options(separator, decimal, encoding, no_header, types)
         chosen = chosen_decision(decision, costs)
@@ -107,8 +108,7 @@ def predict(
         found.steps[-1][1].set_params(n_jobs=jobs)
         asked = PredictOptions(explain=explain, coverage=coverage, columns=names(columns))
         answerer = Answerer(found, asked)
-        out = Output(as_json, quiet=output == STANDARD)
-        with noted(out), _opened(output) as stream:
+        with _opened(output) as stream:
             answer_file(answerer, data, options, stream, raw)
         out.lines("Notes:", [*answerer.notes])
         out.line(f"{answerer.done} rows answered: {output}")

@@ -31,7 +31,7 @@ from .options import (
     check_apart,
     check_new,
     chosen_decision,
-    noted,
+    noted_output,
     read_options,
     verbosity,
 )
@@ -145,7 +145,7 @@ def train(
 
     - `dsna train huge.parquet --target y -o y.model --out-of-core` : all rows, a slice at a time
     """
-    with exit_on_user_error("train", REMEDY, UNTOUCHED):
+    with exit_on_user_error("train", REMEDY, UNTOUCHED), noted_output(as_json) as out:
         options = read_options(separator, decimal, encoding, no_header, types)
         chosen = chosen_decision(decision, costs)
         from ...app.train import TrainOptions
@@ -153,7 +153,6 @@ def train(
         from ...io import save
         from ...tables import read_file
 
-        out = Output(as_json)
         how = TrainOptions(
             target=target,
             task=task.value if task else None,
@@ -176,8 +175,7 @@ def train(
         table = read_file(data, options)
         out.line(f"{table.name}: {table.frame.height} rows, {table.frame.width} columns")
         out.lines("As it was read:", table.notes)
-        with noted(out):
-            trained = fit(table, how)
+        trained = fit(table, how)
         tell(out, trained, how)
         save(trained.model, output)
         if report is not None:
@@ -215,8 +213,7 @@ def _train_on_disk(
         raise DSNAError("--report needs all rows in memory. Remedy: leave it out, or train with --sample.")
     if output.exists() and not force:
         raise DSNAError(f"{output}: there already. Remedy: --force overwrites it, or choose another name.")
-    with noted(out):
-        trained = train_to_folder(data, how, options, output, force)
+    trained = train_to_folder(data, how, options, output, force)
     ordinary, rows = trained.model.model_, trained.model.n_rows_
     out.line(f"{data}: {rows} rows with a target")
     out.lines("What was made of it:", trained.notes)
