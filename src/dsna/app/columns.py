@@ -1,4 +1,4 @@
-"""Columns that an option names, or that a model needs: refused by name where they are not there."""
+"""Columns that an option names or a model needs, and rows that a model holds already."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ..tables.files.delimited import listed, short
 from ..tables.target import suggested
 
 _SHOWN = 5  # columns that a message lists
+_MANY = 0.5  # of the rows, which a model should not know
 
 
 def check_option(option: str, name: str, names: list[str]) -> None:
@@ -51,3 +52,20 @@ def check_new_rows(encoder: Any, table: FileTable) -> None:
             f"{table.name}: lacks {needed}{meant}, which the model was trained with; there are {shown}. Remedy: add "
             "what is lacking, with empty cells where there is no value, or correct its name."
         )
+
+
+def known_rows(encoder: Any, frame: Any) -> str:
+    """What to say of rows most of which a model holds already; empty where they are new, or where it holds none.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from dsna.tables import TableEncoder
+    >>> frame = polars.DataFrame({"size": [1.0, 2.0, 5.0], "age": [3.0, 7.0, 7.0]})
+    >>> known_rows(TableEncoder(keep_rows=True).fit(frame), frame[1:])
+    '2 of 2 rows equal rows that the model holds'
+    """
+    if encoder.rows_ is None or not len(frame):
+        return ""
+    known = int(encoder.rows_.knows(frame).sum())
+    return f"{known} of {len(frame)} rows equal rows that the model holds" if known > _MANY * len(frame) else ""

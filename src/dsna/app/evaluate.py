@@ -22,7 +22,7 @@ from ..model_selection import StratifiedRareKFold, StratifiedTargetKFold
 from ..prediction.class_decision import Answers, learn_decision
 from ..prediction.measures import find_measure
 from ..tables import FileTable
-from .columns import check_new_rows
+from .columns import check_new_rows, known_rows
 from .peers import OURS, Fitted, class_shares, peers
 from .predict import is_classification
 from .scores import Scores, class_scores, target_scores
@@ -167,6 +167,9 @@ def evaluate_model(model: Pipeline, table: FileTable, target: str | None = None)
     check_new_rows(encoder, table)
     frame = table.frame[found.rows]
     X, notes = encoder.transform_with_notes(frame)
+    again = known_rows(encoder, frame)
+    if again:
+        notes = [*notes, f"{again}: scores of rows that it learned from are too good"]
     y = found.values
     if classes:
         y = same_classes(y, last.classes_, found.name)

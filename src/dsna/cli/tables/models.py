@@ -66,7 +66,7 @@ def add(
     """Add rows of known target to a model, such as new rare cases, without another training.
 
     They can be neighbours of what is predicted from then on; their classes may be new. Trees and scores stay as they
-    are: train again when many rows have come.
+    are: train again when many rows have come. A file most of whose rows the model holds already is refused.
 
     For example:
 
