@@ -33,7 +33,7 @@ def test_columns_that_are_not_used_need_not_be_there(tmp_path):
 
 def test_rows_are_not_added_twice(tmp_path):
     model, own, more = model_file(tmp_path), write(tmp_path, "own.csv"), write(tmp_path, "more.csv", table(20, 5))
-    refused(ask("add", model, own, "-o", tmp_path / "a.dsna"), f"own.csv: 120 of 120 {HELD}", "Remedy: leave out")
+    refused(ask("add", model, own, "-o", tmp_path / "a.dsna"), f"own.csv: 120 of 120 {HELD}", "Remedy: leave these out")
     done(ask("add", model, more, "-o", model, "--force"))
     before = model.read_bytes()
     refused(ask("add", model, more, "-o", model, "--force"), f"20 of 20 {HELD}")
