@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from copy import copy
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ._utils.errors import DSNAError
+from ._utils.errors import DSNAError, setting, warn_caller
 from ._utils.parameters import SHARE, is_number
 from ._utils.validation import check_classes, check_groups, check_new_classes, check_rows, check_weights
 from .approximation import Approximation
@@ -202,7 +201,8 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         if is_cost(self.decision):
             cost_gain(self.decision, self.fitted_classes_)
         if (is_cost(self.decision) or find_measure(self.decision) is not None) and self.balance != 1.0:
-            warn(f"balance={self.balance} is ignored: decision={self.decision!r} is not balanced.", UserWarning, 3)
+            chosen = setting("decision", self.decision) if isinstance(self.decision, str) else "the decision given"
+            warn_caller(f"{setting('balance', self.balance)} is ignored: {chosen} is not balanced.")
 
     def with_decision(self, decision: Any = None, *, balance: float | None = None) -> DSNAClassifier:
         """A view of the fitted model that decides otherwise; nothing is fitted again.

@@ -107,7 +107,11 @@ def test_balance_that_is_ignored_is_said(fitted):
 
 def test_wrong_decisions_are_refused_before_any_work(fitted):
     X, y = data()
-    for wrong, words in (("f2", "decision='f2' is unknown"), (np.ones((3, 3)), "2 x 2 finite costs")):
+    for wrong, words in (
+        ("f2", "decision='f2' is unknown"),
+        (np.ones((3, 3)), "2 x 2 finite costs"),
+        (np.zeros((2, 2)), "cannot decide"),
+    ):
         with pytest.raises(DSNAError, match=words):
             DSNAClassifier(decision=wrong).fit(X, y)
         with pytest.raises(DSNAError, match=words):

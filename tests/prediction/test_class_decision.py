@@ -150,6 +150,15 @@ def test_what_is_no_decision_is_refused():
     for wrong in ([[0, 1]], [[0, np.inf], [1, 0]], [["a", "b"], ["c", "d"]], lambda true, said: "x"):
         with pytest.raises(DSNAError, match="2 x 2 finite costs"):
             cost_gain(wrong, np.array(["no", "yes"]))
+    for wrong, why in (
+        ([[0, -1], [20, 0]], "negative"),
+        (lambda true, said: 0 if true == said else -5, "negative"),
+        (np.zeros((2, 2)), "cannot decide"),
+        ([[1, 1], [1, 1]], "cannot decide"),
+        ([[3, 3], [20, 20]], "cannot decide"),
+    ):
+        with pytest.raises(DSNAError, match=why):
+            cost_gain(wrong, np.array(["no", "yes"]))
     known, prior = answers(200)
     with pytest.raises(DSNAError, match="scores probabilities"):
         learn_decision("roc_auc", 1.0, known, np.arange(2), prior, None)
@@ -188,7 +197,7 @@ def test_wishes_that_no_threshold_reaches_are_known(n_classes):
     classes = np.arange(n_classes)
     for some, wish, reached in (
         (known, "recall>=.9", True), (known, "precision>=.3", True), (dull, "recall>=.9", True),
-        (dull, "precision>=.9", False), (known, "f1", True), (known, np.ones((n_classes, n_classes)), True),
+        (dull, "precision>=.9", False), (known, "f1", True), (known, 1 - np.eye(n_classes), True),
     ):  # fmt: skip
         gain = learn_decision(wish, 1.0, some, classes, prior, None).gain
         most = unreached(wish, gain, some, classes, prior)
@@ -199,6 +208,11 @@ def test_wishes_that_no_threshold_reaches_are_known(n_classes):
 def most_of(some, classes, prior):
     gain = learn_decision("precision>=.9", 1.0, some, classes, prior, None).gain
     return unreached("precision>=.9", gain, some, classes, prior)
+
+
+def test_right_answers_may_gain():
+    found = cost_gain([[0, 1], [20, -40]], np.array(["no", "yes"]))
+    np.testing.assert_allclose(found, [[0.0, -0.025], [-0.5, 1.0]])
 
 
 def test_gains_of_added_classes():

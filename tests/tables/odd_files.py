@@ -71,7 +71,7 @@ ODD_FILES = {
     "title": refused(b"Patients\n" + csv(), "line 1 ('Patients') is no header, as line 2 has 3 fields: remove"),
     "comment": refused(b"# a, made on Monday\n" + csv(), "line 1 ('# a') is no header"),
     "no header": refused(csv("0,0,1"), "line 1 holds data, not names ('0', '0', '1'): write a header"),
-    "no header, remedy": refused(csv("0,0,1"), "--no-header (header=False)"),
+    "no header, remedy": refused(csv("0,0,1"), "that there is none with header=False"),
     "no header, dates": refused(b"2020-01-01,3\n2020-01-02,4\n", "line 1 holds data"),
     "open quote": refused(one_cell('"abc'), "a quote that opens in line 5 never closes: close or remove it"),
     "text after a quote": refused(one_cell('"abc"d'), "line 5 cannot be read"),

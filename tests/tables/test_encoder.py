@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from dsna import DSNAError
 from dsna.tables import TableEncoder, TableWarning
@@ -119,8 +121,11 @@ def test_missing_columns_are_refused_by_name():
 
 def test_further_columns_are_ignored_with_a_warning_and_order_does_not_matter():
     encoder = TableEncoder().fit(simple())
-    with pytest.warns(TableWarning, match="X has the columns 'new', which training had not: ignored"):
+    with pytest.warns(TableWarning, match="there are the columns 'new', which training had not: ignored"):
         found = encoder.transform(simple(new=1)[["new", "b", "a"]])
+    with pytest.warns(TableWarning) as caught:
+        make_pipeline(encoder, StandardScaler().fit(found)).transform(simple(new=1))
+    assert [one.filename for one in caught] == [__file__]  # not a file of scikit-learn
     np.testing.assert_array_equal(found, encoder.transform(simple()))
 
 

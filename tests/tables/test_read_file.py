@@ -156,6 +156,7 @@ def test_targets_that_cannot_be_used(tmp_path, text, target, said):
         labelled(tmp_path, text, target)
     assert said in str(error.value)
     assert "t.csv" in str(error.value)
+    assert "?." not in str(error.value)
 
 
 def test_rows_without_a_target_are_left_out_and_counted(tmp_path):

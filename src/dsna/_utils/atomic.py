@@ -13,6 +13,8 @@ from typing import IO
 
 from .errors import DSNAError
 
+MODEL_HEADER = "header.json"  # the first entry of a model file
+_ENTRY_NAME = 30  # where its name stands
 _LONGEST_NAME = 255  # bytes, on the file systems in use
 _OTHER_NAME = "choose another name or folder"
 _REASONS = {
@@ -129,6 +131,26 @@ def reading_problem(path: str | os.PathLike[str]) -> Problem | None:
     return None
 
 
+def is_model_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as those that ``dsna.save`` writes.
+
+    Examples
+    --------
+    >>> is_model_file(os.__file__)
+    False
+    """
+    if reading_problem(path):
+        return False
+    with open(path, "rb") as stream:
+        return starts_model(stream.read(64))
+
+
+def starts_model(start: bytes) -> bool:
+    """Whether these are the first bytes of a model file: a zip file whose first entry is the header."""
+    name = MODEL_HEADER.encode()
+    return start.startswith(b"PK\x03\x04") and start[_ENTRY_NAME : _ENTRY_NAME + len(name)] == name
+
+
 def check_readable(path: str | os.PathLike[str]) -> None:
     """Refuse what is no regular file that may be read.
 
@@ -144,7 +166,9 @@ def check_readable(path: str | os.PathLike[str]) -> None:
 def check_outputs(
     *, files: Iterable[str | os.PathLike[str] | None] = (), folders: Iterable[str | os.PathLike[str] | None] = ()
 ) -> None:
-    """Refuse, before any work is done, places that results cannot be written to; nothing is made.
+    """Refuse, before any work is done, places that results cannot be written to.
+
+    A file is made in their folders and removed again: permissions do not tell of all that a file system refuses.
 
     Parameters
     ----------
@@ -217,8 +241,29 @@ def _folder_problem(path: Path) -> Problem | None:
             return f"{what} stands where a folder is needed", "name a folder"
         if not os.access(place, os.W_OK | os.X_OK):
             return "in a folder that may not be written to", "change its permissions, or choose another"
+        refused = _refused_file(place)
+        if refused:
+            return refused
         break
     return _name_problem(path)
+
+
+def _refused_file(folder: Path) -> Problem | None:
+    """Why a folder takes no new file, though its permissions say so; one is made and removed."""
+    part = _part_of(folder)
+    try:
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        os.unlink(part)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            return _reason(error)
+        return "in a folder that takes no files", "choose another folder"
+    return None
+
+
+def _part_of(folder: str | os.PathLike[str]) -> str:
+    """A new name in a folder, of a file that is not complete."""
+    return os.path.join(folder, f".dsna-{secrets.token_hex(8)}.part")
 
 
 def _name_problem(path: Path) -> Problem | None:
@@ -262,7 +307,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     ['a.txt']
     """
     target = os.path.realpath(path)
-    part = os.path.join(os.path.dirname(target), f".dsna-{secrets.token_hex(8)}.part")
+    part = _part_of(os.path.dirname(target))
     try:
         # Created by open, not tempfile, for the permissions.
         with open(part, "xb") as stream:

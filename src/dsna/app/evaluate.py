@@ -22,7 +22,8 @@ from ..model_selection import StratifiedRareKFold, StratifiedTargetKFold
 from ..prediction.class_decision import Answers, learn_decision
 from ..prediction.measures import find_measure
 from ..tables import FileTable
-from .peers import OURS, peers
+from .columns import check_new_rows, known_rows
+from .peers import OURS, Fitted, class_shares, peers
 from .predict import is_classification
 from .scores import Scores, class_scores, target_scores
 from .target import Target, known_target, rare_targets, same_classes
@@ -107,12 +108,12 @@ def _answers(method: Any, ours: Pipeline, rows: Rows, train: np.ndarray, test: n
     encoder, model = (step for _, step in ours.steps)
     X = encoder.set_params(keep_rows=False).fit_transform(rows.frame[train])
     weighted = {} if weight is None else {_weight_of(method): weight}
-    fitted = clone(method).fit(X, y[train], **weighted)
     new = encoder.transform(rows.frame[test])
     if rows.target.task == "regression":
-        return np.asarray(fitted.predict(new))
+        return np.asarray(clone(method).fit(X, y[train], **weighted).predict(new))
+    classes = np.unique(y[train])
     gain = _gain(method, X, y[train], weight, model)
-    return np.asarray(fitted.classes_[best_class(fitted.predict_proba(new), gain)])
+    return np.asarray(classes[best_class(class_shares(method, Fitted(X, y[train]), new, classes, **weighted), gain)])
 
 
 def _weight_of(method: Any) -> str:
@@ -163,8 +164,12 @@ def evaluate_model(model: Pipeline, table: FileTable, target: str | None = None)
     encoder, last = (step for _, step in model.steps)
     classes = is_classification(model)
     found = known_target(table, target or encoder.target, "classification" if classes else "regression")
+    check_new_rows(encoder, table)
     frame = table.frame[found.rows]
     X, notes = encoder.transform_with_notes(frame)
+    again = known_rows(encoder, frame)
+    if again:
+        notes = [*notes, f"{again}: scores of rows that it learned from are too good"]
     y = found.values
     if classes:
         y = same_classes(y, last.classes_, found.name)

@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from .._utils.errors import DSNAError
 from ..inspection.comparison import said
 from ..tables import FileTable
+from .columns import check_new_rows, known_rows
 from .predict import is_classification
 from .target import known_target, same_classes
 
@@ -47,7 +49,11 @@ def add_rows(model: Pipeline, table: FileTable, target: str | None = None) -> Ad
     encoder, last = (step for _, step in model.steps)
     classes = is_classification(model)
     found = known_target(table, target or encoder.target, "classification" if classes else "regression")
+    check_new_rows(encoder, table)
     frame = table.frame[found.rows]
+    again = known_rows(encoder, frame)
+    if again:
+        raise DSNAError(f"{table.name}: {again}: they would count twice. Remedy: leave these out.")
     y, before = found.values, []
     if classes:
         y = same_classes(y, last.classes_, found.name, new=True)

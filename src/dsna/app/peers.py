@@ -113,12 +113,44 @@ def _outside_folds(name: str, method: Any, model: Any, training: Fitted) -> np.n
         known, times = _bounded(y, np.flatnonzero((fold != held_out) & (weight > 0)), classes)
         times = times * weight[known]
         plain = bool(np.ptp(times) == 0.0)  # boosting without weights takes a quarter of the time
-        fitted = clone(method).fit(X[known], y[known], sample_weight=None if plain else times)
+        weighted = {} if plain else {"sample_weight": times}
         if classes:
-            at = np.searchsorted(model.fitted_classes_, fitted.classes_)
-            found[np.ix_(some, at)] = fitted.predict_proba(X[rows[some]])
+            some_of = Fitted(X[known], y[known])
+            found[some] = class_shares(method, some_of, X[rows[some]], model.fitted_classes_, **weighted)
         else:
-            found[some] = fitted.predict(X[rows[some]])
+            found[some] = clone(method).fit(X[known], y[known], **weighted).predict(X[rows[some]])
+    return found
+
+
+def class_shares(method: Any, known: Fitted, new: np.ndarray, classes: np.ndarray, **weighted: Any) -> np.ndarray:
+    """(n, n_classes) probabilities of new rows by a classifier that learns from known ones.
+
+    Classes that the known rows lack have none. A single class is certain: there, methods of scikit-learn refuse to
+    learn, or answer with a column for a class that is not there.
+
+    Parameters
+    ----------
+    method : classifier that is not fitted.
+    known : the rows to learn from.
+    new : (n, n_features)
+    classes : all classes, sorted.
+    **weighted : weights of the rows, by their name in ``fit``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> known = Fitted(np.zeros((3, 1)), np.array(["no", "no", "no"]))
+    >>> class_shares(HistGradientBoostingClassifier(), known, np.zeros((1, 1)), np.array(["no", "yes"])).tolist()
+    [[1.0, 0.0]]
+    """
+    found = np.zeros((len(new), len(classes)))
+    there = np.unique(known.y)
+    at = np.searchsorted(classes, there)
+    if len(there) == 1:
+        found[:, at] = 1.0
+    else:
+        found[:, at] = clone(method).fit(known.X, known.y, **weighted).predict_proba(new)
     return found
 
 

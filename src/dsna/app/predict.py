@@ -12,13 +12,13 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._utils.choices import best_class
-from .._utils.errors import DSNAError
 from .._utils.optional import import_extra
 from .._utils.parallel import chunks
 from ..distributed.store import is_store
 from ..inspection.comparison import said
 from ..io import ModelFileError, load
-from .train import costs_of, user_settings
+from .columns import check_option
+from .train import check_settings, costs_of
 
 EXPLAINED = 5  # training rows that an answer names
 BETWEEN = " | "  # classes of a set
@@ -93,14 +93,12 @@ def decide_anew(model: Pipeline, decision: Any = None, balance: float | None = N
     if decision is None and balance is None:
         return model
     last = model.steps[-1][1]
-    if not is_classification(model) and isinstance(decision, tuple | list):
-        raise DSNAError("costs decide between classes, and this model predicts numbers. Remedy: use --balance.")
-    with user_settings():
-        if is_classification(model):
-            view = last.with_decision(costs_of(decision, last.classes_[last._code]), balance=balance)
-        else:
-            settings = {"decision": decision, "balance": balance}
-            view = last.with_settings(**{name: value for name, value in settings.items() if value is not None})
+    check_settings("classification" if is_classification(model) else "regression", decision, balance)
+    if is_classification(model):
+        view = last.with_decision(costs_of(decision, last.classes_[last._code]), balance=balance)
+    else:
+        settings = {"decision": decision, "balance": balance}
+        view = last.with_settings(**{name: value for name, value in settings.items() if value is not None})
     return Pipeline([*model.steps[:-1], (model.steps[-1][0], view)])
 
 
@@ -209,9 +207,8 @@ class Answerer:
     def _repeated(self, frame: Any) -> tuple[str, ...]:
         """Columns of the table that stand beside the answers."""
         if self.options.columns:
-            lacking = [name for name in self.options.columns if name not in frame.columns]
-            if lacking:
-                raise DSNAError(f"--columns {lacking[0]}: there is no such column. Remedy: name one of the file.")
+            for name in self.options.columns:
+                check_option("--columns", name, frame.columns)
             return self.options.columns
         return (self._id_name,) if self._id_name is not None and self._id_name in frame.columns else ()
 

@@ -13,6 +13,8 @@ from ..tables import FileTable, TableError, guess_task, split_target
 
 RARE_SHARE = 0.1  # of the rows, whose targets count as rare
 _SHOWN = 6  # classes that are listed
+_LEAST_ROWS = 20  # that tell names of rows from classes, as among the columns
+_MANY, _FEW = 100, 5  # more classes than these, of fewer rows on average, cannot be learned
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,8 @@ def read_target(table: FileTable, name: str, task: str | None = None, *, several
     table : the table.
     name : of the column.
     task : {"classification", "regression"} or None, which guesses it from the values.
-    several : whether a single class or value is refused, as there is nothing to learn.
+    several : whether there is to be something to learn: a single class or value is refused, and so are classes that
+        name the rows or are too many; classes that only their spelling tells apart are noted.
 
     Examples
     --------
@@ -68,7 +71,58 @@ def read_target(table: FileTable, name: str, task: str | None = None, *, several
         y = y.astype(np.int64)
     elif y.dtype.kind not in "biuf":
         y = np.array([str(one) for one in y], dtype=object)
+    if found == "classification" and several:
+        classes = np.unique(y)
+        problem = _too_many(classes, len(y)) or _not_whole(y, name)
+        if problem:
+            raise TableError(f"{table.name}: the target {name!r} {problem}.")
+        notes += _notes_of_spelling([said(one) for one in classes])
     return Target(name, found, y, labelled.rows, notes)
+
+
+def _too_many(classes: np.ndarray, n_rows: int) -> str:
+    """Why so many classes cannot be learned from so many rows, and the remedy; empty where they can."""
+    n = len(classes)
+    remedy = "--task regression, or name" if classes.dtype.kind in "iuf" else "name"
+    if n_rows >= _LEAST_ROWS and 2 * n > n_rows:
+        return (
+            f"identifies rows rather than says how they turned out: {n} different values in {n_rows} rows. Remedy: "
+            f"{remedy} another column with --target"
+        )
+    if n > _MANY and n_rows < _FEW * n:
+        return (
+            f"has {n} classes in {n_rows} rows, under {_FEW} rows each on average. Remedy: {remedy} another column "
+            "with --target, or put classes together, such as all rare ones into one"
+        )
+    return ""
+
+
+def _not_whole(y: np.ndarray, name: str) -> str:
+    """Why these numbers are no classes, and the remedy; empty where they may be."""
+    if y.dtype.kind != "f":
+        return ""
+    return (
+        "holds numbers that are not whole, which are no classes. Remedy: --task regression, or read them as text by "
+        f"--types {name}=category"
+    )
+
+
+def _spelling(name: str) -> str:
+    """A class without what people spell now so, now so: case, and blanks around it."""
+    return name.strip().casefold()
+
+
+def _notes_of_spelling(names: list[str]) -> list[str]:
+    """What to say of classes that differ in nothing but their spelling."""
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(_spelling(name), []).append(name)
+    return [
+        f"classes {' and '.join(map(repr, one))} differ only in case or blanks, and are taken for {len(one)} classes: "
+        "spell them alike if they are one"
+        for one in alike.values()
+        if len(one) > 1
+    ]
 
 
 def known_target(table: FileTable, name: str | None, task: str) -> Target:
@@ -100,6 +154,14 @@ def same_classes(y: np.ndarray, classes: np.ndarray, name: str, new: bool = Fals
         raise DSNAError(
             f"the target column {name!r} holds {', '.join(strange[:5])}, which the model does not know; it knows "
             f"{', '.join([*known][:5])}. Remedy: correct these cells, or name another column with --target."
+        )
+    meant = {_spelling(one): one for one in known}
+    misspelled = [one for one in strange if _spelling(one) in meant]
+    if misspelled:
+        known_as = meant[_spelling(misspelled[0])]
+        raise DSNAError(
+            f"the target column {name!r} holds {misspelled[0]!r}, and the model knows {known_as!r}, which differs only "
+            "in case or blanks. Remedy: spell classes as the model does."
         )
     numbers = classes.dtype.kind in "iuf" and y.dtype.kind in "iuf"
     if strange and classes.dtype.kind not in "OU" and not numbers:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils._param_validation import InvalidParameterError
 
 from .._utils.errors import DSNAError
 from .._utils.sampling import stratified_sample
 from ..classifier import DSNAClassifier
+from ..inspection.comparison import said
+from ..prediction.decision import DECISIONS
 from ..regressor import DSNARegressor
 from ..tables import FileTable, TableEncoder, find_leaks
+from .columns import check_option
 from .peers import MOST_ROWS, Fitted, out_of_bag_scores
 from .scores import Scores
 from .target import Target, read_target
 
 _RANGES = 20  # of targets, along which a sample is drawn
+_OF_NUMBERS = ("auto", *DECISIONS, "paper")
+_SHOWN = 5  # classes that a note lists
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,9 +143,7 @@ def _check_columns(frame: Any, options: TrainOptions) -> None:
     asked = {"--drop": options.drop, "--keep": options.keep, "--groups": (options.groups,), "--id": (options.id,)}
     for option, given in asked.items():
         for name in filter(None, given):
-            if name not in frame.columns:
-                known = ", ".join(frame.columns[:10]) + (", ..." if frame.width > 10 else "")
-                raise DSNAError(f"{option} {name}: there is no such column. Remedy: name one of {known}.")
+            check_option(option, name, frame.columns)
             if name == options.target:
                 raise DSNAError(f"{option} {name}: this is the target. Remedy: name another column.")
 
@@ -168,6 +168,11 @@ def costs_of(decision: Any, y: np.ndarray) -> Any:
     """
     if not isinstance(decision, tuple):
         return decision
+    if not all(np.isfinite(cost) and cost > 0.0 for cost in decision):
+        raise DSNAError(
+            f"costs of {decision[0]:g}:{decision[1]:g}: a miss and an alarm each cost more than 0. Remedy: give two "
+            "positive numbers, such as 20:1, or a matrix of costs."
+        )
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) != 2:
         raise DSNAError(
@@ -180,26 +185,35 @@ def costs_of(decision: Any, y: np.ndarray) -> Any:
     return costs
 
 
-@contextmanager
-def user_settings() -> Iterator[None]:
-    """Turn scikit-learn's refusal of a parameter into an error that a user can mend.
+def check_settings(task: str, decision: Any, balance: Any) -> None:
+    """Refuse a decision or a balance that does not go with classes or with numbers, in the words of the options.
 
     Examples
     --------
-    >>> from dsna import DSNARegressor
-    >>> with user_settings():
-    ...     DSNARegressor(balance=7.0).check_parameters()
+    >>> check_settings("regression", "f1", None)
     Traceback (most recent call last):
-    dsna._utils.errors.DSNAError: The 'balance' parameter of DSNARegressor must be ...
+    dsna._utils.errors.DSNAError: the decision 'f1' is none for numbers. Remedy: use auto, mean, trimmed, median, ...
     """
-    try:
-        yield
-    except InvalidParameterError as error:
-        raise DSNAError(str(error)) from error
+    if balance == "auto" and task == "classification":
+        raise DSNAError(
+            "the balance auto is for numbers, and the target is classes. Remedy: give a number from 0 to 1."
+        )
+    if balance not in (None, "auto") and not 0.0 <= balance <= 1.0:
+        raise DSNAError(f"the balance {balance:g} is no share. Remedy: give a number from 0 to 1.")
+    if task == "regression" and not isinstance(decision, str | None):
+        raise DSNAError("costs decide between classes, and the target is numbers. Remedy: use --balance.")
+    if task == "regression" and decision not in (None, *_OF_NUMBERS):
+        raise DSNAError(f"the decision {decision!r} is none for numbers. Remedy: use {', '.join(_OF_NUMBERS)}.")
+    if task == "classification" and isinstance(decision, str) and decision != "paper" and decision in _OF_NUMBERS:
+        raise DSNAError(
+            f"the decision {decision!r} is for numbers, and the target is classes. Remedy: use balanced, f1, mcc, "
+            "gmean, 'recall>=.9', 'precision>=.5' or a scorer of scikit-learn."
+        )
 
 
 def build(rows: Rows, options: TrainOptions, types: dict[str, Any] | None = None) -> Pipeline:
     """The pipeline, not fitted yet."""
+    check_settings(rows.target.task, options.decision, options.balance)
     model: Any
     given: dict[str, Any] = {"n_jobs": options.jobs, "random_state": options.seed, "verbose": options.verbose}
     given |= {} if options.balance is None else {"balance": options.balance}
@@ -209,12 +223,23 @@ def build(rows: Rows, options: TrainOptions, types: dict[str, Any] | None = None
     else:
         decision = {} if options.decision is None else {"decision": options.decision}
         model = DSNARegressor(**given, **decision)
-    with user_settings():
-        model.check_parameters()
+    model.check_parameters()
     drop = [*rows.left_out]
     known = {name: kind for name, kind in (types or {}).items() if name not in (*drop, options.target)}
     encoder = TableEncoder(known, target=options.target, drop=drop, keep_rows=options.keep_rows)
     return Pipeline([("columns", encoder), ("model", model)])
+
+
+def _lonely_note(target: Target) -> list[str]:
+    """What to say of classes of one row."""
+    if target.task == "regression":
+        return []
+    classes, counts = np.unique(target.values, return_counts=True)
+    alone = [said(one) for one in classes[counts == 1]]
+    if not alone:
+        return []
+    shown = ", ".join(alone[:_SHOWN]) + (f" and {len(alone) - _SHOWN} more" if len(alone) > _SHOWN else "")
+    return [f"one row only is {shown}: it is not known where it is held out, so the scores say nothing of it"]
 
 
 def train(table: FileTable, options: TrainOptions, *, compare: bool = True) -> Trained:
@@ -245,13 +270,14 @@ def train(table: FileTable, options: TrainOptions, *, compare: bool = True) -> T
     rows = choose_rows(table, options)
     types = {name: kind.spec for name, kind in table.types.items()}
     model = build(rows, options, types)
+    lonely = _lonely_note(rows.target)
     given = {"model__sample_weight": rows.weight, "model__groups": rows.groups}
     y = rows.target.values
     model.fit(rows.frame, y, **{name: value for name, value in given.items() if value is not None})
     encoder, last = model.steps[0][1], model.steps[1][1]
     if encoder.rows_ is not None:
         encoder.rows_ = encoder.rows_.identified_by(rows.id).numbered(rows.target.rows + 1)
-    scores, notes = None, [*rows.notes, *encoder.notes_]
+    scores, notes = None, [*rows.notes, *lonely, *encoder.notes_]
     if compare and len(last.oob_rows_):
         fitted = Fitted(encoder.transform(rows.frame), y, rows.weight, rows.groups)
         scores = out_of_bag_scores(last, fitted, options.seed)

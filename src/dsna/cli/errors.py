@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import typer
 
 from .._utils.atomic import explained
-from .._utils.errors import DSNAError
+from .._utils.errors import DSNAError, on_command_line
 
 
 def say(text: str) -> None:
@@ -25,6 +25,8 @@ def say(text: str) -> None:
 @contextmanager
 def exit_on_user_error(command: str, remedy: str, stopped: str) -> Iterator[None]:
     """End a command with one sentence on stderr, not with a traceback, where its user can mend what is wrong.
+
+    Messages within name options as they are typed.
 
     Exit code 2 for a :class:`dsna.DSNAError`, an ``OSError``, a missing package or too little memory; 130 for Ctrl-C.
     Any other exception is a bug, and passes through.
@@ -51,7 +53,8 @@ def exit_on_user_error(command: str, remedy: str, stopped: str) -> Iterator[None
     2 dsna benchmark: the table has no rows
     """
     try:
-        yield
+        with on_command_line():
+            yield
     except KeyboardInterrupt:
         typer.echo(f"\nStopped. {stopped}", err=True)
         raise typer.Exit(130) from None

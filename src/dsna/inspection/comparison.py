@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.errors import worded
 from .._utils.optional import import_extra
 from .columns import Columns, TrainingColumns, as_numbers, is_missing
 
@@ -181,3 +182,11 @@ def _short(cell: str) -> str:
 def _aligned(line: list[str], widths: list[int]) -> str:
     """Names to the left, values to the right."""
     return "  ".join([line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))])
+
+
+def values_unknown() -> str:
+    """What to say, and how to mend it, where the values of training rows are not at hand."""
+    return worded(
+        "The model does not hold the values of these rows: `dsna train` keeps them without --no-rows and --out-of-core.",
+        "explain(X, train=frame) shows the values of these rows beside the query's.",
+    )

@@ -14,7 +14,7 @@ from .._utils.optional import import_extra
 from ..prediction.class_decision import Threshold
 from ..prediction.decision import decide
 from .columns import Columns, TrainingColumns, is_missing, query_numbers, training_columns
-from .comparison import TOLERANCE, Comparison, as_heading, compare_features, label_columns, said
+from .comparison import TOLERANCE, Comparison, as_heading, compare_features, label_columns, said, values_unknown
 from .explanation_plot import draw
 from .opinions import class_sums, log_odds, opinion_frame, opinion_line
 
@@ -296,7 +296,7 @@ class Explanation:
         if one.voices is not None:
             lines += [opinion_line(one.voices, one.opinion_odds()[0], one.logits)]
         if self.train is None or not self.train.columns.names:
-            lines += ["explain(X, train=frame) shows the values of these rows beside the query's."]
+            lines += [values_unknown()]
         return "\n".join(lines)
 
     def plot(self, query: int = 0, largest: int = 15, ax: Any = None, output: int = 0) -> Any:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._utils.errors import DSNAError
+from .._utils.errors import DSNAError, warn_caller
 from ..tables.kept_rows import KeptRows
 from .explanation import Explanation
 
@@ -75,11 +74,10 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
     plain: Explanation = last.explain(transformed(steps, X))
     why = plain.beside(X, train, id, names if hasattr(X, "columns") else None)
     if train is not None and not isinstance(train, KeptRows) and not _same_rows(model, train, why):
-        warn(
+        warn_caller(
             "Rows of train, transformed by the pipeline, are not those that its last step was fitted on: check that "
             "they are the rows given to fit, in their order. Steps that encode training rows otherwise than new ones, "
-            "such as TargetEncoder, have the same effect.",
-            stacklevel=2,
+            "such as TargetEncoder, have the same effect."
         )
     return why
 

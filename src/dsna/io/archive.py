@@ -23,10 +23,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
-from .._utils.atomic import MissingFileError
+from .._utils.atomic import MODEL_HEADER, MissingFileError
 from .._utils.errors import DSNAError
 
-HEADER = "header.json"
+HEADER = MODEL_HEADER
 ARRAY_KINDS = "biufcmMUS"
 AGAIN = "Copy it again from its source, or save the model again."
 _ARRAY_HEADER = re.compile(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +11,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
-from .._utils.errors import DSNAError
+from .._utils.errors import DSNAError, warn_caller
 from .._utils.parameters import is_whole
 from .._utils.validation import check_groups, check_new_classes, check_targets
 from .strata import Strata
@@ -165,10 +164,8 @@ class StratifiedRareKFold(_DealtKFold):
                 f"{classes.tolist()[c]!r} ({held[c]} {unit}{'s' if held[c] > 1 else ''}) from {lacking[c]}"
                 for c in np.flatnonzero(lacking)
             ]
-            warnings.warn(
+            warn_caller(
                 f"Classes are missing from the test rows of some of the n_splits={self.n_splits} folds: "
-                f"{', '.join(named)}. Use fewer splits, or collect more {unit}s of them.",
-                UserWarning,
-                stacklevel=5,
+                f"{', '.join(named)}. Use fewer splits, or collect more {unit}s of them."
             )
         return fold

@@ -107,8 +107,23 @@ def cost_gain(cost: Any, classes: np.ndarray) -> np.ndarray:
             f"predicted one, sorted ({', '.join(str(c) for c in classes[:5])}{', ...' * (n > 5)}), or a function that "
             "gives such costs."
         )
+    wrong = _nonsense(found)
+    if wrong:
+        raise DSNAError(
+            f"The costs {wrong}. Give each mistake a cost of 0 or more, and right answers less, such as [[0, 1], "
+            "[20, 0]] of two classes."
+        )
     size = np.abs(found).max()
     return -found / (size if size > 0 else 1.0)
+
+
+def _nonsense(cost: np.ndarray) -> str:
+    """What is wrong with costs that cannot be meant; right answers may gain, which are costs below zero."""
+    if np.any(cost[~np.eye(len(cost), dtype=bool)] < 0.0):
+        return "of some mistakes are negative, as if they were gains"
+    if np.all(cost == cost[:, :1]):
+        return "are the same whatever is predicted, so that they cannot decide"
+    return ""
 
 
 def is_cost(decision: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import get_scorer, get_scorer_names
 
-from .._utils.errors import DSNAError
+from .._utils.errors import DSNAError, setting
 
 _TINY = 1e-300
 _BOUND = re.compile(r"(recall|precision)\s*>=\s*([0-9]*\.?[0-9]+)\Z")
@@ -103,12 +103,12 @@ def find_measure(decision: Any) -> Measure | None:
         held, least = bound[1], float(bound[2])
         other = "precision" if held == "recall" else "recall"
         if not 0.0 < least <= 1.0:
-            raise DSNAError(f"decision={decision!r}: the bound is a share, above 0 and at most 1.")
+            raise DSNAError(f"{setting('decision', decision)}: the bound is a share, above 0 and at most 1.")
         return Measure(lambda counts, rare: of_rare(counts, rare)[other], None, held, least)
     if decision in get_scorer_names():
         return Measure(None, get_scorer(decision))
     raise DSNAError(
-        f"decision={decision!r} is unknown: pass {', '.join(repr(name) for name in MEASURES)}, 'recall>=.9', "
+        f"{setting('decision', decision)} is unknown: pass {', '.join(repr(name) for name in MEASURES)}, 'recall>=.9', "
         "'precision>=.5', 'paper', the name of a scikit-learn scorer, a scorer, a cost matrix or a cost function."
     )
 

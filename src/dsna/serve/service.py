@@ -199,7 +199,7 @@ class Service:
         for part in parts:
             answerer.note(part.notes)
             frames.append(answerer.answer(part.frame))
-        return parts, frames, [note.replace("X has", "the file has", 1) for note in answerer.notes]
+        return parts, frames, [*answerer.notes]
 
 
 def as_csv(frames: Sequence[Any]) -> bytes:

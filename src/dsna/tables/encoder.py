@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
-from warnings import warn
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._utils.errors import DSNAError
+from .._utils.errors import DSNAError, setting, warn_caller
 from .._utils.parameters import at_least
 from .cells import InputColumns
 from .column_types import TypeSpec, check_types
@@ -192,7 +191,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not any(one.shape[1] for one in encoded):
             single = " X has 1 sample." * (given.n_rows == 1)
             raise DSNAError(
-                f"No column is left to learn from:{single} {'; '.join(notes.said)}. Add columns, or set types=."
+                f"No column is left to learn from:{single} {'; '.join(notes.said)}. Add columns, or say how to read "
+                f"one, such as {setting('types', 'category', given.names[0])}."
             )
         found = self._with_indicators(np.concatenate(encoded, axis=1), notes)
         self.n_features_in_ = len(given.names)
@@ -255,7 +255,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         found, notes = self._encode(X)
         if notes.warnings:
-            warn("; ".join(notes.warnings), TableWarning, stacklevel=2)
+            warn_caller("; ".join(notes.warnings), TableWarning)
         return found
 
     def transform_with_notes(self, X: Any) -> tuple[np.ndarray, list[str]]:
@@ -321,7 +321,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         extra = [name for name in given.names if name not in set(names)]
         if extra:
-            notes.warn(f"X has the columns {_few(extra)}, which training had not: ignored")
+            notes.warn(f"there are the columns {_few(extra)}, which training had not: ignored")
         return [place[name] for name in names]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

@@ -239,6 +239,31 @@ class KeptRows(Checked):
         number = np.arange(1, n + 1) + self.number.max(initial=0)
         return KeptRows(self.names, parts, np.concatenate([self.number, number]), self.id)
 
+    def knows(self, frame: Any) -> np.ndarray:
+        """(n,) whether a row of a frame equals one of these rows, and only one, in the columns that both have.
+
+        Values that many of these rows share are no sign that a row is one of them.
+
+        Examples
+        --------
+        >>> import polars
+        >>> rows = KeptRows.of(polars.DataFrame({"age": [41, 37, 37]}))
+        >>> rows.knows(polars.DataFrame({"age": [41, 37, 40]})).tolist()
+        [True, False, False]
+        """
+        both = self.extended(frame)
+        there = set(nw.from_native(frame, eager_only=True).columns)
+        codes = [
+            np.where(part.known, np.unique(part.values, return_inverse=True)[1], -1)
+            for name, part in zip(both.names, both.parts, strict=True)
+            if name in there
+        ]
+        n = len(self)
+        if not codes:
+            return np.zeros(len(both) - n, dtype=bool)
+        row = np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()
+        return np.asarray(np.bincount(row[:n], minlength=row.max() + 1)[row[n:]] == 1)
+
 
 def _kind(dtype: Any) -> str:
     """Kind of column that values of a data frame's type are kept as."""

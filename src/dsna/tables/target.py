@@ -100,7 +100,18 @@ def split_target(table: FileTable, target: str, *, several: bool = True) -> Labe
 
 def _no_column(target: str, names: list[str]) -> str:
     """What to say where the target is not there."""
-    near = get_close_matches(target, names, n=1)
-    meant = f" (did you mean {short(near[0])}?)" if near else ""
-    shown = listed([short(name) for name in names[:_MOST_NAMES]], len(names))
+    meant, shown = suggested(target, names)
     return f"there is no column {short(target)} to be the target{meant}; there are {shown}"
+
+
+def suggested(name: str, names: list[str]) -> tuple[str, str]:
+    """Which column may have been meant by a name that none has, in brackets, and which columns there are.
+
+    Examples
+    --------
+    >>> suggested("naem", ["name", "age"])
+    (" (did you mean 'name'?)", "'name', 'age'")
+    """
+    near = get_close_matches(name, names, n=1)
+    meant = f" (did you mean {short(near[0])}?)" if near else ""
+    return meant, listed([short(one) for one in names[:_MOST_NAMES]], len(names))

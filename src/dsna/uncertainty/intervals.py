@@ -8,10 +8,9 @@ region as asked. The outermost tenth of a long tail is a region of its own where
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
+from .._utils.errors import warn_caller
 from .._utils.invariants import FINITE, LARGEST, POSITIVE, Array, Checked, Number, require
 from .._utils.sums import ordered_sum, weighted_sum
 
@@ -157,11 +156,9 @@ class Regions(Checked):
         merged = np.flatnonzero(np.diff(ends) > 1.5 * (ends[-1] - ends[0]) / _MAX_REGIONS)
         if len(merged):
             named = ", ".join(f"{ends[r]:.4g} to {ends[r + 1]:.4g}" for r in merged)
-            warnings.warn(
+            warn_caller(
                 f"Target regions of fewer than {_MIN_ROWS} rows were merged: intervals cover the targets from {named} "
-                "as often as requested on average, not in every part. More rows of rare targets would help.",
-                UserWarning,
-                stacklevel=4,
+                "as often as requested on average, not in every part. More rows of rare targets would help."
             )
 
     def _quantiles(self, coverage: float) -> tuple[np.ndarray, np.ndarray]:

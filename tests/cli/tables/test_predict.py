@@ -219,7 +219,10 @@ def test_what_is_no_model_for_this_is_refused(files, tmp_path):
         (["--decision", "perfection"], ["perfection"]),
         (["--costs", "[[1]]"], ["2 x 2"]),
         (["--balance", "7"], ["balance"]),
-        (["--columns", "nothing"], ["--columns nothing"]),
+        (
+            ["--columns", "persn"],
+            ["--columns persn: ", "did you mean 'person'?", "Remedy: name one of 'person', 'size'"],
+        ),
         (["--coverage", "7"], ["--coverage"]),
     ],
 )

@@ -23,7 +23,6 @@ from .options import (
     Jobs,
     Json,
     NoHeader,
-    Output,
     Report,
     Seed,
     Separator,
@@ -31,7 +30,8 @@ from .options import (
     check_model,
     check_new,
     chosen_decision,
-    noted,
+    is_model,
+    noted_output,
     read_options,
 )
 from .train import Balance, Columns, Groups, Identifier, Kept, Sample, TaskOption, balance_of, page_of
@@ -80,17 +80,20 @@ def evaluate(
 
     - `dsna evaluate fraud.dsna payments_of_may.csv --json`
     """
-    with exit_on_user_error("evaluate", REMEDY, UNTOUCHED):
-        (check_readable if second is None else check_model)(first)
-        check_new(force, report)
+    with exit_on_user_error("evaluate", REMEDY, UNTOUCHED), noted_output(as_json) as out:
+        if second is not None:
+            check_model(first, second)
+        elif is_model(first):
+            raise DSNAError(f"{first}: a model, and no table to evaluate it on. Remedy: name one after it.")
+        else:
+            check_readable(first)
+        check_new(force, report, inputs=[first, second])
         options = read_options(separator, decimal, encoding, no_header, types)
         chosen = chosen_decision(decision, costs)
-        out = Output(as_json)
         if second is not None:
             from .held_out import score_model
 
-            with noted(out):
-                score_model(out, first, second, options, target, (chosen, balance_of(balance)), report)
+            score_model(out, first, second, options, target, (chosen, balance_of(balance)), report)
             out.end()
             return
         if target is None:
@@ -117,8 +120,7 @@ def evaluate(
             seed=seed,
             jobs=jobs,
         )
-        with noted(out):
-            found = cross_validate(table, how, folds)
+        found = cross_validate(table, how, folds)
         out.lines("What was made of it:", found.notes)
         out.line()
         for line in rarity_lines(found.target):
@@ -134,8 +136,7 @@ def evaluate(
             from ...app.page import write_training_page
             from ...app.train import train
 
-            with noted(out):
-                trained = replace(train(table, how, compare=False), scores=found.scores)
+            trained = replace(train(table, how, compare=False), scores=found.scores)
             where = (
                 f"Cross-validation: all methods answered each of {folds} folds by models that learned from the others. "
                 "The figures at the top of this page are out of bag, so that those of dsna can differ."

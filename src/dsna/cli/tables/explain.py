@@ -20,12 +20,11 @@ from .options import (
     Json,
     ModelFile,
     NoHeader,
-    Output,
     Separator,
     Types,
     check_model,
     check_new,
-    noted,
+    noted_output,
     read_options,
 )
 from .predict import NewRows, parts
@@ -57,9 +56,9 @@ def explain(
 
     - `dsna explain fraud.dsna new.csv --row 17 --largest 10 --plot why.png`
     """
-    with exit_on_user_error("explain", REMEDY, UNTOUCHED):
-        check_model(model)
-        check_new(force, plot)
+    with exit_on_user_error("explain", REMEDY, UNTOUCHED), noted_output(as_json) as out:
+        check_model(model, data)
+        check_new(force, plot, inputs=[model, data])
         options = read_options(separator, decimal, encoding, no_header, types)
         import numpy as np
 
@@ -67,12 +66,10 @@ def explain(
         from ...inspection import explain as explained
 
         found = load_model(model)
-        out = Output(as_json)
-        with noted(out):
-            one = _row(parts(found.steps[0][1], data, options, _ROWS), row, data)
-            why = explained(found, one)
-            numbers = row_numbers(found.steps[0][1], why.rows)
-            why = replace(why, names=np.array([f"new row {row}"]), numbers=numbers)
+        one = _row(parts(found.steps[0][1], data, options, _ROWS), row, data)
+        why = explained(found, one)
+        numbers = row_numbers(found.steps[0][1], why.rows)
+        why = replace(why, names=np.array([f"new row {row}"]), numbers=numbers)
         out.line(why.report(0, largest=largest))
         out.put(row=row, **_plain(found, why, largest))
         if plot is not None:

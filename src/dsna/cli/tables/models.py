@@ -17,12 +17,11 @@ from .options import (
     Json,
     ModelFile,
     NoHeader,
-    Output,
     Separator,
     Types,
     check_model,
     check_new,
-    noted,
+    noted_output,
     read_options,
 )
 from .predict import NewRows
@@ -37,13 +36,12 @@ def info(model: ModelFile, as_json: Json = False) -> None:
 
     - `dsna info fraud.dsna --json`
     """
-    with exit_on_user_error("info", REMEDY, UNTOUCHED):
+    with exit_on_user_error("info", REMEDY, UNTOUCHED), noted_output(as_json) as out:
         check_model(model)
         from ...app.inspect import describe, description_lines
         from ...app.predict import load_model
 
         found = describe(load_model(model))
-        out = Output(as_json)
         for line in description_lines(found):
             out.line(line)
         out.put(model=str(model), **found)
@@ -68,15 +66,15 @@ def add(
     """Add rows of known target to a model, such as new rare cases, without another training.
 
     They can be neighbours of what is predicted from then on; their classes may be new. Trees and scores stay as they
-    are: train again when many rows have come.
+    are: train again when many rows have come. A file most of whose rows the model holds already is refused.
 
     For example:
 
     - `dsna add fraud.dsna frauds_of_may.csv -o grown.dsna`
     """
-    with exit_on_user_error("add", REMEDY, UNTOUCHED):
-        check_model(model)
-        check_new(force, output)
+    with exit_on_user_error("add", REMEDY, UNTOUCHED), noted_output(as_json) as out:
+        check_model(model, data)
+        check_new(force, output, inputs=[data])  # a model may grow where it is
         options = read_options(separator, decimal, encoding, no_header, types)
         from ...app.grow import add_rows
         from ...app.predict import load_model
@@ -84,10 +82,8 @@ def add(
         from ...tables import read_file
 
         grown = load_model(model)
-        out = Output(as_json)
-        with noted(out):
-            table = read_file(data, options)
-            added = add_rows(grown, table, target)
+        table = read_file(data, options)
+        added = add_rows(grown, table, target)
         save(grown, output)
         out.lines("Notes:", added.notes)
         out.line(f"{added.rows} rows were added; the model knows {added.total} now: {output}")

@@ -6,14 +6,14 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..._utils.atomic import FileError, check_outputs, check_readable
+from ..._utils.atomic import FileError, check_outputs, check_readable, is_model_file
 from ..._utils.errors import DSNAError
 from ..._utils.optional import install_command
 from ..errors import say
@@ -87,21 +87,52 @@ def read_options(
     return ReadOptions(separator=tab, decimal=decimal, encoding=encoding, header=not no_header, types=given)
 
 
-def check_model(path: Path) -> None:
-    """Refuse what is neither a file that may be read nor the folder of a model that was trained out of core."""
-    if not (path / "manifest.json").is_file():
-        check_readable(path)
+def is_model(path: Path) -> bool:
+    """Whether a path is a model file, or the folder of a model that was trained out of core."""
+    return (path / "manifest.json").is_file() if path.is_dir() else is_model_file(path)
 
 
-def check_new(force: bool, *paths: Path | str | None) -> None:
-    """Refuse places that cannot be written to, and files that are there unless they may be overwritten."""
+def check_model(path: Path, data: Path | str | None = None) -> None:
+    """Refuse what is neither a file that may be read nor the folder of a model, and a model in the place of data."""
+    if is_model(path):
+        return
+    check_readable(path)
+    if data is not None and str(data) != STANDARD and is_model(Path(data)):
+        raise DSNAError(f"{path} is no model, and {data} is one. Remedy: name the model first, and then the table.")
+
+
+def check_new(force: bool, *paths: Path | str | None, inputs: Iterable[Path | str | None] = ()) -> None:
+    """Refuse places that cannot be written to, inputs, and files that are there unless they may be overwritten."""
     files = [path for path in paths if path is not None and str(path) != STANDARD]
     check_outputs(files=files)
+    check_apart(files, inputs)
     there = [str(path) for path in files if os.path.lexists(path)]
     if there and not force:
         raise FileError(f"{', '.join(there)}: there already. Remedy: --force overwrites it, or choose another name.")
     if len({os.path.realpath(path) for path in files}) < len(files):
         raise FileError(f"{files[0]}: named for two outputs. Remedy: give each a name of its own.")
+
+
+def check_apart(outputs: Iterable[Path | str], inputs: Iterable[Path | str | None]) -> None:
+    """Refuse to write over what a command reads: the file itself, the folder that holds it, or a part of a model.
+
+    Examples
+    --------
+    >>> check_apart(["answers.csv"], ["m.dsna", "new.csv"])
+    >>> check_apart(["./new.csv"], ["m.dsna", "new.csv"])
+    Traceback (most recent call last):
+    dsna._utils.atomic.FileError: ./new.csv: writing it would destroy new.csv, which is read. Remedy: ...
+    """
+    read = [path for path in inputs if path is not None and str(path) != STANDARD]
+    for output in outputs:
+        place = Path(os.path.realpath(output))
+        for path in read:
+            one = Path(os.path.realpath(path))
+            same = os.path.exists(output) and os.path.exists(path) and os.path.samefile(output, path)
+            if same or one == place or one in place.parents or place in one.parents:
+                raise FileError(
+                    f"{output}: writing it would destroy {path}, which is read. Remedy: choose another name."
+                )
 
 
 def chosen_decision(decision: str | None, costs: str | None) -> Any:
@@ -132,6 +163,7 @@ class Output:
         self._json = as_json
         self._quiet = quiet
         self._found: dict[str, Any] = {}
+        self._warned: dict[str, None] = {}
 
     def line(self, text: str = "") -> None:
         """Say a line, unless the output is for programs."""
@@ -149,6 +181,13 @@ class Output:
             for one in lines:
                 self.line(f"  - {one}")
 
+    def warned(self, message: Warning | str, category: type[Warning]) -> None:
+        """Say a warning of the library as a note, once; those of others concern no user of a command."""
+        ours = category is UserWarning or category.__module__.partition(".")[0] == "dsna"
+        if ours and str(message) not in self._warned:
+            self._warned[str(message)] = None
+            self.line(f"Note: {message}")
+
     def put(self, **values: Any) -> None:
         """Keep values for the JSON object."""
         self._found.update(values)
@@ -156,6 +195,8 @@ class Output:
     def end(self) -> None:
         """Print the JSON object where it was asked for."""
         if self._json:
+            if self._warned:
+                self._found["notes"] = [*self._found.get("notes", []), *self._warned]
             text = json.dumps(self._found, allow_nan=False, ensure_ascii=False, default=_plain, indent=1)
             typer.echo(text.encode(errors="surrogateescape").decode(errors="replace"), err=self._quiet)
 
@@ -171,9 +212,10 @@ def verbosity() -> int:
 
 
 @contextmanager
-def noted(out: Output) -> Iterator[None]:
-    """Turn warnings of the library into notes, each once, when the work is done."""
-    with warnings.catch_warnings(record=True) as caught:
+def noted_output(as_json: bool, quiet: bool = False) -> Iterator[Output]:
+    """What a command finds; warnings of the library become notes of it."""
+    out = Output(as_json, quiet)
+    with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        yield
-    out.lines("Notes:", list(dict.fromkeys(str(one.message) for one in caught if one.category is UserWarning)))
+        warnings.showwarning = lambda message, category, *_, **__: out.warned(message, category)
+        yield out

@@ -15,6 +15,7 @@ from ..options import flag, names
 from .options import (
     REMEDY,
     STANDARD,
+    UNTOUCHED,
     Costs,
     Decimal,
     DecisionOption,
@@ -24,13 +25,12 @@ from .options import (
     Json,
     ModelFile,
     NoHeader,
-    Output,
     Separator,
     Types,
     check_model,
     check_new,
     chosen_decision,
-    noted,
+    noted_output,
     read_options,
 )
 from .train import balance_of
@@ -96,21 +96,20 @@ def predict(
 
     - `zstd -dc big.csv.zst | dsna predict fraud.dsna - -o - | gzip > answers.csv.gz`
     """
-    with exit_on_user_error("predict", REMEDY, "Nothing was written."):
-        check_model(model)
-        check_new(force, output)
+    quiet = output == STANDARD
+    with exit_on_user_error("predict", REMEDY, UNTOUCHED), noted_output(as_json, quiet) as out:
+        check_model(model, data)
+        check_new(force, output, inputs=[model, data])
         options = read_options(separator, decimal, encoding, no_header, types)
         chosen = chosen_decision(decision, costs)
         from ...app.predict import Answerer, PredictOptions, decide_anew, load_model
 
-        out = Output(as_json, quiet=output == STANDARD)
-        with noted(out):
-            found = decide_anew(load_model(model), chosen, balance_of(balance))
-            found.steps[-1][1].set_params(n_jobs=jobs)
-            asked = PredictOptions(explain=explain, coverage=coverage, columns=names(columns))
-            answerer = Answerer(found, asked)
-            with _opened(output) as stream:
-                answer_file(answerer, data, options, stream, raw)
+        found = decide_anew(load_model(model), chosen, balance_of(balance))
+        found.steps[-1][1].set_params(n_jobs=jobs)
+        asked = PredictOptions(explain=explain, coverage=coverage, columns=names(columns))
+        answerer = Answerer(found, asked)
+        with _opened(output) as stream:
+            answer_file(answerer, data, options, stream, raw)
         out.lines("Notes:", [*answerer.notes])
         threshold = getattr(found.steps[-1][1], "decision_threshold_", None)
         out.line(f"{answerer.done} rows answered: {output}" + (f"; by probability, {threshold}" if threshold else ""))
@@ -146,6 +145,9 @@ def parts(encoder: Any, data: str, options: ReadOptions, rows: int) -> Iterator[
     """A file a part at a time, with the types of training unless others are named."""
     from dataclasses import replace
 
+    from ...app.columns import check_new_rows
     from ...tables import read_chunks
 
-    return read_chunks(data, replace(options, types={**encoder.types_, **options.types}), rows=rows)
+    for table in read_chunks(data, replace(options, types={**encoder.types_, **options.types}), rows=rows):
+        check_new_rows(encoder, table)
+        yield table

@@ -28,9 +28,10 @@ from .options import (
     Seed,
     Separator,
     Types,
+    check_apart,
     check_new,
     chosen_decision,
-    noted,
+    noted_output,
     read_options,
     verbosity,
 )
@@ -80,9 +81,12 @@ def balance_of(text: str | None) -> Any:
     if text is None or text == "auto":
         return text
     try:
-        return float(text)
+        found = float(text)
     except ValueError:
-        raise DSNAError(f"--balance {text}: write a number from 0 to 1, or auto.") from None
+        found = -1.0
+    if not 0.0 <= found <= 1.0:
+        raise DSNAError(f"--balance {text}: write a number from 0 to 1, or auto.")
+    return found
 
 
 def train(
@@ -141,7 +145,7 @@ def train(
 
     - `dsna train huge.parquet --target y -o y.model --out-of-core` : all rows, a slice at a time
     """
-    with exit_on_user_error("train", REMEDY, UNTOUCHED):
+    with exit_on_user_error("train", REMEDY, UNTOUCHED), noted_output(as_json) as out:
         options = read_options(separator, decimal, encoding, no_header, types)
         chosen = chosen_decision(decision, costs)
         from ...app.train import TrainOptions
@@ -149,7 +153,6 @@ def train(
         from ...io import save
         from ...tables import read_file
 
-        out = Output(as_json)
         how = TrainOptions(
             target=target,
             task=task.value if task else None,
@@ -168,12 +171,11 @@ def train(
         if out_of_core or (sample is None and _is_too_large(out, data)):
             _train_on_disk(out, data, output, how, options, force, report)
             return
-        check_new(force, output, report)
+        check_new(force, output, report, inputs=[data])
         table = read_file(data, options)
         out.line(f"{table.name}: {table.frame.height} rows, {table.frame.width} columns")
         out.lines("As it was read:", table.notes)
-        with noted(out):
-            trained = fit(table, how)
+        trained = fit(table, how)
         tell(out, trained, how)
         save(trained.model, output)
         if report is not None:
@@ -206,12 +208,12 @@ def _train_on_disk(
 
     check_readable(data)
     check_outputs(folders=[output])
+    check_apart([output], [data])
     if report is not None:
         raise DSNAError("--report needs all rows in memory. Remedy: leave it out, or train with --sample.")
     if output.exists() and not force:
         raise DSNAError(f"{output}: there already. Remedy: --force overwrites it, or choose another name.")
-    with noted(out):
-        trained = train_to_folder(data, how, options, output, force)
+    trained = train_to_folder(data, how, options, output, force)
     ordinary, rows = trained.model.model_, trained.model.n_rows_
     out.line(f"{data}: {rows} rows with a target")
     out.lines("What was made of it:", trained.notes)

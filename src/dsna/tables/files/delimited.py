@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._utils.errors import worded
 from ..words import MISSING, dates, numbers
 from .dialect import Dialect, undecodable
 from .source import all_problems
@@ -133,7 +134,7 @@ class DelimitedReader:
         if all(_is_data(name) for name in names):
             self.problems.append(
                 f"line {line} holds data, not names ({', '.join(map(short, names[:_SHOWN]))}): write a header with "
-                "column names above the rows, or say that there is none with --no-header (header=False)"
+                f"column names above the rows, or say that there is none with {worded('--no-header', 'header=False')}"
             )
         places: dict[str, list[str]] = {}
         for place, name in enumerate(names, 1):

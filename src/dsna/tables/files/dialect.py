@@ -8,7 +8,7 @@ import io
 from dataclasses import dataclass, field
 from typing import IO
 
-from ..._utils.errors import DSNAError
+from ..._utils.errors import DSNAError, setting
 from .source import TableError, all_problems
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -80,9 +80,9 @@ def find_dialect(head: bytes, name: str, encoding: str | None, separator: str | 
     if separator is None:
         separator = _find_separator(text, name)
         if separator != ",":
-            notes.append(f"cells are separated by {SEPARATORS[separator]} (separator={separator!r})")
+            notes.append(f"cells are separated by {SEPARATORS[separator]} ({setting('separator', separator)})")
     elif len(separator) != 1 or separator in '"\r\n':
-        raise DSNAError(f"separator={separator!r} must be one character, such as ',' ';' or a tab.")
+        raise DSNAError(f"{setting('separator', separator)} must be one character, such as ',' ';' or a tab.")
     return Dialect(encoding, separator, skip, notes)
 
 
@@ -93,7 +93,9 @@ def check_encoding(encoding: str) -> None:
     except LookupError:
         known = False
     if not known:
-        raise DSNAError(f"encoding={encoding!r} is unknown: use one such as utf-8, cp1252, latin-1 or utf-16.")
+        raise DSNAError(
+            f"{setting('encoding', encoding)} is unknown: use one such as utf-8, cp1252, latin-1 or utf-16."
+        )
 
 
 def find_encoding(content: bytes, name: str) -> tuple[str, str]:
@@ -108,7 +110,7 @@ def find_encoding(content: bytes, name: str) -> tuple[str, str]:
     if b"\0" in content:
         wide = _without_mark(content)
         if wide:
-            return wide, f"every second byte is zero: {wide.upper()} (encoding='{wide}')"
+            return wide, f"every second byte is zero: {wide.upper()} ({setting('encoding', wide)})"
         line = content[: content.index(b"\0")].count(b"\n") + 1
         raise all_problems(name, [f"line {line} holds NUL bytes, so this is no text: save it as CSV in UTF-8"])
     try:
@@ -130,7 +132,7 @@ def find_encoding(content: bytes, name: str) -> tuple[str, str]:
         raise all_problems(
             name, [f"{byte}, and the encoding cannot be told: save it as UTF-8, or name it with encoding (--encoding)"]
         )
-    return _WESTERN, f"{byte}: read as Windows-1252, the encoding of Western Europe (encoding='{_WESTERN}')"
+    return _WESTERN, f"{byte}: read as Windows-1252, the encoding of Western Europe ({setting('encoding', _WESTERN)})"
 
 
 def _without_mark(content: bytes) -> str:

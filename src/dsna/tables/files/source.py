@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, cast
 
-from ..._utils.atomic import reading_problem
+from ..._utils.atomic import reading_problem, starts_model
 from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 
@@ -34,7 +34,7 @@ _STRANGERS = {
     b"\x80\x04\x95": ("a Python pickle, which is never opened", "write the table as CSV or Parquet"),
 }
 _PIECE = 4096  # packed bytes at a time: what they unpack to stays within memory
-_HEAD = 16
+_HEAD, _START = 16, 64  # bytes that show the format, and a model
 _MOST_PROBLEMS = 20
 
 
@@ -64,7 +64,9 @@ def all_problems(name: str | os.PathLike[str], problems: Sequence[str]) -> Table
     if len(problems) > len(shown):
         shown.append(f"and {len(problems) - len(shown)} more problems")
     between = "\n  - "
-    return TableError(f"{name}: {shown[0]}." if len(shown) == 1 else f"{name}:{between}{between.join(shown)}")
+    if len(shown) > 1:
+        return TableError(f"{name}:{between}{between.join(shown)}")
+    return TableError(f"{name}: {shown[0]}{'' if shown[0].endswith('?') else '.'}")
 
 
 class _Unpacked(io.RawIOBase):
@@ -159,6 +161,8 @@ class Source:
     def _unpacked(self, file: IO[bytes]) -> io.BufferedReader:
         buffered = file if isinstance(file, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, file))
         head = buffered.peek(_HEAD)[:_HEAD]
+        if starts_model(buffered.peek(_START)[:_START]):
+            raise all_problems(self.name, ["this is a dsna model, not a table: name a table in its place"])
         for magic, (what, remedy) in _STRANGERS.items():
             if head.startswith(magic):
                 raise all_problems(self.name, [f"this is {what}: {remedy}"])

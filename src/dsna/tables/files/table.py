@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..._utils.errors import DSNAError
+from ..._utils.errors import DSNAError, setting
 from ..column_types import ColumnType, TypeSpec, check_types
 from ..words import MISSING
 from .delimited import Block, DelimitedReader
@@ -64,7 +64,7 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         if self.decimal not in _DECIMALS:
-            raise DSNAError(f"decimal={self.decimal!r} must be '.' or ','.")
+            raise DSNAError(f"{setting('decimal', self.decimal)} must be '.' or ','.")
 
     def spellings(self) -> frozenset[str]:
         """Spellings of missing values; the empty cell is always one."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._utils.errors import setting
 from ..column_types import ColumnType, ambiguous_dates, decimal_of, type_of_words
 from ..words import MISSING, Words, booleans, dates, is_code, numbers, words_of
 from .delimited import listed, plural, short
@@ -32,7 +33,8 @@ class Remarks:
         """One line for each guess."""
         said = []
         if self.comma:
-            said.append(f"numbers have a decimal comma in {plural('column', self._short(self.comma))} (decimal=',')")
+            where = plural("column", self._short(self.comma))
+            said.append(f"numbers have a decimal comma in {where} ({setting('decimal', ',')})")
         if self.missing:
             spelled = sorted({word for words in self.missing.values() for word in words})
             where = plural("column", self._short(list(self.missing)))
@@ -121,7 +123,7 @@ class Typing:
                 first = "day" if kind.order == "dmy" else "month"
                 remarks.by_column.append(
                     f"column {short(name)}: dates such as {short(words.values[0])} are read {first} first "
-                    f"(the other way: types={{{name!r}: 'date:{other}'}})"
+                    f"(the other way: {setting('types', f'date:{other}', name)})"
                 )
             return pl.Series(name, words.spread(known, np.datetime64("NaT")))
         if kind.kind == "boolean" and {value.lower() for value in words.values} <= {"true", "false"}:
@@ -145,7 +147,7 @@ class Typing:
             said = [f"{self.place(int(row))} ({short(words.values[words.codes[row]])})" for row in rows[:_SHOWN]]
             remarks.by_column.append(
                 f"column {short(name)} holds {what}, but for {listed(said, len(rows))}: taken for missing values "
-                f"(or read it as text: types={{{name!r}: 'category'}})"
+                f"(or read it as text: {setting('types', 'category', name)})"
             )
 
 
