@@ -187,6 +187,6 @@ def _aligned(line: list[str], widths: list[int]) -> str:
 def values_unknown() -> str:
     """What to say, and how to mend it, where the values of training rows are not at hand."""
     return worded(
-        "The model does not hold the values of these rows: `dsna train` keeps them without --no-rows and --out-of-core.",
+        "This model lacks the values of these rows: `dsna train` keeps them without --no-rows and --out-of-core.",
         "explain(X, train=frame) shows the values of these rows beside the query's.",
     )
