@@ -136,7 +136,9 @@ def test_training_rows_are_called_by_their_number_in_the_file(tmp_path):
     done(ask("predict", model, new, "-o", out, "--explain"))
     first = int(answers(out)["training row 1"][3])
     run = done(ask("explain", model, new, "--row", "4", "--largest", "1"))
-    heading, called = run.stdout.splitlines()[2:4]
+    lines = run.stdout.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith(" "))
+    heading, called = lines[at : at + 2]
     assert heading.split()[-2:] == ["row", str(first)]
     assert called.split() == ["row", "in", "file", str(first)]
     size = next(line for line in run.stdout.splitlines() if line.startswith("visits")).split()[-1].strip("*")
