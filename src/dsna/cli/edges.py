@@ -107,7 +107,8 @@ def detect(
     min_length: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Leave out contours of fewer pixels. By default 10 for lines, and none of a grey map."
+            min=0,
+            help="Leave out contours of fewer pixels; 1 keeps all. By default 10, or 1 with --no-nms or for .npy.",
         ),
     ] = None,
     fast: Annotated[bool, flag("--fast", "Quickest: --method se --scales single.")] = False,
@@ -117,7 +118,8 @@ def detect(
 
     Photos may be of any size and kind: colour, grey, 16 bits, CMYK, transparent (laid on white), turned by their EXIF
     data; of an animation the first frame is used. The map of photo.jpg is photo.edges.png beside it. -o names another
-    file; --out a folder for the maps of several photos or of a folder, named as the photos.
+    file; --out a folder for the maps of several photos or of a folder, named as the photos. Dots and short bits of line
+    beside a contour are left out, unless --min-length 1 keeps them.
 
     A photo that cannot be used is named and the others go on (exit code 1; 2 if none could be used).
 
@@ -138,6 +140,8 @@ def detect(
     svg = svg or (output is not None and output.suffix.lower() == ".svg")
     if svg and overlay:
         raise typer.BadParameter("give either --svg or --overlay.")
+    if svg and no_nms:
+        raise typer.BadParameter("--svg draws lines, and --no-nms leaves none; give one of them.")
     if invert and (svg or overlay):
         raise typer.BadParameter("--invert is for grey maps, not for --svg or --overlay.")
     if fast and (scales is not None or method is not None):
@@ -147,10 +151,12 @@ def detect(
     place = out or output or "the folders of the photos"
     with exit_on_user_error("edges detect", _REMEDY, f"The maps that are finished are in {place}."):
         from ..vision.edges.batch import detect_photos
-        from ..vision.edges.drawing.products import Product
+        from ..vision.edges.drawing.products import CRUMB, Product
 
         how = _detection(model, scales, method, suppress=not no_nms, jobs=jobs)
-        product = Product("svg" if svg else "overlay" if overlay else "map", threshold, min_length, invert)
+        whole = no_nms or (output is not None and output.suffix.lower() == ".npy")
+        shortest = min_length if min_length is not None else 1 if whole else CRUMB
+        product = Product("svg" if svg else "overlay" if overlay else "map", threshold, shortest, invert)
         code = detect_photos(photos, how, file=output, out=out, product=product, say=say)
     raise typer.Exit(code)
 

@@ -83,6 +83,7 @@ def _find_edges() -> None:
 
     from ..vision.datasets import load_boundaries
     from ..vision.edges import EdgeDetector, TwoLevelDetector
+    from ..vision.edges.drawing.products import Product
 
     photo = np.full((48, 64, 3), 40, dtype=np.uint8)
     photo[12:36, 20:] = (220, 180, 60)
@@ -98,6 +99,7 @@ def _find_edges() -> None:
         photos = load_boundaries(Path(folder) / "photos", Path(folder) / "drawn")
         detector = EdgeDetector(n_estimators=2, n_patches=150, n_pool=150, random_state=0).fit(photos)
         for method in ("se", "dsna"):
-            detector.detect(photo, scales=(0.5, 1.0), method=method)
+            edges = detector.detect(photo, scales=(0.5, 1.0), method=method)
+        Product("svg").write(edges, photo, Path(folder) / "lines.svg")
         first = EdgeDetector(n_estimators=2, n_patches=150, n_pool=0)
         TwoLevelDetector(first, n_estimators=2, random_state=0).fit(photos).detect(photo)

@@ -17,6 +17,7 @@ import dsna.vision.edges
 from dsna import DSNAError
 from dsna.vision.datasets import MissingPictures
 from dsna.vision.edges.batch import Detection
+from dsna.vision.edges.drawing.lines import opened
 from dsna.vision.edges.planning import EdgesError, plan
 from dsna.vision.photos import read_photo
 from tests.vision.edges.quick import Annotated, Quick, Scores, ask, expect_exit, files
@@ -54,9 +55,8 @@ def test_beside_the_photo(shipped, photo, tmp_path):
     assert expect_exit(run, 0) == ""
     assert "photo.edges.png" in run.stdout
     assert files(tmp_path) == ["photo.edges.png", "photo.png"]
-    np.testing.assert_allclose(
-        read_photo(tmp_path / "photo.edges.png")[..., 0] / 255, Quick().detect(scene()), atol=0.003
-    )
+    expected = Quick().detect(scene())
+    np.testing.assert_allclose(read_photo(tmp_path / "photo.edges.png")[..., 0] / 255, expected, atol=0.003)
     for name in ("photo.jpg", "other.png"):
         (tmp_path / name).write_bytes(photo.read_bytes())
     run = ask("detect", photo, tmp_path / "photo.jpg", tmp_path / "other.png", photo, "--svg")
@@ -67,6 +67,27 @@ def test_beside_the_photo(shipped, photo, tmp_path):
     assert "gone.jpg" in expect_exit(ask("detect", tmp_path / "nowhere" / "gone.jpg"), 2)
     expect_exit(ask("detect", tmp_path, "--out", tmp_path / "maps"), 0)  # finds no maps of its own
     assert files(tmp_path / "maps") == ["other.png", "photo.jpg.png", "photo.png.png"]
+
+
+@pytest.mark.parametrize(
+    "name, options, area",
+    [
+        ("e.png", (), 10),
+        ("e.png", ("--min-length", 3), 3),
+        ("e.png", ("--min-length", 1), 1),
+        ("e.png", ("--no-nms",), 1),
+        ("e.npy", (), 1),
+        ("e.npy", ("--min-length", 10), 10),
+    ],
+)
+def test_crumbs_of_maps(shipped, tmp_path, name, options, area):
+    noisy = scene() // 2 + np.random.default_rng(0).integers(0, 99, scene().shape, dtype=np.uint8)
+    Image.fromarray(noisy).save(tmp_path / "noisy.png")
+    expect_exit(ask("detect", tmp_path / "noisy.png", "-o", tmp_path / name, *options), 0)
+    path, edges = tmp_path / name, Quick().detect(noisy)
+    found = np.load(path) if name == "e.npy" else read_photo(path)[..., 0] / 255
+    np.testing.assert_allclose(found, opened(edges, area), atol=0.003)
+    assert (np.abs(found - edges).max() > 0.003) == (area > 1)
 
 
 def test_kinds_of_drawings(shipped, photo, tmp_path):
@@ -89,6 +110,8 @@ def test_kinds_of_drawings(shipped, photo, tmp_path):
     [
         (("--svg", "--overlay"), "either --svg or --overlay"),
         (("--svg", "--invert"), "for grey maps"),
+        (("--svg", "--no-nms"), "--no-nms leaves none"),
+        (("--no-nms", "-o", "e.svg"), "--no-nms leaves none"),
         (("--fast", "--scales", "two"), "leave these out"),
         (("--svg", "-o", "e.png"), "use .svg"),
         (("--overlay", "-o", "e.npy"), "use .png"),

@@ -11,13 +11,13 @@ import numpy as np
 from ...._utils.atomic import write_atomically
 from ...._utils.optional import import_extra
 from ...photos import write_map
-from .lines import long_lines
+from .lines import opened
 from .svg import as_svg
 
 ENDINGS = {"map": (".png", ".npy"), "overlay": (".png",), "svg": (".svg",)}
 _COLOURS = np.array([[255, 30, 0], [0, 255, 255]])  # one of them shows on any photo
 _FAINT = 0.1  # below, an edge is no line unless a threshold says so
-_SHORT = 10  # pixels; contours of fewer are speckle
+CRUMB = 10  # pixels; contours of fewer are crumbs
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Product:
     kind : {"map", "overlay", "svg"}
     threshold : float or None
         From where on an edge is drawn, then in full strength; None: the fainter, the less visible.
-    min_length : int or None
-        Contours of fewer pixels are left out. None: 10, but nothing of a grey map without threshold.
+    min_length : int
+        Contours of fewer pixels are lowered to the level at which they have so many; 1 leaves all as it is.
     invert : bool
         Dark edges on white; of a map alone.
 
@@ -44,7 +44,7 @@ class Product:
 
     kind: str = "map"
     threshold: float | None = None
-    min_length: int | None = None
+    min_length: int = CRUMB
     invert: bool = False
 
     @property
@@ -54,11 +54,10 @@ class Product:
 
     def lines(self, edges: np.ndarray) -> np.ndarray:
         """What is left of an edge map."""
-        if self.kind == "map" and self.threshold is None and self.min_length is None:
-            return edges
-        level = _FAINT if self.threshold is None else self.threshold
-        kept = long_lines(edges, level, _SHORT if self.min_length is None else self.min_length)
-        return kept if self.threshold is None else (kept > 0).astype(edges.dtype)
+        lines = edges if self.min_length <= 1 else opened(edges, self.min_length)
+        if self.threshold is not None:
+            return ((lines >= self.threshold) & (lines > 0)).astype(edges.dtype)
+        return lines if self.kind == "map" else np.where(lines >= _FAINT, lines, edges.dtype.type(0))
 
     def write(self, edges: np.ndarray, photo: np.ndarray, path: Path) -> None:
         """Write the edges of a photo to a file, whole or not at all.
