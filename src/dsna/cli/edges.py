@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ..vision.edges.batch import Detection
 
 _REMEDY = install_command("cli", "report", "vision")
-_TRAIN_REMEDY = install_command("cli", "report", "vision", "train")
 
 edges = typer.Typer(
     help="""Edges in photos: detect them, train a detector of your own, score maps as BSDS500 does.
@@ -236,7 +235,8 @@ def train(
     """
     if network and levels == 1:
         raise typer.BadParameter("--network is part of a second level: add --levels 2.")
-    with exit_on_user_error("edges train", _TRAIN_REMEDY, "Nothing was saved."):
+    needed = ["cli", "report", "vision", *["train"] * (levels == 2), *["network"] * network]
+    with exit_on_user_error("edges train", install_command(*needed), "Nothing was saved."):
         from ..vision.edges.batch import train_detector
 
         parameters = {

@@ -1,6 +1,7 @@
 """`dsna edges ...` with a detector that is quick: what is written where, what is said, exit codes."""
 
 import csv
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from dsna.vision.edges.batch import Detection
 from dsna.vision.edges.drawing.lines import opened
 from dsna.vision.edges.planning import EdgesError, plan
 from dsna.vision.photos import read_photo
+from tests.vision.boundary_folders import write_bsds
 from tests.vision.edges.quick import Annotated, Quick, Scores, ask, expect_exit, files
 from tests.vision.odd_pictures import bad_pictures, good_pictures, scene
 
@@ -252,8 +254,6 @@ def test_interrupted(shipped, photo, tmp_path, monkeypatch):
 
 
 def test_without_pillow(shipped, photo, tmp_path, monkeypatch):
-    import sys
-
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     assert "pip install 'dsna[cli,report,vision]'" in expect_exit(ask("detect", photo, "-o", tmp_path / "e.png"), 2)
 
@@ -427,3 +427,18 @@ def test_scores_of_files_that_are_and_are_not_as_they_should_be(tmp_path):
     assert [row["name"] for row in csv.DictReader((tmp_path / "scores" / "photos.csv").open())] == ["good"]
     (maps / "good.png").unlink()
     assert "No photo could be scored" in expect_exit(ask("evaluate", maps, "--data", tmp_path), 2)
+
+
+@pytest.mark.parametrize(
+    "missing, options, command",
+    [
+        ("lightgbm", ("--levels", 2), "pip install 'dsna[cli,report,vision,train]'"),
+        ("torch", ("--levels", 2, "--network"), "pip install 'dsna[cli,report,vision,train,network]'"),
+    ],
+)
+def test_one_command_installs_what_training_needs(tmp_path, monkeypatch, missing, options, command):
+    monkeypatch.setitem(sys.modules, missing, None)
+    write_bsds(tmp_path, "train", 4)
+    said = expect_exit(ask("train", "--data", tmp_path, "-o", tmp_path / "m.dsna", *options), 2)
+    assert f"this needs {missing}, which is not installed. Remedy: {command}" in said
+    assert said.count("pip install") == 1
