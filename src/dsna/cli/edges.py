@@ -10,12 +10,16 @@ import typer
 
 from .._utils.optional import install_command
 from .errors import exit_on_user_error, say
-from .options import LARGEST_SEED, RESUMED, Scales, flag, folder
+from .options import LARGEST_SEED, Scales, flag, folder
 
 if TYPE_CHECKING:
     from ..vision.edges.batch import Detection
 
 _REMEDY = install_command("cli", "report", "vision")
+_COUNTED = (
+    "The counts of finished photos are in {}: the same command does not match these maps again, but a --model detects "
+    "them again."
+)
 
 edges = typer.Typer(
     help="""Edges in photos: detect them, train a detector of your own, score maps as BSDS500 does.
@@ -68,8 +72,8 @@ _Scales = Annotated[
 _Method = Annotated[
     Method | None,
     typer.Option(
-        help="dsna; se: one stored patch a leaf instead of sparse approximation; faster. A detector of two levels, as "
-        "the shipped one is, then answers with its first alone."
+        help="dsna, if the detector keeps patches; se: one stored patch a leaf, not sparse approximation; faster. "
+        "A detector of two levels, as the shipped one is, then answers with its first alone."
     ),
 ]
 
@@ -82,12 +86,14 @@ def _detection(
 
     sizes = SCALES[(scales or Scales.single).value]
     first = scales is not None or method is not None or not suppress
-    return Detection(model, sizes, (method or Method.dsna).value, suppress, jobs, first)
+    return Detection(model, sizes, method and method.value, suppress, jobs, first)
 
 
 @edges.command()
 def detect(
-    photos: Annotated[list[Path], typer.Argument(metavar="PHOTO", help="Photos, or folders of photos.")],
+    photos: Annotated[
+        list[Path], typer.Argument(metavar="PHOTO", readable=False, help="Photos, or folders of photos.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="File for the map of one photo: .png, .npy or .svg."),
@@ -110,7 +116,9 @@ def detect(
             help="Leave out contours of fewer pixels; 1 keeps all. By default 10, or 1 with --no-nms or for .npy.",
         ),
     ] = None,
-    fast: Annotated[bool, flag("--fast", "Quickest: --method se --scales single.")] = False,
+    fast: Annotated[
+        bool, flag("--fast", "Quickest, a fifth to a seventh of the time: --method se --scales single.")
+    ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Threads.")] = 1,
 ) -> None:
     """Edge maps of photos, as grey PNG files: the brighter a pixel, the stronger the edge.
@@ -147,8 +155,7 @@ def detect(
         raise typer.BadParameter("--fast stands for --method se --scales single; leave these out.")
     if fast:
         method = Method.se
-    place = out or output or "the folders of the photos"
-    with exit_on_user_error("edges detect", _REMEDY, f"The maps that are finished are in {place}."):
+    with exit_on_user_error("edges detect", _REMEDY, "Nothing was written."):
         from ..vision.edges.batch import detect_photos
         from ..vision.edges.drawing.products import CRUMB, Product
 
@@ -174,9 +181,10 @@ def explain(
 ) -> None:
     """What an edge was made of: outlines and photo names of the training patches that were voted for there.
 
-    The strongest edge within three pixels of --at is meant, as the first level finds it at the photo's own size. The
-    picture is photo.explained.png beside the photo, unless -o names another. A model holds no pixels of the photos it
-    has learned from: with --data the patches are cut out of them.
+    The edge at --at is meant or, where none is, the strongest within three pixels, of the lines that detect finds. What
+    is explained is the first level there, at the photo's own size. The picture is photo.explained.png beside the photo,
+    unless -o names another. A model holds no pixels of the photos it has learned from: with --data the patches are cut
+    out of them. A detector that was trained with --pool 0 keeps no patches to explain with.
 
     For example:
 
@@ -264,11 +272,14 @@ def evaluate(
         str | None, typer.Option(metavar="FILE|shipped", help="Detect and score, instead of reading maps.")
     ] = None,
     truth: _Truth = None,
-    split: Annotated[Split, typer.Option(help="Part of BSDS500.")] = Split.val,
+    split: Annotated[Split | None, typer.Option(help="Part of BSDS500; val if not named.")] = None,
     scales: _Scales = None,
     method: _Method = None,
     out: Annotated[
-        Path | None, folder("Folder for scores.csv, photos.csv and pr.png; a later run resumes from it.")
+        Path | None,
+        folder(
+            "Folder for scores.csv, photos.csv and pr.png, and for counts, which a later run of the same maps resumes."
+        ),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Photos at a time.")] = 1,
 ) -> None:
@@ -288,10 +299,14 @@ def evaluate(
     """
     if (maps is None) == (model is None):
         raise typer.BadParameter("give either a folder of maps or --model FILE (--model shipped: the one of dsna).")
-    stopped = "Nothing was written." if out is None else RESUMED.format(out)
+    if maps is not None and (scales is not None or method is not None):
+        raise typer.BadParameter("--scales and --method are for --model; maps are scored as they are.")
+    if truth is not None and split is not None:
+        raise typer.BadParameter("--split names a part of BSDS500, and with --truth all photos count; leave it out.")
+    stopped = "Nothing was written." if out is None else _COUNTED.format(out)
     with exit_on_user_error("edges evaluate", _REMEDY, stopped):
-        from ..vision.edges.batch import score
+        from ..vision.edges.scoring.command import score
 
         source = maps if maps is not None else _detection(str(model), scales, method)
-        code = score(source, data, truth, split.value, out=out, n_jobs=jobs, say=say)
+        code = score(source, data, truth, (split or Split.val).value, out=out, n_jobs=jobs, say=say)
     raise typer.Exit(code)

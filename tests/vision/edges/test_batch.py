@@ -1,6 +1,7 @@
 """`dsna edges ...` with a detector that is quick: what is written where, what is said, exit codes."""
 
 import csv
+import os
 import sys
 from pathlib import Path
 
@@ -202,7 +203,7 @@ def test_folders_without_photos(shipped, photo, tmp_path):
     assert files(tmp_path / "maps") == ["photo.png"]
 
 
-@pytest.mark.parametrize("out, said", [("edges.jpg", "use .png or .npy"), ("photo.png", "overwrite")])
+@pytest.mark.parametrize("out, said", [("edges.jpg", "use .png, .npy or .svg"), ("photo.png", "overwrite")])
 def test_places_that_one_map_cannot_go(shipped, photo, tmp_path, out, said):
     before = photo.read_bytes()
     assert said in expect_exit(ask("detect", photo, "-o", tmp_path / out), 2)
@@ -249,8 +250,48 @@ def test_interrupted(shipped, photo, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(shipped, "detect", impatient)
-    assert "finished are in" in expect_exit(ask("detect", photo, "-o", tmp_path / "e.png"), 130)
+    assert "Stopped. Nothing was written." in expect_exit(ask("detect", photo, "-o", tmp_path / "e.png"), 130)
     assert files(tmp_path) == ["photo.png"]
+
+
+def test_interrupted_after_a_map(shipped, photo, tmp_path, monkeypatch):
+    def impatient(photo, **how):
+        if shipped.asked:
+            raise KeyboardInterrupt
+        return Quick.detect(shipped, photo, **how)
+
+    monkeypatch.setattr(shipped, "detect", impatient)
+    (tmp_path / "tree.png").write_bytes(photo.read_bytes())
+    said = expect_exit(ask("detect", photo, tmp_path / "tree.png", "--out", tmp_path / "maps"), 130)
+    assert f"Stopped. 1 of 2 maps in {tmp_path / 'maps'} were written." in said
+    assert files(tmp_path / "maps") == ["photo.png"]
+
+
+def test_a_detector_without_patches(shipped, photo, tmp_path):
+    shipped.pool_ = None
+    expect_exit(ask("detect", photo), 0)
+    assert shipped.asked == [((1.0,), "se", True, 1)]
+    assert "keeps no patches for --method dsna" in expect_exit(ask("detect", photo, "--method", "dsna"), 2)
+
+
+@pytest.mark.parametrize("option", [(), ("--overlay",), ("--svg",)])
+def test_what_shows_nothing_is_noted(shipped, photo, tmp_path, option):
+    strongest = Quick().detect(scene()).max()
+    said = expect_exit(ask("detect", photo, "--threshold", 1, *option), 0)
+    assert f"no edge reaches 1: the strongest is {strongest:.2f}" in " ".join(said.split())
+    Image.new("L", (20, 20), 99).save(tmp_path / "flat.png")
+    assert "note: " in (said := expect_exit(ask("detect", tmp_path / "flat.png", *option), 0))
+    assert "there is no edge" in said
+
+
+def test_a_photo_that_may_not_be_read_stops_no_other(shipped, photo, tmp_path, monkeypatch):
+    closed = tmp_path / "closed.png"
+    closed.write_bytes(photo.read_bytes())
+    may = os.access
+    monkeypatch.setattr(os, "access", lambda path, *how, **more: Path(path) != closed and may(path, *how, **more))
+    run = ask("detect", closed, photo, "--out", tmp_path / "maps")
+    assert "closed.png: may not be read" in expect_exit(run, 1)
+    assert files(tmp_path / "maps") == ["photo.png"]
 
 
 def test_without_pillow(shipped, photo, tmp_path, monkeypatch):
@@ -383,6 +424,10 @@ def test_scores_that_cannot_be_had(collection, scored, maps, tmp_path):
     assert "is not a folder" in expect_exit(ask("evaluate", maps, "--data", tmp_path / "gone"), 2)
     assert "a file stands where a folder" in expect_exit(ask("evaluate", maps, *data, "--out", maps / "pond.png"), 2)
     assert "pond.png and so on" in expect_exit(ask("evaluate", tmp_path, *data), 2)
+    for option in (("--scales", "two"), ("--method", "se")):
+        assert "are for --model" in " ".join(expect_exit(ask("evaluate", maps, *data, *option), 2).split())
+    both = ("--truth", tmp_path, "--split", "test")
+    assert "with --truth all" in expect_exit(ask("evaluate", maps, *data, *both), 2)
     scored[1].append("all")
     out = tmp_path / "scores"
     assert "No photo could be scored" in expect_exit(ask("evaluate", maps, *data, "--out", out), 2)
@@ -417,11 +462,11 @@ def test_scores_of_files_that_are_and_are_not_as_they_should_be(tmp_path):
     run = ask("evaluate", maps, "--data", tmp_path, "--out", tmp_path / "scores")
     said = expect_exit(run, 1)
     for part in (
-        "cut.jpg: the photo has 24 x 32 pixels, its ground truth cut.mat 20 x 32",
+        "cut.jpg: the photo has 32 x 24 pixels, its ground truth cut.mat 32 x 20",
         "broken.jpg: not a readable",
     ):
         assert f"left out: {part}" in said
-    for part in ("lost: lost.png is missing", "large: the map has 48 x 64 pixels, the ground truth 24 x 32"):
+    for part in ("lost: lost.png is missing", "large: the map has 64 x 48 pixels, the ground truth 32 x 24"):
         assert f"left out: {part}" in said
     assert "1 photo   ODS 1.000" in run.stdout
     assert [row["name"] for row in csv.DictReader((tmp_path / "scores" / "photos.csv").open())] == ["good"]
@@ -442,3 +487,33 @@ def test_one_command_installs_what_training_needs(tmp_path, monkeypatch, missing
     said = expect_exit(ask("train", "--data", tmp_path, "-o", tmp_path / "m.dsna", *options), 2)
     assert f"this needs {missing}, which is not installed. Remedy: {command}" in said
     assert said.count("pip install") == 1
+
+
+def test_photos_without_drawings_are_told_how_to_name_them(tmp_path):
+    (tmp_path / "photos").mkdir()
+    Image.fromarray(scene()).save(tmp_path / "photos" / "a.png")
+    said = expect_exit(ask("evaluate", "--model", "shipped", "--data", tmp_path / "photos"), 2)
+    assert "name the drawings with --truth" in said
+
+
+def test_scores_of_a_model_that_are_interrupted(collection, shipped, tmp_path, monkeypatch):
+    def impatient(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shipped, "detect", impatient)
+    monkeypatch.setattr(dsna.vision.edges, "evaluate", lambda maps, *_, **__: maps(0))
+    said = expect_exit(ask("evaluate", "--model", "shipped", "--data", tmp_path, "--out", tmp_path / "scores"), 130)
+    assert "a --model detects them again" in said
+
+
+def test_black_lines_on_white_are_not_learned(tmp_path):
+    for part in ("photos", "drawn"):
+        (tmp_path / part).mkdir()
+    line = np.full((24, 32), 255, dtype=np.uint8)
+    line[:, 15:17] = 0
+    Image.fromarray(scene()).save(tmp_path / "photos" / "a.png")
+    Image.fromarray(line).save(tmp_path / "drawn" / "a.png")
+    where = ("--data", tmp_path / "photos", "--truth", tmp_path / "drawn")
+    said = expect_exit(ask("train", *where, "-o", tmp_path / "m.dsna"), 2)
+    assert "94 % of a.png is boundary: draw boundaries light on black, or invert it" in said
+    assert not (tmp_path / "m.dsna").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,6 +71,8 @@ class Product:
             With one of the ``endings``.
         """
         lines = self.lines(edges)
+        if not lines.any():
+            warnings.warn(f"{path}: {self._blank(edges)}.", stacklevel=2)
         if self.kind == "map":
             write_map(1 - lines if self.invert else lines, path)
         elif self.kind == "svg":
@@ -78,6 +81,13 @@ class Product:
             content = io.BytesIO()
             import_extra("PIL.Image", "vision").fromarray(overlaid(photo, lines)).save(content, format="PNG")
             write_atomically(path, content.getvalue())
+
+    def _blank(self, edges: np.ndarray) -> str:
+        """Why nothing is drawn."""
+        strongest = opened(edges, self.min_length).max(initial=0)
+        if not strongest:
+            return f"there is no edge of {self.min_length} pixels or more" if edges.any() else "there is no edge"
+        return f"no edge reaches {self.threshold or _FAINT:g}: the strongest is {strongest:.2f}"
 
 
 def overlaid(photo: np.ndarray, lines: np.ndarray) -> np.ndarray:
