@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 pytest.importorskip("PIL")
 pytest.importorskip("skimage")
 
-from scipy.ndimage import label
+from scipy.ndimage import label, maximum_filter
 
 from dsna.vision.edges.drawing.lines import opened, traced
 from dsna.vision.edges.drawing.products import Product, overlaid
@@ -107,7 +107,9 @@ def test_files(tmp_path):
     edges = np.where(ring(), 0.5, 0).astype(np.float32)
     Product("overlay", threshold=0.2).write(edges, photo, tmp_path / "o.png")
     over = read_photo(tmp_path / "o.png")
-    np.testing.assert_array_equal(over[~ring()], 100)
+    beside = maximum_filter(ring(), (3, 3)) & ~ring()
+    np.testing.assert_array_equal(over[~ring() & ~beside], 100)
+    np.testing.assert_array_equal(over[beside], 40)
     assert (over[ring()] == over[ring()][0]).all()
     np.testing.assert_array_equal(over[ring()][0], [0, 255, 255])
     sea = overlaid(np.full((31, 31, 3), (0, 150, 200), np.uint8), edges > 0)
@@ -122,6 +124,20 @@ def test_files(tmp_path):
     assert 6 < len(points) < 40
     Product(threshold=0.2, invert=True).write(edges, photo, tmp_path / "m.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "m.npy") == 0, ring())
+
+
+def test_strokes_that_lead_nowhere():
+    lines = np.zeros((30, 40))
+    lines[10, 2:14] = 0.5  # of two halves of 6 pixels, for a spur of 4 in the middle
+    lines[7:10, 8] = 0.5
+    lines[20, 2:38] = 0.5
+    lines[21:25, 20] = 0.5
+    lines[27, 5:9] = 0.5
+    assert as_svg(lines).count("<path") == 7
+    drawn = as_svg(lines, min_length=10)
+    assert drawn.count("<path") == 4
+    ends = [point for part in drawn.split('d="M')[1:] for point in part.split('"')[0].split("L")]
+    assert {"2.5 10.5", "13.5 10.5", "2.5 20.5", "37.5 20.5"} <= set(ends)
 
 
 def test_nothing_to_draw():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.ndimage import maximum_filter
 
 from ...._utils.atomic import write_atomically
 from ...._utils.optional import import_extra
@@ -16,7 +17,8 @@ from .lines import opened
 from .svg import as_svg
 
 ENDINGS = {"map": (".png", ".npy"), "overlay": (".png",), "svg": (".svg",)}
-_COLOURS = np.array([[255, 30, 0], [0, 255, 255]])  # one of them shows on any photo
+_COLOURS = np.array([[255, 30, 0], [0, 255, 255]])  # one of them shows on most of any photo
+_HALO = 0.6  # how much darker the photo is beside a line, for where it has the colour of the line
 _FAINT = 0.1  # below, an edge is no line unless a threshold says so
 CRUMB = 10  # pixels; contours of fewer are crumbs
 
@@ -76,7 +78,7 @@ class Product:
         if self.kind == "map":
             write_map(1 - lines if self.invert else lines, path)
         elif self.kind == "svg":
-            write_atomically(path, as_svg(lines).encode())
+            write_atomically(path, as_svg(lines, self.min_length).encode())
         else:
             content = io.BytesIO()
             import_extra("PIL.Image", "vision").fromarray(overlaid(photo, lines)).save(content, format="PNG")
@@ -91,7 +93,7 @@ class Product:
 
 
 def overlaid(photo: np.ndarray, lines: np.ndarray) -> np.ndarray:
-    """Lines over a photo, red or cyan: the one that differs more from what they cover.
+    """Lines over a photo, red or cyan, the one that differs more from what they cover, with a dark halo.
 
     Parameters
     ----------
@@ -106,11 +108,12 @@ def overlaid(photo: np.ndarray, lines: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> overlaid(np.full((1, 2, 3), 100, dtype=np.uint8), np.array([[0.0, 1.0]])).tolist()
-    [[[100, 100, 100], [0, 255, 255]]]
+    >>> overlaid(np.full((1, 3, 3), 100, dtype=np.uint8), np.array([[0.0, 0.0, 1.0]])).tolist()
+    [[[100, 100, 100], [40, 40, 40], [0, 255, 255]]]
     """
     share = np.clip(lines, 0, 1)[:, :, None]
     covered = (photo * share).sum(axis=(0, 1)) / max(share.sum(), 1e-9)
     colour = _COLOURS[np.square(_COLOURS - covered).sum(axis=1).argmax()]
-    mixed: np.ndarray = np.rint(photo * (1 - share) + colour * share)
+    halo = np.maximum(maximum_filter(share, (3, 3, 1)) - share, 0)
+    mixed: np.ndarray = np.rint(photo * (1 - _HALO * halo) * (1 - share) + colour * share)
     return mixed.astype(np.uint8)
