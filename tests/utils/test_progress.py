@@ -11,7 +11,7 @@ import pytest
 from dsna import CostSensitiveForestClassifier, DSNARegressor
 from dsna._utils import parallel as pools
 from dsna._utils.parallel import in_parallel
-from dsna._utils.progress import tracked
+from dsna._utils.progress import parts_shown, tracked, tracked_parts
 from tests.small_models import build
 
 
@@ -41,6 +41,17 @@ def test_nothing_where_it_is_piped(capsys):
 def test_nothing_without_a_unit(terminal):
     assert list(tracked(range(4), 4, "")) == [0, 1, 2, 3]
     assert terminal.getvalue() == ""
+
+
+def test_parts_are_shown_where_that_is_asked_for(terminal):
+    assert list(tracked_parts("abc", 3, "tiles")) == ["a", "b", "c"]
+    with parts_shown(False):
+        assert list(tracked_parts("abc", 3, "tiles")) == ["a", "b", "c"]
+    with parts_shown(True):
+        assert list(tracked_parts("a", 1, "tiles")) == ["a"]
+        assert terminal.getvalue() == ""
+        assert list(tracked_parts("abc", 3, "tiles")) == ["a", "b", "c"]
+    assert "tiles" in terminal.getvalue()
 
 
 def test_lines_where_tqdm_is_missing(terminal, monkeypatch):

@@ -10,8 +10,9 @@ def import_extra(name: str, extra: str) -> Any:
     """Import the module ``name``, which the optional dependencies ``extra`` install."""
     try:
         return import_module(name)
-    except ImportError as error:
-        raise ImportError(f"This needs {name.split('.')[0]}: run `pip install dsna[{extra}]`.") from error
+    except ModuleNotFoundError as error:
+        package = name.split(".")[0]
+        raise ModuleNotFoundError(f"This needs {package}: run `pip install dsna[{extra}]`.", name=package) from error
 
 
 def install_command(*extras: str) -> str:

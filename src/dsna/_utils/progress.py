@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 _Item = TypeVar("_Item")
@@ -36,6 +38,30 @@ def tracked(items: Iterable[_Item], total: int, unit: str) -> Iterator[_Item]:
         yield from _with_lines(items, total, unit)
         return
     yield from tqdm(items, total=total, desc=unit, file=sys.stderr, leave=False)
+
+
+_PARTS = ContextVar("whether parts of a single item are shown", default=False)
+
+
+@contextmanager
+def parts_shown(shown: bool) -> Iterator[None]:
+    """A context in which :func:`tracked_parts` shows progress, if ``shown``: where one item takes minutes."""
+    token = _PARTS.set(shown)
+    try:
+        yield
+    finally:
+        _PARTS.reset(token)
+
+
+def tracked_parts(parts: Iterable[_Item], total: int, unit: str) -> Iterator[_Item]:
+    """As :func:`tracked`, of the parts of an item that is usually quick; shown within :func:`parts_shown` alone.
+
+    Examples
+    --------
+    >>> list(tracked_parts("abc", 3, "letters"))
+    ['a', 'b', 'c']
+    """
+    return tracked(parts, total, unit if _PARTS.get() and total > 1 else "")
 
 
 def _with_lines(items: Iterable[_Item], total: int, unit: str) -> Iterator[_Item]:

@@ -10,13 +10,16 @@ import typer
 
 from .._utils.optional import install_command
 from .errors import exit_on_user_error, say
-from .options import LARGEST_SEED, RESUMED, Scales, flag, folder
+from .options import LARGEST_SEED, Scales, flag, folder
 
 if TYPE_CHECKING:
     from ..vision.edges.batch import Detection
 
 _REMEDY = install_command("cli", "report", "vision")
-_TRAIN_REMEDY = install_command("cli", "report", "vision", "train")
+_COUNTED = (
+    "The counts of finished photos are in {}: the same command does not match these maps again, but a --model detects "
+    "them again."
+)
 
 edges = typer.Typer(
     help="""Edges in photos: detect them, train a detector of your own, score maps as BSDS500 does.
@@ -69,8 +72,8 @@ _Scales = Annotated[
 _Method = Annotated[
     Method | None,
     typer.Option(
-        help="dsna; se: one stored patch a leaf instead of sparse approximation; faster. A detector of two levels, as "
-        "the shipped one is, then answers with its first alone."
+        help="dsna, if the detector keeps patches; se: one stored patch a leaf, not sparse approximation; faster. "
+        "A detector of two levels, as the shipped one is, then answers with its first alone."
     ),
 ]
 
@@ -83,12 +86,14 @@ def _detection(
 
     sizes = SCALES[(scales or Scales.single).value]
     first = scales is not None or method is not None or not suppress
-    return Detection(model, sizes, (method or Method.dsna).value, suppress, jobs, first)
+    return Detection(model, sizes, method and method.value, suppress, jobs, first)
 
 
 @edges.command()
 def detect(
-    photos: Annotated[list[Path], typer.Argument(metavar="PHOTO", help="Photos, or folders of photos.")],
+    photos: Annotated[
+        list[Path], typer.Argument(metavar="PHOTO", readable=False, help="Photos, or folders of photos.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="File for the map of one photo: .png, .npy or .svg."),
@@ -107,17 +112,21 @@ def detect(
     min_length: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Leave out contours of fewer pixels. By default 10 for lines, and none of a grey map."
+            min=0,
+            help="Leave out contours of fewer pixels; 1 keeps all. By default 10, or 1 with --no-nms or for .npy.",
         ),
     ] = None,
-    fast: Annotated[bool, flag("--fast", "Quickest: --method se --scales single.")] = False,
+    fast: Annotated[
+        bool, flag("--fast", "Quickest, a fifth to a seventh of the time: --method se --scales single.")
+    ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Threads.")] = 1,
 ) -> None:
     """Edge maps of photos, as grey PNG files: the brighter a pixel, the stronger the edge.
 
     Photos may be of any size and kind: colour, grey, 16 bits, CMYK, transparent (laid on white), turned by their EXIF
     data; of an animation the first frame is used. The map of photo.jpg is photo.edges.png beside it. -o names another
-    file; --out a folder for the maps of several photos or of a folder, named as the photos.
+    file; --out a folder for the maps of several photos or of a folder, named as the photos. Dots and short bits of line
+    beside a contour are left out, unless --min-length 1 keeps them.
 
     A photo that cannot be used is named and the others go on (exit code 1; 2 if none could be used).
 
@@ -138,19 +147,22 @@ def detect(
     svg = svg or (output is not None and output.suffix.lower() == ".svg")
     if svg and overlay:
         raise typer.BadParameter("give either --svg or --overlay.")
+    if svg and no_nms:
+        raise typer.BadParameter("--svg draws lines, and --no-nms leaves none; give one of them.")
     if invert and (svg or overlay):
         raise typer.BadParameter("--invert is for grey maps, not for --svg or --overlay.")
     if fast and (scales is not None or method is not None):
         raise typer.BadParameter("--fast stands for --method se --scales single; leave these out.")
     if fast:
         method = Method.se
-    place = out or output or "the folders of the photos"
-    with exit_on_user_error("edges detect", _REMEDY, f"The maps that are finished are in {place}."):
+    with exit_on_user_error("edges detect", _REMEDY, "Nothing was written."):
         from ..vision.edges.batch import detect_photos
-        from ..vision.edges.drawing.products import Product
+        from ..vision.edges.drawing.products import CRUMB, Product
 
         how = _detection(model, scales, method, suppress=not no_nms, jobs=jobs)
-        product = Product("svg" if svg else "overlay" if overlay else "map", threshold, min_length, invert)
+        whole = no_nms or (output is not None and output.suffix.lower() == ".npy")
+        shortest = min_length if min_length is not None else 1 if whole else CRUMB
+        product = Product("svg" if svg else "overlay" if overlay else "map", threshold, shortest, invert)
         code = detect_photos(photos, how, file=output, out=out, product=product, say=say)
     raise typer.Exit(code)
 
@@ -169,9 +181,10 @@ def explain(
 ) -> None:
     """What an edge was made of: outlines and photo names of the training patches that were voted for there.
 
-    The strongest edge within three pixels of --at is meant, as the first level finds it at the photo's own size. The
-    picture is photo.explained.png beside the photo, unless -o names another. A model holds no pixels of the photos it
-    has learned from: with --data the patches are cut out of them.
+    The edge at --at is meant or, where none is, the strongest within three pixels, of the lines that detect finds. What
+    is explained is the first level there, at the photo's own size. The picture is photo.explained.png beside the photo,
+    unless -o names another. A model holds no pixels of the photos it has learned from: with --data the patches are cut
+    out of them. A detector that was trained with --pool 0 keeps no patches to explain with.
 
     For example:
 
@@ -230,7 +243,8 @@ def train(
     """
     if network and levels == 1:
         raise typer.BadParameter("--network is part of a second level: add --levels 2.")
-    with exit_on_user_error("edges train", _TRAIN_REMEDY, "Nothing was saved."):
+    needed = ["cli", "report", "vision", *["train"] * (levels == 2), *["network"] * network]
+    with exit_on_user_error("edges train", install_command(*needed), "Nothing was saved."):
         from ..vision.edges.batch import train_detector
 
         parameters = {
@@ -258,11 +272,14 @@ def evaluate(
         str | None, typer.Option(metavar="FILE|shipped", help="Detect and score, instead of reading maps.")
     ] = None,
     truth: _Truth = None,
-    split: Annotated[Split, typer.Option(help="Part of BSDS500.")] = Split.val,
+    split: Annotated[Split | None, typer.Option(help="Part of BSDS500; val if not named.")] = None,
     scales: _Scales = None,
     method: _Method = None,
     out: Annotated[
-        Path | None, folder("Folder for scores.csv, photos.csv and pr.png; a later run resumes from it.")
+        Path | None,
+        folder(
+            "Folder for scores.csv, photos.csv and pr.png, and for counts, which a later run of the same maps resumes."
+        ),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Photos at a time.")] = 1,
 ) -> None:
@@ -282,10 +299,14 @@ def evaluate(
     """
     if (maps is None) == (model is None):
         raise typer.BadParameter("give either a folder of maps or --model FILE (--model shipped: the one of dsna).")
-    stopped = "Nothing was written." if out is None else RESUMED.format(out)
+    if maps is not None and (scales is not None or method is not None):
+        raise typer.BadParameter("--scales and --method are for --model; maps are scored as they are.")
+    if truth is not None and split is not None:
+        raise typer.BadParameter("--split names a part of BSDS500, and with --truth all photos count; leave it out.")
+    stopped = "Nothing was written." if out is None else _COUNTED.format(out)
     with exit_on_user_error("edges evaluate", _REMEDY, stopped):
-        from ..vision.edges.batch import score
+        from ..vision.edges.scoring.command import score
 
         source = maps if maps is not None else _detection(str(model), scales, method)
-        code = score(source, data, truth, split.value, out=out, n_jobs=jobs, say=say)
+        code = score(source, data, truth, (split or Split.val).value, out=out, n_jobs=jobs, say=say)
     raise typer.Exit(code)

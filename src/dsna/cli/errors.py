@@ -38,7 +38,7 @@ def exit_on_user_error(command: str, remedy: str, stopped: str) -> Iterator[None
     remedy : str
         What to do where a package is missing.
     stopped : str
-        What to know after the command was interrupted.
+        What to know after the command was interrupted, unless the KeyboardInterrupt says it.
 
     Examples
     --------
@@ -55,8 +55,8 @@ def exit_on_user_error(command: str, remedy: str, stopped: str) -> Iterator[None
     try:
         with on_command_line():
             yield
-    except KeyboardInterrupt:
-        typer.echo(f"\nStopped. {stopped}", err=True)
+    except KeyboardInterrupt as end:
+        typer.echo(f"\nStopped. {str(end) or stopped}", err=True)
         raise typer.Exit(130) from None
     except BrokenPipeError:  # whoever read the output has left; typer ends quietly
         raise

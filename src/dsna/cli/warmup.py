@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +15,13 @@ from .errors import exit_on_user_error, say
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..vision.datasets.boundaries import BoundarySet
+
 
 def warmup() -> None:
-    """Compile the numerical kernels ahead of time: of tables and, with the extra `vision`, of edges in photos.
+    """Compile the numerical kernels ahead of time: of tables and, where their extras are installed, of edges in photos.
+
+    What is not installed is skipped, and named.
 
     They are kept on disk, and later runs load them from there. Run it once after installation, or while an image of a
     container is built. Set NUMBA_CACHE_DIR to keep them elsewhere.
@@ -31,13 +36,22 @@ def compile_kernels() -> None:
     from .._kernels.notices import NOTICES
 
     steps: dict[str, Callable[[], None]] = {"classification": _classify, "regression": _regress}
-    if find_spec("skimage") and find_spec("PIL"):
+    skipped = []
+    if find_spec("skimage") is None or find_spec("PIL") is None:
+        skipped.append(("edges in photos", install_command("cli", "report", "vision")))
+    else:
         steps["edges"] = _find_edges
+        if find_spec("lightgbm") is None:
+            skipped.append(("training edges of two levels", install_command("cli", "report", "vision", "train")))
+        else:
+            steps["training edges of two levels"] = _train_two_levels
     for number, (name, step) in enumerate(steps.items(), start=1):
         say(f"{number} of {len(steps)}: {name}")
         before = NOTICES.compiled
         step()
         say(f"  {NOTICES.compiled - before} kernels compiled")
+    for name, remedy in skipped:
+        say(f"Skipped: {name}, which would need {remedy}.")
     say(_place())
 
 
@@ -77,12 +91,13 @@ def _regress() -> None:
     DSNARegressor(CostSensitiveForestRegressor(3), approximation, random_state=0).fit(X, score).predict(X)
 
 
-def _find_edges() -> None:
+@contextmanager
+def _drawn_photos() -> Iterator[tuple[Path, BoundarySet, np.ndarray]]:
+    """A folder, four photos with boundaries in it, and the first of them."""
     import numpy as np
     from PIL import Image
 
     from ..vision.datasets import load_boundaries
-    from ..vision.edges import EdgeDetector, TwoLevelDetector
 
     photo = np.full((48, 64, 3), 40, dtype=np.uint8)
     photo[12:36, 20:] = (220, 180, 60)
@@ -95,9 +110,24 @@ def _find_edges() -> None:
                 path = Path(folder) / name / f"{k}.png"
                 path.parent.mkdir(exist_ok=True)
                 Image.fromarray(picture).save(path)
-        photos = load_boundaries(Path(folder) / "photos", Path(folder) / "drawn")
+        yield Path(folder), load_boundaries(Path(folder) / "photos", Path(folder) / "drawn"), photo
+
+
+def _find_edges() -> None:
+    from ..vision.edges import EdgeDetector, pretrained
+    from ..vision.edges.drawing.products import Product
+
+    with _drawn_photos() as (folder, photos, photo):
         detector = EdgeDetector(n_estimators=2, n_patches=150, n_pool=150, random_state=0).fit(photos)
         for method in ("se", "dsna"):
-            detector.detect(photo, scales=(0.5, 1.0), method=method)
+            edges = detector.detect(photo, scales=(0.5, 1.0), method=method)
+        Product("svg").write(edges, photo, folder / "lines.svg")
+        pretrained().detect(photo)
+
+
+def _train_two_levels() -> None:
+    from ..vision.edges import EdgeDetector, TwoLevelDetector
+
+    with _drawn_photos() as (_, photos, photo):
         first = EdgeDetector(n_estimators=2, n_patches=150, n_pool=0)
         TwoLevelDetector(first, n_estimators=2, random_state=0).fit(photos).detect(photo)

@@ -176,7 +176,9 @@ def _read(stream: IO[bytes], start: bytes, mapped: bool) -> Any:
     if not start:
         raise ModelFileError(f"the file is empty: its writing or copying was cut short. {AGAIN}")
     if not start.startswith(b"PK\x03\x04"[: len(start)]):
-        raise ModelFileError("not a dsna model file. If pickle, joblib or skops wrote it, read it by these.")
+        raise ModelFileError(
+            "not a dsna model file. Check the path; if pickle, joblib or skops wrote it, read it by these."
+        )
     archive = Archive(stream, mapped)
     header = archive.header()
     if not isinstance(header, dict) or header.get("format") != FORMAT:

@@ -107,6 +107,8 @@ def failure(error: Exception, *extras: str) -> str:
     >>> failure(ImportError("No module named 'lightgbm'"), "cli", "bench")
     "No module named 'lightgbm'; pip install 'dsna[cli,bench]'"
     """
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"{error.name} is not installed; {install_command(*extras)}"
     if isinstance(error, ImportError):
         return f"{error}; {install_command(*extras)}"
     return f"{type(error).__name__}: {error}"

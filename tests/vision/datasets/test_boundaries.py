@@ -10,6 +10,7 @@ import scipy.io
 pytest.importorskip("PIL")
 from PIL import Image
 
+from dsna import DSNAError
 from dsna.vision.datasets import load_boundaries, load_bsds500, load_nyud
 from dsna.vision.datasets.pictures import UnusableFile
 from tests.vision.boundary_folders import between, scene, write_bsds, write_gupta, write_mat, write_photo
@@ -51,7 +52,7 @@ def test_what_cannot_be_used_is_named(tmp_path):
             ("000.jpg", "not a readable picture"),
             ("100.jpg", "no ground truth of this name"),
             ("200.jpg", "200.mat is not in the format of BSDS500"),
-            ("300.jpg", "the photo has 48 x 64 pixels, its ground truth 300.mat 20 x 30"),
+            ("300.jpg", "the photo has 64 x 48 pixels, its ground truth 300.mat 30 x 20"),
             ("400.jpg", "400.mat is not in the format of BSDS500"),
             ("600.png", "another photo has the same name"),
             ("900", "ground truth without a photo"),
@@ -201,3 +202,30 @@ def test_real_bsds500():
     assert len(found) == 100
     assert found.problems == []
     assert found.image(0).shape[:2] == found.boundaries(0)[0].shape == found.segmentations(0)[0].shape
+
+
+def draw(folder, drawings):
+    """Photos, and a drawing of each."""
+    for name, lines in drawings.items():
+        write_photo(folder / "photos" / f"{name}.png", scene()[0])
+        write_photo(folder / "drawn" / f"{name}.png", lines.astype(np.uint8))
+    return folder / "photos", folder / "drawn"
+
+
+def test_drawings_that_are_nearly_all_boundary_are_left_out(tmp_path):
+    lines = 255 * between(scene()[1])
+    inverted = 255 - lines
+    share = round(100 * np.mean(inverted > 0))
+    found = load_boundaries(*draw(tmp_path, {"good": lines, "inverted": inverted}))
+    assert found.names == ["good"]
+    expected = f"{share} % of inverted.png is boundary: draw boundaries light on black, or invert it"
+    assert found.problems == [f"inverted.png: {expected}"]
+
+
+def test_drawings_without_a_boundary(tmp_path):
+    lines = 255 * between(scene()[1])
+    with pytest.warns(UserWarning, match=r"No boundary is drawn in the ground truth of black\.png\."):
+        found = load_boundaries(*draw(tmp_path / "one", {"good": lines, "black": 0 * lines}))
+    assert found.names == ["black", "good"]
+    with pytest.raises(DSNAError, match=r"No boundary is drawn in the ground truth of black\.png, other\.png: draw"):
+        load_boundaries(*draw(tmp_path / "all", {"black": 0 * lines, "other": 0 * lines}))

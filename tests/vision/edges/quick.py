@@ -12,6 +12,8 @@ from tests.vision.odd_pictures import scene
 class Quick:
     """Differences of neighbouring pixels; remembers what it was asked."""
 
+    pool_ = "patches"
+
     def __init__(self, **parameters):
         self.parameters = parameters
         self.asked = []

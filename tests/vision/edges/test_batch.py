@@ -1,6 +1,8 @@
 """`dsna edges ...` with a detector that is quick: what is written where, what is said, exit codes."""
 
 import csv
+import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +19,10 @@ import dsna.vision.edges
 from dsna import DSNAError
 from dsna.vision.datasets import MissingPictures
 from dsna.vision.edges.batch import Detection
+from dsna.vision.edges.drawing.lines import opened
 from dsna.vision.edges.planning import EdgesError, plan
 from dsna.vision.photos import read_photo
+from tests.vision.boundary_folders import write_bsds
 from tests.vision.edges.quick import Annotated, Quick, Scores, ask, expect_exit, files
 from tests.vision.odd_pictures import bad_pictures, good_pictures, scene
 
@@ -54,9 +58,8 @@ def test_beside_the_photo(shipped, photo, tmp_path):
     assert expect_exit(run, 0) == ""
     assert "photo.edges.png" in run.stdout
     assert files(tmp_path) == ["photo.edges.png", "photo.png"]
-    np.testing.assert_allclose(
-        read_photo(tmp_path / "photo.edges.png")[..., 0] / 255, Quick().detect(scene()), atol=0.003
-    )
+    expected = Quick().detect(scene())
+    np.testing.assert_allclose(read_photo(tmp_path / "photo.edges.png")[..., 0] / 255, expected, atol=0.003)
     for name in ("photo.jpg", "other.png"):
         (tmp_path / name).write_bytes(photo.read_bytes())
     run = ask("detect", photo, tmp_path / "photo.jpg", tmp_path / "other.png", photo, "--svg")
@@ -67,6 +70,27 @@ def test_beside_the_photo(shipped, photo, tmp_path):
     assert "gone.jpg" in expect_exit(ask("detect", tmp_path / "nowhere" / "gone.jpg"), 2)
     expect_exit(ask("detect", tmp_path, "--out", tmp_path / "maps"), 0)  # finds no maps of its own
     assert files(tmp_path / "maps") == ["other.png", "photo.jpg.png", "photo.png.png"]
+
+
+@pytest.mark.parametrize(
+    "name, options, area",
+    [
+        ("e.png", (), 10),
+        ("e.png", ("--min-length", 3), 3),
+        ("e.png", ("--min-length", 1), 1),
+        ("e.png", ("--no-nms",), 1),
+        ("e.npy", (), 1),
+        ("e.npy", ("--min-length", 10), 10),
+    ],
+)
+def test_crumbs_of_maps(shipped, tmp_path, name, options, area):
+    noisy = scene() // 2 + np.random.default_rng(0).integers(0, 99, scene().shape, dtype=np.uint8)
+    Image.fromarray(noisy).save(tmp_path / "noisy.png")
+    expect_exit(ask("detect", tmp_path / "noisy.png", "-o", tmp_path / name, *options), 0)
+    path, edges = tmp_path / name, Quick().detect(noisy)
+    found = np.load(path) if name == "e.npy" else read_photo(path)[..., 0] / 255
+    np.testing.assert_allclose(found, opened(edges, area), atol=0.003)
+    assert (np.abs(found - edges).max() > 0.003) == (area > 1)
 
 
 def test_kinds_of_drawings(shipped, photo, tmp_path):
@@ -89,6 +113,8 @@ def test_kinds_of_drawings(shipped, photo, tmp_path):
     [
         (("--svg", "--overlay"), "either --svg or --overlay"),
         (("--svg", "--invert"), "for grey maps"),
+        (("--svg", "--no-nms"), "--no-nms leaves none"),
+        (("--no-nms", "-o", "e.svg"), "--no-nms leaves none"),
         (("--fast", "--scales", "two"), "leave these out"),
         (("--svg", "-o", "e.png"), "use .svg"),
         (("--overlay", "-o", "e.npy"), "use .png"),
@@ -177,7 +203,7 @@ def test_folders_without_photos(shipped, photo, tmp_path):
     assert files(tmp_path / "maps") == ["photo.png"]
 
 
-@pytest.mark.parametrize("out, said", [("edges.jpg", "use .png or .npy"), ("photo.png", "overwrite")])
+@pytest.mark.parametrize("out, said", [("edges.jpg", "use .png, .npy or .svg"), ("photo.png", "overwrite")])
 def test_places_that_one_map_cannot_go(shipped, photo, tmp_path, out, said):
     before = photo.read_bytes()
     assert said in expect_exit(ask("detect", photo, "-o", tmp_path / out), 2)
@@ -224,13 +250,51 @@ def test_interrupted(shipped, photo, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(shipped, "detect", impatient)
-    assert "finished are in" in expect_exit(ask("detect", photo, "-o", tmp_path / "e.png"), 130)
+    assert "Stopped. Nothing was written." in expect_exit(ask("detect", photo, "-o", tmp_path / "e.png"), 130)
     assert files(tmp_path) == ["photo.png"]
 
 
-def test_without_pillow(shipped, photo, tmp_path, monkeypatch):
-    import sys
+def test_interrupted_after_a_map(shipped, photo, tmp_path, monkeypatch):
+    def impatient(photo, **how):
+        if shipped.asked:
+            raise KeyboardInterrupt
+        return Quick.detect(shipped, photo, **how)
 
+    monkeypatch.setattr(shipped, "detect", impatient)
+    (tmp_path / "tree.png").write_bytes(photo.read_bytes())
+    said = expect_exit(ask("detect", photo, tmp_path / "tree.png", "--out", tmp_path / "maps"), 130)
+    assert f"Stopped. 1 of 2 maps in {tmp_path / 'maps'} were written." in said
+    assert files(tmp_path / "maps") == ["photo.png"]
+
+
+def test_a_detector_without_patches(shipped, photo, tmp_path):
+    shipped.pool_ = None
+    expect_exit(ask("detect", photo), 0)
+    assert shipped.asked == [((1.0,), "se", True, 1)]
+    assert "keeps no patches for --method dsna" in expect_exit(ask("detect", photo, "--method", "dsna"), 2)
+
+
+@pytest.mark.parametrize("option", [(), ("--overlay",), ("--svg",)])
+def test_what_shows_nothing_is_noted(shipped, photo, tmp_path, option):
+    strongest = Quick().detect(scene()).max()
+    said = expect_exit(ask("detect", photo, "--threshold", 1, *option), 0)
+    assert f"no edge reaches 1: the strongest is {strongest:.2f}" in " ".join(said.split())
+    Image.new("L", (20, 20), 99).save(tmp_path / "flat.png")
+    assert "note: " in (said := expect_exit(ask("detect", tmp_path / "flat.png", *option), 0))
+    assert "there is no edge" in said
+
+
+def test_a_photo_that_may_not_be_read_stops_no_other(shipped, photo, tmp_path, monkeypatch):
+    closed = tmp_path / "closed.png"
+    closed.write_bytes(photo.read_bytes())
+    may = os.access
+    monkeypatch.setattr(os, "access", lambda path, *how, **more: Path(path) != closed and may(path, *how, **more))
+    run = ask("detect", closed, photo, "--out", tmp_path / "maps")
+    assert "closed.png: may not be read" in expect_exit(run, 1)
+    assert files(tmp_path / "maps") == ["photo.png"]
+
+
+def test_without_pillow(shipped, photo, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     assert "pip install 'dsna[cli,report,vision]'" in expect_exit(ask("detect", photo, "-o", tmp_path / "e.png"), 2)
 
@@ -360,6 +424,10 @@ def test_scores_that_cannot_be_had(collection, scored, maps, tmp_path):
     assert "is not a folder" in expect_exit(ask("evaluate", maps, "--data", tmp_path / "gone"), 2)
     assert "a file stands where a folder" in expect_exit(ask("evaluate", maps, *data, "--out", maps / "pond.png"), 2)
     assert "pond.png and so on" in expect_exit(ask("evaluate", tmp_path, *data), 2)
+    for option in (("--scales", "two"), ("--method", "se")):
+        assert "are for --model" in " ".join(expect_exit(ask("evaluate", maps, *data, *option), 2).split())
+    both = ("--truth", tmp_path, "--split", "test")
+    assert "with --truth all" in expect_exit(ask("evaluate", maps, *data, *both), 2)
     scored[1].append("all")
     out = tmp_path / "scores"
     assert "No photo could be scored" in expect_exit(ask("evaluate", maps, *data, "--out", out), 2)
@@ -394,13 +462,58 @@ def test_scores_of_files_that_are_and_are_not_as_they_should_be(tmp_path):
     run = ask("evaluate", maps, "--data", tmp_path, "--out", tmp_path / "scores")
     said = expect_exit(run, 1)
     for part in (
-        "cut.jpg: the photo has 24 x 32 pixels, its ground truth cut.mat 20 x 32",
+        "cut.jpg: the photo has 32 x 24 pixels, its ground truth cut.mat 32 x 20",
         "broken.jpg: not a readable",
     ):
         assert f"left out: {part}" in said
-    for part in ("lost: lost.png is missing", "large: the map has 48 x 64 pixels, the ground truth 24 x 32"):
+    for part in ("lost: lost.png is missing", "large: the map has 64 x 48 pixels, the ground truth 32 x 24"):
         assert f"left out: {part}" in said
     assert "1 photo   ODS 1.000" in run.stdout
     assert [row["name"] for row in csv.DictReader((tmp_path / "scores" / "photos.csv").open())] == ["good"]
     (maps / "good.png").unlink()
     assert "No photo could be scored" in expect_exit(ask("evaluate", maps, "--data", tmp_path), 2)
+
+
+@pytest.mark.parametrize(
+    "missing, options, command",
+    [
+        ("lightgbm", ("--levels", 2), "pip install 'dsna[cli,report,vision,train]'"),
+        ("torch", ("--levels", 2, "--network"), "pip install 'dsna[cli,report,vision,train,network]'"),
+    ],
+)
+def test_one_command_installs_what_training_needs(tmp_path, monkeypatch, missing, options, command):
+    monkeypatch.setitem(sys.modules, missing, None)
+    write_bsds(tmp_path, "train", 4)
+    said = expect_exit(ask("train", "--data", tmp_path, "-o", tmp_path / "m.dsna", *options), 2)
+    assert f"this needs {missing}, which is not installed. Remedy: {command}" in said
+    assert said.count("pip install") == 1
+
+
+def test_photos_without_drawings_are_told_how_to_name_them(tmp_path):
+    (tmp_path / "photos").mkdir()
+    Image.fromarray(scene()).save(tmp_path / "photos" / "a.png")
+    said = expect_exit(ask("evaluate", "--model", "shipped", "--data", tmp_path / "photos"), 2)
+    assert "name the drawings with --truth" in said
+
+
+def test_scores_of_a_model_that_are_interrupted(collection, shipped, tmp_path, monkeypatch):
+    def impatient(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shipped, "detect", impatient)
+    monkeypatch.setattr(dsna.vision.edges, "evaluate", lambda maps, *_, **__: maps(0))
+    said = expect_exit(ask("evaluate", "--model", "shipped", "--data", tmp_path, "--out", tmp_path / "scores"), 130)
+    assert "a --model detects them again" in said
+
+
+def test_black_lines_on_white_are_not_learned(tmp_path):
+    for part in ("photos", "drawn"):
+        (tmp_path / part).mkdir()
+    line = np.full((24, 32), 255, dtype=np.uint8)
+    line[:, 15:17] = 0
+    Image.fromarray(scene()).save(tmp_path / "photos" / "a.png")
+    Image.fromarray(line).save(tmp_path / "drawn" / "a.png")
+    where = ("--data", tmp_path / "photos", "--truth", tmp_path / "drawn")
+    said = expect_exit(ask("train", *where, "-o", tmp_path / "m.dsna"), 2)
+    assert "94 % of a.png is boundary: draw boundaries light on black, or invert it" in said
+    assert not (tmp_path / "m.dsna").exists()

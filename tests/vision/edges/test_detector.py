@@ -1,8 +1,10 @@
 """EdgeDetector on photos of a few shapes: what it finds, what it refuses, and that it is the same again."""
 
 import copy
+import io
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -16,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 
 import dsna
 from dsna import Approximation, DSNAError
+from dsna._utils.progress import parts_shown
 from dsna.io.model_file import ModelFileError
 from dsna.vision.datasets import load_boundaries, load_bsds500
 from dsna.vision.edges import (
@@ -381,9 +384,11 @@ def test_nothing_to_learn_from(photos, tmp_path):
 
 
 def test_photos_without_a_boundary(tmp_path):
-    write_photo(tmp_path / "images" / "sky.png", shapes(0, (30, 30))[0])
-    write_photo(tmp_path / "truth" / "sky.png", np.zeros((30, 30), np.uint8))
-    sky = load_boundaries(tmp_path / "images", tmp_path / "truth")
+    for name, drawn in (("hill", between(shapes(0, (30, 30))[1])), ("sky", np.zeros((30, 30), np.uint8))):
+        write_photo(tmp_path / "images" / f"{name}.png", shapes(0, (30, 30))[0])
+        write_photo(tmp_path / "truth" / f"{name}.png", drawn)
+    with pytest.warns(UserWarning, match=r"No boundary is drawn in the ground truth of sky\.png"):
+        sky = load_boundaries(tmp_path / "images", tmp_path / "truth").subset([1])
     assert EdgeDetector(**FEW, random_state=0).fit(sky).detect(PHOTO).max() == 0  # it has seen none, and finds none
 
 
@@ -395,7 +400,8 @@ def test_commands_from_drawn_lines(tmp_path):
         write_photo(tmp_path / "truth" / f"{k}.png", 255 * between(segments))
     data, model = ("--data", tmp_path / "photos", "--truth", tmp_path / "truth"), tmp_path / "m.dsna"
     assert "4 trees" in expect_exit(ask("train", *data, "-o", model, "--trees", 4, "--patches", 300), 0)
-    expect_exit(ask("detect", tmp_path / "photos", "--out", tmp_path / "maps", "--model", model), 0)
+    how = ("--out", tmp_path / "maps", "--model", model, "--min-length", 1)
+    expect_exit(ask("detect", tmp_path / "photos", *how), 0)
     edges = read_photo(tmp_path / "maps" / "0.png")[..., 0] / 255
     np.testing.assert_allclose(edges, load_detector(model).detect(shapes(0)[0]), atol=0.003)
     scores = evaluate(tmp_path / "maps", load_boundaries(*data[1::2]), thresholds=19, max_distance=0.02)
@@ -403,3 +409,16 @@ def test_commands_from_drawn_lines(tmp_path):
     run = ask("evaluate", "--model", model, *data)
     expect_exit(run, 0)
     assert "4 photos   ODS 0." in run.stdout
+
+
+def test_progress_of_a_large_photo(small, monkeypatch):
+    """One photo of several tiles shows them on a terminal, where parts are to be shown."""
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr("dsna._utils.progress.sys", SimpleNamespace(stderr=terminal))
+    photo = shapes(7, (64, 90))[0]
+    quiet = soft_map(photo, small.forest_, None, Voting("se"), tile=32)
+    assert terminal.getvalue() == ""
+    with parts_shown(True):
+        np.testing.assert_array_equal(soft_map(photo, small.forest_, None, Voting("se"), tile=32), quiet)
+    assert "tiles of the first level" in terminal.getvalue()

@@ -136,6 +136,53 @@ def test_mistakes(detector, tmp_path, options, said):
         other.explain(PHOTO, (1, 1))
 
 
+def test_no_edge_no_explanation(detector, tmp_path):
+    flat = np.full((64, 80, 3), 99, np.uint8)
+    flat[:, 40:] = 220
+    write_photo(tmp_path / "photo.png", flat)
+    detector.save(tmp_path / "mine.dsna")
+    run = ask("explain", tmp_path / "photo.png", "--at", "12,20", "--model", tmp_path / "mine.dsna")
+    assert "No edge within 3 pixels of 12,20." in expect_exit(run, 2)
+    assert not (tmp_path / "photo.explained.png").exists()
+    lines = detector.detect(flat)
+    row, column = 30, int(lines[30].argmax())
+    assert detector.explain(flat, (row, column)).place == (row, column)
+    near = detector.explain(flat, (row, column + 3)).place
+    window = lines[row - 3 : row + 4, column : column + 7]
+    assert lines[near] == window.max() > 0.03
+
+
+def test_the_edge_is_looked_for_in_the_lines_that_are_given(detector, place):
+    lines = np.zeros(PHOTO.shape[:2], np.float32)
+    lines[place] = 0.5
+    other = place[0] + 2, place[1] - 1
+    lines[other] = 0.4
+    assert detector.explain(PHOTO, other, lines=lines).place == other
+    assert detector.explain(PHOTO, (place[0] - 1, place[1] + 1), lines=lines).place == place
+
+
+def test_a_detector_without_patches(detector, tmp_path):
+    other = EdgeDetector(n_pool=0)
+    other.forest_, other.pool_ = detector.forest_, None
+    other.save(tmp_path / "mine.dsna")
+    write_photo(tmp_path / "photo.png", PHOTO)
+    run = ask("explain", tmp_path / "photo.png", "--at", "12,20", "--model", tmp_path / "mine.dsna")
+    assert "keeps no patches to explain edges with. Remedy: train one with --pool." in expect_exit(run, 2)
+    expect_exit(ask("detect", tmp_path / "photo.png", "--model", tmp_path / "mine.dsna"), 0)
+
+
+def test_wrong_places_and_data_are_told_before_detecting(detector, root, tmp_path, monkeypatch):
+    detector.save(tmp_path / "mine.dsna")
+    write_photo(tmp_path / "photo.png", PHOTO)
+    write_shapes(tmp_path / "other", 3)
+    monkeypatch.setattr(EdgeDetector, "detect", None)
+    options = ("--model", tmp_path / "mine.dsna")
+    run = ask("explain", tmp_path / "photo.png", "--at", "500,1", *options)
+    assert "is not in the photo" in expect_exit(run, 2)
+    run = ask("explain", tmp_path / "photo.png", "--at", "1,1", "--data", tmp_path / "other", *options)
+    assert "The data lacks 1 photo that the model learned from, such as 3." in expect_exit(run, 2)
+
+
 def test_the_shipped_detector_knows_its_photos():
     origins = pretrained(levels=1).pool_.origins
     assert len(origins.names) == 200

@@ -101,7 +101,7 @@ def test_what_cannot_be_scored_is_named(tmp_path):
     given = [SOFT[0].T, SOFT[1], 255 * SOFT[2], np.full(SHAPE, np.nan)]
     found = evaluate(given, DRAWN)
     assert found.names == ["00001"]
-    assert found.problems[0] == "00000: the map has 80 x 60 pixels, the ground truth 60 x 80"
+    assert found.problems[0] == "00000: the map has 60 x 80 pixels, the ground truth 80 x 60"
     assert "divide grey levels by 255" in found.problems[1]
     assert "NaN" in found.problems[2]
     assert str(found).endswith("3 left out")

@@ -1,9 +1,7 @@
-"""What the commands ``dsna edges ...`` do: maps of many photos, training, scores; a bad photo stops no other."""
+"""What the commands ``dsna edges ...`` do: maps of many photos, and training; a bad photo stops no other."""
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
 import time
 import warnings
@@ -17,23 +15,17 @@ import joblib
 import numpy as np
 from sklearn.utils._param_validation import InvalidParameterError
 
-from ..._utils.atomic import (
-    FileError,
-    check_outputs,
-    check_results_folder,
-    explained,
-    make_folder,
-    reading_problem,
-    write_atomically,
-)
+from ..._utils.atomic import FileError, check_outputs, explained, make_folder, reading_problem
 from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..._utils.parallel import one_blas_thread
+from ..._utils.progress import parts_shown
 from ..datasets.boundaries import BoundarySet
+from ..datasets.pictures import MissingPictures
 from ..photos import PhotoError, read_photo
+from ..wording import number_of
 from .drawing.products import Product
 from .planning import EdgesError, Job, plan
-from .scoring.evaluation import read_map
 
 if TYPE_CHECKING:
     from . import EdgeDetector, TwoLevelDetector
@@ -41,7 +33,6 @@ if TYPE_CHECKING:
 SHIPPED = "shipped"
 #: Sizes at which photos are looked at, in shares of their own, by what they are called.
 SCALES = {"single": (1.0,), "two": (0.5, 1.0), "multi": (0.5, 1.0, 2.0)}
-_SCORE_FILES = "scores.csv", "photos.csv", "pr.png"
 
 
 @dataclass(frozen=True)
@@ -54,7 +45,8 @@ class Detection:
         File of a detector, or "shipped".
     scales : tuple of float
         Sizes, in shares of the photo's, at which it is looked at.
-    method : {"dsna", "se"}
+    method : {"dsna", "se"} or None
+        None: "dsna", or "se" where the detector keeps no patches.
     suppress : bool
         Whether edges are thinned.
     n_jobs : int
@@ -65,13 +57,13 @@ class Detection:
     Examples
     --------
     >>> from dsna.vision.edges.batch import Detection
-    >>> Detection(scales=(0.5, 1.0, 2.0)).method
-    'dsna'
+    >>> Detection(scales=(0.5, 1.0, 2.0)).model
+    'shipped'
     """
 
     model: str = SHIPPED
     scales: tuple[float, ...] = (1.0,)
-    method: str = "dsna"
+    method: str | None = None
     suppress: bool = True
     n_jobs: int = 1
     first_level: bool = False
@@ -83,7 +75,7 @@ class Detection:
         problem = None if self.model == SHIPPED else reading_problem(self.model)
         if problem:
             raise EdgesError(f"The model {self.model}: {problem[0]}. Remedy: {problem[1]}, or use dsna edges train.")
-        with _explained():
+        with as_user_errors():
             return pretrained() if self.model == SHIPPED else load_detector(Path(self.model))
 
     def prepared(self, n_photos: int) -> Callable[[np.ndarray], np.ndarray]:
@@ -95,7 +87,13 @@ class Detection:
         if isinstance(detector, TwoLevelDetector) and not self.first_level:
             return detector.detect
         first = detector.first_level_ if isinstance(detector, TwoLevelDetector) else detector
-        return lambda photo: first.detect(photo, scales=self.scales, method=self.method, suppress=self.suppress)
+        method = self.method or ("se" if first.pool_ is None else "dsna")
+        if method != "se" and first.pool_ is None:
+            raise EdgesError(
+                f"The model {self.model} keeps no patches for --method {method}. Remedy: --method se, or dsna edges "
+                "train with --pool."
+            )
+        return lambda photo: first.detect(photo, scales=self.scales, method=method, suppress=self.suppress)
 
 
 def detect_photos(
@@ -131,28 +129,31 @@ def detect_photos(
     >>> from dsna.vision.edges.batch import Detection, detect_photos
     >>> detect_photos([Path("a.jpg")], Detection(), file=Path("edges.jpg"))
     Traceback (most recent call last):
-    dsna.vision.edges.planning.EdgesError: edges.jpg: maps are not written as .jpg. Remedy: use .png or .npy.
+    dsna.vision.edges.planning.EdgesError: edges.jpg: maps are not written as .jpg. Remedy: use .png, .npy or .svg.
     """
     product = product or Product()
     jobs, problems = plan(photos, file=file, out=out, endings=product.endings)
     for problem in problems:
-        _tell(f"failed: {problem}")
-    written = 0
+        tell(f"failed: {problem}")
+    written: list[Path] = []
+    where = f"in {out}" if out else "beside the photos"
     if jobs:
         detect = how.prepared(len(jobs))
-        work = (joblib.delayed(_detect)(job, detect, product) for job in jobs)
-        with _notes(), one_blas_thread():
-            done = joblib.Parallel(min(how.n_jobs, len(jobs)), prefer="threads", return_as="generator")(work)
-            for failure in _bar(len(jobs), done):
-                if failure:
-                    problems.append(failure)
-                    _tell(f"failed: {failure}")
-                else:
-                    written += 1
-    if written == 1 and len(jobs) == 1:
+        work = (joblib.delayed(_detect)(job, detect, product, written) for job in jobs)
+        try:
+            with as_notes(), one_blas_thread(), parts_shown(len(jobs) == 1):
+                done = joblib.Parallel(min(how.n_jobs, len(jobs)), prefer="threads", return_as="generator")(work)
+                for failure in progress_bar(len(jobs), done):
+                    if failure:
+                        problems.append(failure)
+                        tell(f"failed: {failure}")
+        except KeyboardInterrupt:
+            finished = f"{len(written)} of {len(jobs)} maps {where} were written." if written else ""
+            raise KeyboardInterrupt(finished) from None
+    if written and len(jobs) == 1:
         say(f"Map: {jobs[0].map}")
     elif written:
-        say(f"{written} of {len(jobs)} maps {f'in {out}' if out else 'beside the photos'}")
+        say(f"{len(written)} of {len(jobs)} maps {where}")
     return (1 if written else 2) if problems else 0
 
 
@@ -196,9 +197,9 @@ def train_detector(
     from . import EdgeDetector, TwoLevelDetector
 
     check_outputs(files=[out])
-    photos = _annotated(data, truth, "train")
+    photos = annotated(data, truth, "train")
     start = time.monotonic()
-    with _explained():
+    with as_user_errors():
         detector = EdgeDetector(**parameters)
         if second is None:
             detector.fit(photos).save(out)
@@ -206,80 +207,14 @@ def train_detector(
             shared = {name: parameters[name] for name in ("random_state", "n_jobs", "verbose") if name in parameters}
             TwoLevelDetector(detector, **shared, **second).fit(photos).save(out)
     say(
-        f"Model: {out} ({out.stat().st_size / 1e6:.1f} MB), trained on {len(photos)} photos in "
+        f"Model: {out} ({out.stat().st_size / 1e6:.1f} MB), trained on {number_of(len(photos), 'photo')} in "
         f"{time.monotonic() - start:.0f} s"
     )
     return 1 if photos.problems else 0
 
 
-def score(
-    maps: Path | Detection,
-    data: Path,
-    truth: Path | None,
-    split: str,
-    *,
-    out: Path | None = None,
-    n_jobs: int = 1,
-    say: Callable[[str], None] = print,
-) -> int:
-    """Score a folder of maps, or the maps that a detector makes.
-
-    Parameters
-    ----------
-    maps : Path or Detection
-        Folder of PNG files named as the photos, or how maps are made.
-    data, truth
-        As :func:`train_detector` takes them.
-    split : {"train", "val", "test"}
-        Part of BSDS500.
-    out : Path or None, default=None
-        Folder for scores.csv, photos.csv, pr.png, and counts from which a second run goes on.
-    n_jobs : int, default=1
-        Photos at a time.
-    say : callable, default=print
-        Called with the scores, and with where they are.
-
-    Returns
-    -------
-    int
-        Exit code, as that of :func:`train_detector`.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from dsna.vision.edges.batch import score
-    >>> score(Path("nowhere"), Path("bsds500"), None, "val")
-    Traceback (most recent call last):
-    dsna.vision.edges.planning.EdgesError: nowhere is not a folder: name one that holds a PNG file for each photo.
-    """
-    from . import evaluate
-
-    if isinstance(maps, Path) and not maps.is_dir():
-        raise EdgesError(f"{maps} is not a folder: name one that holds a PNG file for each photo.")
-    if out is not None:
-        import_extra("matplotlib", "report")
-        check_results_folder(out, *_SCORE_FILES)
-    photos = _annotated(data, truth, split)
-    map_of = _map_source(maps, photos)
-    filed = None if out is None else out / "counts"
-    with _explained(), one_blas_thread(), _bar(len(photos)) as begun:
-
-        def counted(row: int) -> np.ndarray:
-            begun.update()
-            return map_of(row)
-
-        scores = evaluate(counted, photos, n_jobs=n_jobs, out=filed)
-    for problem in scores.problems:
-        _tell(f"left out: {problem}")
-    say(str(scores))
-    if out is not None:
-        _file_scores(scores, out)
-        say(f"Scores and curve: {out}")
-    return 1 if photos.problems or scores.problems else 0
-
-
 @contextmanager
-def _explained() -> Iterator[None]:
+def as_user_errors() -> Iterator[None]:
     """What the library says of wrong input is what a command says."""
     try:
         yield
@@ -291,41 +226,33 @@ def _explained() -> Iterator[None]:
         raise EdgesError(str(error)) from error
 
 
-def _tell(text: str) -> None:
+def tell(text: str) -> None:
+    """Write a line on stderr, above the progress bar."""
     import_extra("tqdm", "cli").tqdm.write(text, file=sys.stderr)
 
 
 @contextmanager
-def _notes() -> Iterator[None]:
+def as_notes() -> Iterator[None]:
     """Tell warnings as notes, each on a line."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: _tell(f"note: {message}")
+        warnings.showwarning = lambda message, *_: tell(f"note: {message}")
         yield
 
 
-def _bar(total: int, photos: Iterable[Any] | None = None) -> Any:
+def progress_bar(total: int, photos: Iterable[Any] | None = None) -> Any:
     """A progress bar over photos; a single one needs none."""
     slow = 0.1 if sys.stderr.isatty() else 15.0
     return import_extra("tqdm", "cli").tqdm(photos, total=total, disable=total < 2, mininterval=slow, unit="photo")
 
 
-def _map_source(maps: Path | Detection, photos: BoundarySet) -> Callable[[int], np.ndarray]:
-    """From the number of a photo to its map, read from a folder or detected."""
-    if isinstance(maps, Detection):
-        detect = maps.prepared(len(photos))
-        return lambda row: detect(photos.image(row))
-    if not any((maps / f"{name}.png").is_file() for name in photos.names):
-        raise EdgesError(f"{maps} holds no map of these photos: {photos.names[0]}.png and so on are expected.")
-    return lambda row: read_map(maps / f"{photos.names[row]}.png")
-
-
-def _detect(job: Job, detect: Callable[[Any], Any], product: Product) -> str | None:
-    """Write the map of one photo; what is wrong if that fails."""
+def _detect(job: Job, detect: Callable[[Any], Any], product: Product, written: list[Path]) -> str | None:
+    """Write the map of one photo, and note that it is there; what is wrong if that fails."""
     try:
         photo = read_photo(job.photo)
         found = detect(photo)
         make_folder(job.map.parent)
         product.write(found, photo, job.map)
+        written.append(job.map)
     except (PhotoError, FileError) as error:
         return str(error)
     except ImportError:
@@ -337,33 +264,17 @@ def _detect(job: Job, detect: Callable[[Any], Any], product: Product) -> str | N
     return None
 
 
-def _annotated(data: Path, truth: Path | None, split: str) -> BoundarySet:
+def annotated(data: Path, truth: Path | None, split: str) -> BoundarySet:
     """Photos with ground truth; those that cannot be used are reported."""
     from ..datasets import load_boundaries, load_bsds500
 
-    with _explained():
-        photos = load_bsds500(data, split) if truth is None else load_boundaries(data, truth)
+    with as_user_errors(), as_notes():
+        try:
+            photos = load_bsds500(data, split) if truth is None else load_boundaries(data, truth)
+        except MissingPictures as error:
+            if truth is not None or not data.is_dir():
+                raise
+            raise EdgesError(f"{error} For photos of your own, name the drawings with --truth.") from error
     for problem in photos.problems:
-        _tell(f"left out: {problem}")
+        tell(f"left out: {problem}")
     return photos
-
-
-def _file_scores(scores: Any, out: Path) -> None:
-    make_folder(out)
-    overall = {name: getattr(scores, name) for name in ("ods", "ois", "ap", "r50")}
-    _write_csv(out / "scores.csv", [{"photos": len(scores.table), **overall}])
-    _write_csv(out / "photos.csv", scores.table)
-    figure = scores.plot().figure
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=120)
-    import_extra("matplotlib.pyplot", "report").close(figure)
-    write_atomically(out / "pr.png", content.getvalue())
-
-
-def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    text = io.StringIO()
-    table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    table.writeheader()
-    for row in rows:
-        table.writerow({name: f"{value:.6g}" if isinstance(value, float) else value for name, value in row.items()})
-    write_atomically(path, text.getvalue().encode())

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..._utils.optional import import_extra
 from ..._utils.parallel import in_parallel, writable
+from ..._utils.progress import tracked_parts
 from ..features.channels import smooth
 from .embedding import Context, describe
 from .forest import StructuredForest
@@ -327,7 +328,7 @@ class NeighborVotes:
 def _voted(tiles: Sequence[Tile], shape: tuple[int, ...], votes: _Votes, passes: int, n_jobs: int | None) -> np.ndarray:
     """Sum of the outlines that the positions of a photo vote for; tiles and bands leave no trace in it."""
     edges = np.zeros(shape)
-    for tile in tiles:
+    for tile in tracked_parts(tiles, len(tiles), "tiles of the first level"):
         tasks = [(tile, positions, votes, passes) for positions in tile.bands()]
         for rows, cast in in_parallel(_vote, tasks, n_jobs):
             edges[tile.window][rows] += cast

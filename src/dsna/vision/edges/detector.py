@@ -19,8 +19,9 @@ from ..._utils.parallel import in_parallel, one_blas_thread
 from ..._utils.parameters import JOBS, NON_NEGATIVE, POSITIVE, SHARE, at_least, check_nested, is_number
 from ...approximation import Approximation
 from ..photos import as_photo
+from ..wording import number_of
 from .detection import METHODS, as_share, first_maps, leaf_map
-from .explanation.edge import ExplainedEdge, explain_edge
+from .explanation.edge import ExplainedEdge, check_inside, edge_near, explain_edge
 from .forest import StructuredForest, grow_forest, photos_known
 from .pool import Voting, default_approximation, fill_pool
 from .sampling import AnnotatedPhotos
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 _MAX_DEPTH = 64
 _MOST_PASSES = 100
-_WITHIN = 3  # pixels from a place within which the edge that is meant is looked for
 
 
 class EdgeDetector(BaseEstimator):
@@ -188,7 +188,7 @@ class EdgeDetector(BaseEstimator):
             raise DSNAError("There are no photos to learn from; give some that have ground truth.")
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=2)
-        self._say(f"channels of {len(photos)} photos")
+        self._say(f"channels of {number_of(len(photos), 'photo')}")
         annotated = AnnotatedPhotos.of(photos, self.n_jobs, bool(self.verbose))
         growth = Growth(
             n_tried=int(self.max_features),
@@ -198,7 +198,7 @@ class EdgeDetector(BaseEstimator):
             cost=float(self.cost),
             C=float(self.C),
         )
-        self._say(f"{self.n_estimators} trees of {self.n_patches} patches")
+        self._say(f"{number_of(self.n_estimators, 'tree')} of {self.n_patches} patches")
         known = photos_known(self.n_estimators, len(photos), all_of_them=not self.n_pool)
         shown = "trees" * bool(self.verbose)
         forest = grow_forest(annotated, self.n_patches, growth, int(seeds[0]), known, self.n_jobs, shown)
@@ -255,11 +255,13 @@ class EdgeDetector(BaseEstimator):
         edges = as_share(edges)
         return thinned(edges) if suppress else edges
 
-    def explain(self, photo: ArrayLike, place: tuple[int, int], n: int = 8) -> ExplainedEdge:
+    def explain(
+        self, photo: ArrayLike, place: tuple[int, int], n: int = 8, lines: np.ndarray | None = None
+    ) -> ExplainedEdge:
         """Training patches that an edge was made of.
 
-        The strongest edge within three pixels of the place is explained, as ``detect`` finds it at the photo's own
-        size: by the training patches whose outlines pass there and were voted for.
+        The edge at the place is explained, or the strongest within three pixels of it: by the training patches whose
+        outlines pass there and were voted for at the photo's own size.
 
         Parameters
         ----------
@@ -269,25 +271,21 @@ class EdgeDetector(BaseEstimator):
             Row and column.
         n : int, default=8
             Patches to name, at most.
+        lines : array of shape (H, W) or None, default=None
+            Thin map in which the edge is looked for, as a :class:`TwoLevelDetector` finds it; None: that of ``detect``.
 
         Returns
         -------
         ExplainedEdge
             Its ``patches`` have ``outline``, ``share``, ``photo`` and ``centre``.
         """
-        soft = self.detect(photo, suppress=False)
-        height, width = soft.shape
-        if not (0 <= place[0] < height and 0 <= place[1] < width):
-            raise DSNAError(
-                f"x={place[1]}, y={place[0]} is not in the photo; x goes from 0 to {width - 1} and y to {height - 1}."
-            )
-        top, left = (max(0, int(one) - _WITHIN) for one in place)
-        near = soft[top : int(place[0]) + _WITHIN + 1, left : int(place[1]) + _WITHIN + 1]
-        row, column = np.unravel_index(near.argmax(), near.shape)
-        at = (top + int(row), left + int(column))
+        colours = as_photo(photo)
+        check_inside(place, colours.shape)
+        soft = self.detect(colours, suppress=False)
+        at = edge_near(thinned(soft) if lines is None else lines, place)
         pool: Any = self.pool_  # is there, or detect would have refused
         level = (self.forest_, pool, self.voting("dsna"))
-        return explain_edge(as_photo(photo), at, float(near.max()), level, n, self.n_jobs)
+        return explain_edge(colours, at, float(soft[at]), level, n, self.n_jobs)
 
     def voting(self, method: str) -> Voting:
         """How masks are voted for by one of the methods."""

@@ -69,7 +69,8 @@ def plan(
         check_outputs(files=[file])
         if file.suffix.lower() not in endings:
             ending = file.suffix or "files without ending"
-            raise EdgesError(f"{file}: maps are not written as {ending}. Remedy: use {' or '.join(endings)}.")
+            remedy = ".png, .npy or .svg" if endings == _MAP_ENDINGS else endings[0]
+            raise EdgesError(f"{file}: maps are not written as {ending}. Remedy: use {remedy}.")
         return _without_loss([Job(photos[0], file)], [])
     if out is None and file is None:
         return _beside(photos, endings[0])

@@ -1,1 +1,1 @@
-"""Edges for people to look at: lines without speckle, over the photo, or as vectors."""
+"""Edges for people to look at: lines without crumbs, over the photo, or as vectors."""

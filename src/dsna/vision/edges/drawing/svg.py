@@ -11,13 +11,16 @@ _TOLERANCE = 0.75  # pixels that a line may leave the pixels it is made of
 _STROKE = 1.5
 
 
-def as_svg(lines: np.ndarray) -> str:
+def as_svg(lines: np.ndarray, min_length: int = 1) -> str:
     """A map of lines as an SVG drawing: black, the fainter a line the more transparent.
 
     Parameters
     ----------
     lines : array of shape (H, W)
         0 where there is none.
+    min_length : int, default=1
+        Strokes of fewer pixels are left out if both ends are open, or if one is and two longer strokes go on at the
+        other: what is left of a contour then has no gap.
 
     Returns
     -------
@@ -38,7 +41,7 @@ def as_svg(lines: np.ndarray) -> str:
     simplified = import_extra("skimage.measure", "vision").approximate_polygon
     height, width = lines.shape
     paths = []
-    for path in traced(lines > 0):
+    for path in _without_spurs(traced(lines > 0), min_length):
         strength = float(np.mean(lines[path[:, 0], path[:, 1]]))
         points = "L".join(f"{x:g} {y:g}" for y, x in simplified(path + 0.5, _TOLERANCE).tolist())
         paths.append(f'<path stroke-opacity="{min(strength, 1.0):.2g}" d="M{points}"/>')
@@ -52,3 +55,18 @@ def as_svg(lines: np.ndarray) -> str:
             "</svg>",
         ]
     )
+
+
+def _without_spurs(paths: list[np.ndarray], min_length: int) -> list[np.ndarray]:
+    """The paths but for short ones that lead nowhere."""
+    meeting: dict[tuple[int, ...], list[int]] = {}
+    for path in paths:
+        for end in path[[0, -1]].tolist():
+            meeting.setdefault(tuple(end), []).append(len(path))
+
+    def leads_on(path: np.ndarray) -> bool:
+        ends = [meeting[tuple(end)] for end in path[[0, -1]].tolist()]
+        joints = [lengths for lengths in ends if len(lengths) > 1]
+        return len(joints) == 2 or (len(joints) == 1 and sum(n > len(path) for n in joints[0]) < 2)
+
+    return [path for path in paths if len(path) >= min_length or leads_on(path)]

@@ -10,12 +10,15 @@ import numpy as np
 
 from ...._utils.atomic import check_outputs, write_atomically
 from ...._utils.optional import import_extra
+from ...._utils.progress import parts_shown
 from ...datasets.boundaries import BoundarySet, load_bsds500
 from ...photos import read_photo
+from ...wording import number_of
 from ..batch import Detection
 from ..planning import EdgesError
+from ..pool import PatchOrigins
 from ..second_level.detector import TwoLevelDetector
-from .edge import ExplainedEdge
+from .edge import ExplainedEdge, check_inside
 from .picture import plot_explained
 
 _UNKNOWN = (
@@ -66,11 +69,18 @@ def explain_photo(
     check_outputs(files=[place])
     import_extra("matplotlib", "report")
     colours = read_photo(photo)
+    check_inside((at[1], at[0]), colours.shape)
     detector = Detection(model).loaded()
-    lines = detector.detect(colours) if isinstance(detector, TwoLevelDetector) else None
-    first = detector.first_level_ if isinstance(detector, TwoLevelDetector) else detector
-    found = first.explain(colours, (at[1], at[0]))
-    cut = None if data is None else _patches_of(load_bsds500(data, "train"), found)
+    if detector.pool_ is None:
+        raise EdgesError(f"The model {model} keeps no patches to explain edges with. Remedy: train one with --pool.")
+    cut = None if data is None else _patches_of(load_bsds500(data, "train"), detector.pool_.origins)
+    with parts_shown(True):
+        lines = detector.detect(colours) if isinstance(detector, TwoLevelDetector) else None
+        first = detector.first_level_ if isinstance(detector, TwoLevelDetector) else detector
+        found = first.explain(colours, (at[1], at[0]), lines=lines)
+    if not found.patches:
+        x, y = found.place[::-1]
+        raise EdgesError(f"No training patch spoke for the edge at {x},{y}. Remedy: choose a place on a clearer edge.")
     for line in _told(found, lines):
         say(line)
     content = io.BytesIO()
@@ -85,20 +95,18 @@ def _told(found: ExplainedEdge, lines: np.ndarray | None) -> list[str]:
     y, x = found.place
     told = [f"Edge at {x},{y}: {found.strength:.2f} of 1"]
     if lines is not None:
-        again = lines[max(0, y - 2) : y + 3, max(0, x - 2) : x + 3].max()
-        told[0] += f" in the first level, {again:.2f} after the second"
-    if not found.patches:
-        return [*told, "No training patch spoke for an edge there."]
-    told.append(f"Made of {found.n_patches} training patches; the largest shares:")
+        told[0] += f" in the first level, {lines[y, x]:.2f} after the second"
+    told.append(f"Made of {number_of(found.n_patches, 'training patch', 'training patches')}; the largest shares:")
     told += [f"{100 * patch.share:+5.0f} %  {patch.origin}".rstrip() for patch in found.patches]
     return told if found.patches[0].origin else [*told, _UNKNOWN]
 
 
-def _patches_of(photos: BoundarySet, found: ExplainedEdge) -> Callable[[str], np.ndarray]:
-    """From the name of a training photo to its colours; all that are named must be there."""
-    missing = sorted({patch.photo for patch in found.patches if patch.photo} - set(photos.names))
+def _patches_of(photos: BoundarySet, origins: PatchOrigins | None) -> Callable[[str], np.ndarray]:
+    """From the name of a training photo to its colours; all that the model knows must be there."""
+    missing = [] if origins is None else sorted(set(origins.names) - set(photos.names))
     if missing:
         raise EdgesError(
-            f"The photos {', '.join(missing)} are not in the data; give the folder the model learned from."
+            f"The data lacks {number_of(len(missing), 'photo')} that the model learned from, such as {missing[0]}. "
+            "Remedy: give the folder that holds them."
         )
     return lambda name: photos.image(photos.names.index(name))

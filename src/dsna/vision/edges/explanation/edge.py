@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import maximum_filter
 
+from ...._utils.errors import DSNAError
 from ..detection import neighbors_at
 from ..embedding import outlines_of
 from ..forest import StructuredForest
@@ -14,6 +15,8 @@ from ..patches import MASK_SIDE
 from ..pool import PatchPool, Voting
 
 _NEAR = 2  # pixels: sharpening moves an outline by so much
+_WITHIN = 3  # pixels from a place within which the edge that is meant is looked for
+_SEEN = 0.03  # of a thin map; what is fainter cannot be told from black
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,48 @@ class ExplainedEdge:
     strength: float
     patches: list[ExplainedPatch]
     n_patches: int
+
+
+def check_inside(place: tuple[int, int], shape: tuple[int, ...]) -> None:
+    """Refuse a place, row and column, outside of a photo.
+
+    Examples
+    --------
+    >>> check_inside((10, 20), (30, 40, 3))
+    """
+    height, width = shape[:2]
+    if not (0 <= place[0] < height and 0 <= place[1] < width):
+        raise DSNAError(
+            f"x={place[1]}, y={place[0]} is not in the photo; x goes from 0 to {width - 1} and y to {height - 1}."
+        )
+
+
+def edge_near(lines: np.ndarray, place: tuple[int, int]) -> tuple[int, int]:
+    """The pixel of an edge that is meant by a place: the place itself, or the strongest within three pixels.
+
+    Parameters
+    ----------
+    lines : array of shape (H, W)
+        Thin map.
+    place : (int, int)
+        Row and column.
+
+    Examples
+    --------
+    >>> lines = np.zeros((9, 9))
+    >>> lines[:, 6] = 0.5
+    >>> lines[5, 6] = 0.75
+    >>> edge_near(lines, (4, 5)), edge_near(lines, (4, 6))
+    ((5, 6), (4, 6))
+    """
+    top, left = (max(0, int(one) - _WITHIN) for one in place)
+    near = lines[top : int(place[0]) + _WITHIN + 1, left : int(place[1]) + _WITHIN + 1]
+    if near.max() < _SEEN:
+        raise DSNAError(f"No edge within {_WITHIN} pixels of {place[1]},{place[0]}. Remedy: choose a place on an edge.")
+    if lines[place] >= _SEEN:
+        return int(place[0]), int(place[1])
+    row, column = np.unravel_index(near.argmax(), near.shape)
+    return top + int(row), left + int(column)
 
 
 def explain_edge(

@@ -54,7 +54,8 @@ def plot_explained(photo: np.ndarray, found: ExplainedEdge, cut: Callable[[str],
     for k, patch in enumerate(found.patches):
         _panel(right.add_subplot(n_rows, _COLUMNS, k + 1), patch, cut)
     named = f"{len(found.patches)} of the {found.n_patches}" if len(found.patches) < found.n_patches else "the"
-    right.suptitle(f"{named} training patches that it was made of", fontsize=9)
+    patches = "training patch" if found.n_patches == 1 else "training patches"
+    right.suptitle(f"{named} {patches} that it was made of", fontsize=9)
     return figure
 
 

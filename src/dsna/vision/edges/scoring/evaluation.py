@@ -17,6 +17,7 @@ from ...._utils.atomic import make_folder, write_atomically
 from ...._utils.errors import DSNAError
 from ...datasets.boundaries import BoundarySet
 from ...datasets.pictures import MissingPictures, UnusableFile, opened
+from ...wording import width_by_height
 from .scores import BoundaryScores
 
 _COUNTING = 1  # goes up when the same maps would be counted otherwise, so that filed counts are not taken for new ones
@@ -206,8 +207,8 @@ def _boundaries(drawn: _Drawn) -> np.ndarray:
 def _checked(predicted: Callable[[], ArrayLike], shape: tuple[int, ...]) -> np.ndarray:
     values = np.array(predicted(), dtype=np.float64, order="C")
     if values.shape != shape:
-        sizes = (" x ".join(map(str, each)) for each in (values.shape, shape))
-        raise UnusableFile("the map has {} pixels, the ground truth {}".format(*sizes))
+        map_size, truth_size = width_by_height(values.shape), width_by_height(shape)
+        raise UnusableFile(f"the map has {map_size} pixels, the ground truth {truth_size}")
     if not np.all((values >= 0) & (values <= 1)):
         raise UnusableFile("the map holds values outside of 0 to 1 (or NaN); divide grey levels by 255")
     return values

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...._utils.parallel import chunks, in_parallel, writable
+from ...._utils.progress import tracked_parts
 from .candidates import Candidates
 from .contours import LEVELS, contour_sizes
 from .planes import N_COLOURS, N_SCALARS, Planes, View, normal_axes, planes_of
@@ -76,7 +77,9 @@ def describe(
     own = _own_columns(view, candidates, n_jobs)
     order = [np.empty(0, dtype=np.int64)]
     answers = [answer(np.empty((0, n_columns(len(view.maps), view.lines is not None)), dtype=np.float32))]
-    for inside, frames in _tiles(view, candidates.places, tile, n_jobs):
+    n_tiles = len(np.unique(candidates.places // tile, axis=0))
+    tiles = _tiles(view, candidates.places, tile, n_jobs)
+    for inside, frames in tracked_parts(tiles, n_tiles, "tiles of the second level"):
         tasks = [(frames, candidates.places[rows], own[rows], answer) for rows in _batches(inside, batch)]
         order.append(inside)
         answers.extend(in_parallel(_answered, tasks, n_jobs))
