@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 
@@ -55,6 +56,17 @@ def test_a_worker_dies_in_fit_and_one_in_predict(client, tmp_path, monkeypatch):
     assert lazily.tolist() == local.predict(X[:30]).tolist()
     with pytest.raises(DSNAError, match="lacks column b"):
         model.predict(dd.from_pandas(frame[["a", "c", "d"]], npartitions=2))
+
+
+def test_answers_become_a_column(client):
+    """Dask's frames forget the futures of an array that is assigned to them, so something else must keep these."""
+    X, y = classes(200)
+    table = dd.from_pandas(pd.DataFrame(X, columns=list("abcd")).assign(y=y), npartitions=3)
+    model = classifier(100).fit(table, "y")
+    for _ in range(4):
+        answered = table.assign(risk=model.predict_proba(table)[:, 1])
+        gc.collect()
+        assert answered.compute()["risk"].between(0.0, 1.0).all()
 
 
 def test_arrays_that_are_not_cut_alike(client):

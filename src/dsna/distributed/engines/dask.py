@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,6 +20,7 @@ from .local import joined, on_worker
 WITHOUT_WORKERS = 300.0  # seconds that a cluster may have no worker
 _LOOK = 10.0  # seconds between two looks
 _ROLE = "dsna {}"  # columns that are added to a frame
+_KEPT = 16  # answers that a client keeps
 
 
 class DaskEngine:
@@ -151,6 +153,9 @@ def _collected(engine: DaskEngine, batches: list[list[Any]]) -> Any:
     about = engine.gather([engine.submit(_shape, one) for one in parts])
     dtype = np.result_type(*(dtype for _, dtype in about))
     chunks = [da.from_delayed(delayed(one), shape, dtype) for one, (shape, _) in zip(parts, about, strict=True)]
+    # A frame that an array of futures is assigned to forgets them (dask 2026.8): its partitions could not be made.
+    kept = vars(engine.client).setdefault("_dsna_answers", deque(maxlen=_KEPT))
+    kept.append(parts)
     return da.concatenate(chunks)
 
 
