@@ -63,6 +63,22 @@ def test_targets(trend, make):
     assert_same_neighbors(model, one, queries)
 
 
+@pytest.mark.parametrize("make, table", [(classifier, classes), (regressor, targets)])
+def test_how_rows_are_dealt_to_shards_changes_nothing(make, table):
+    """What is learned out of bag, and in which order neighbours are solved, do not depend on it either."""
+    X, y = table()
+    one, many = (make(max_neighbors=40).set_params(shard_rows=rows).fit(cut(X, y), None) for rows in (100_000, 200))
+    assert len(one._placed.shards) == 1
+    assert len(many._placed.shards) > 2
+    queries = table(150, seed=5)[0]
+    for method in ("predict_proba", "predict") if make is classifier else ("predict", "predict_interval"):
+        found, expected = (getattr(model, method)(queries) for model in (many, one))
+        if expected.dtype.kind == "f":
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.ptp(y) if make is regressor else 1e-10)
+        else:
+            assert found.tolist() == expected.tolist()
+
+
 def test_a_trend_of_all_rows():
     """Its slopes are those of a ridge on all rows, of one of the penalties that are tried."""
     X, y = targets()

@@ -71,6 +71,7 @@ class Answer(NamedTuple):
     rows: np.ndarray  # (n, M) places among the rows met, filled up to size
     sums: np.ndarray  # (n, M) shares in the leaves reached, summed over trees
     size: np.ndarray  # (n,)
+    settled: np.ndarray  # (n,) from where on rows are in the order of their distances
     met: np.ndarray  # (n,) rows met, also those that did not fit
     known: MetRows
 
@@ -108,11 +109,11 @@ def ask(shard: Shard, asked: Request) -> Answer:
         held = np.where(asked.total > 0, shard.leaf_ptr[asked.reached + 1] - shard.leaf_ptr[asked.reached], 0)
         width = min(width, int(held.sum(axis=1).max(initial=0)))
     rows, sums = np.zeros((n, max(1, width)), dtype=np.int64), np.zeros((n, max(1, width)))
-    size, met = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    size, settled, met = np.zeros((3, n), dtype=np.int64)
     if shard.n_rows:
         known = (shard.leaf_ptr, shard.leaf_rows, shard.fold, shard.weight, asked.rarity[shard.code])
         arrays = (writable(a) for a in (asked.reached, asked.total, asked.fold, *known, asked.Q, Z))
-        meet(*arrays, rows, sums, size, met)
+        meet(*arrays, rows, sums, size, settled, met)
     inside = np.arange(rows.shape[1]) < size[:, None]
     named = np.unique(rows[inside])
     rows[inside] = np.searchsorted(named, rows[inside])
@@ -125,7 +126,7 @@ def ask(shard: Shard, asked: Request) -> Answer:
         trend=np.asarray(shard.trend[named]),
         own=np.asarray(shard.Z[named]) if asked.own else np.empty((len(named), 0)),
     )
-    return Answer(rows, sums, size, met, met_rows)
+    return Answer(rows, sums, size, settled, met, met_rows)
 
 
 def merge(forest: Forest, asked: Request, answers: Sequence[Answer]) -> Found:
@@ -145,10 +146,19 @@ def merge(forest: Forest, asked: Request, answers: Sequence[Answer]) -> Found:
     used = np.where(asked.fold[:, None] < 0, True, forest.trees.left_out.T[asked.fold])
     most = found.shape[1] if asked.most is None else min(asked.most, found.shape[1])
     chosen, proximity = np.zeros((n, most), dtype=np.int64), np.zeros((n, most))
-    kept, met = np.zeros(n, dtype=np.int64), np.sum([one.met for one in answers], axis=0)
-    known = (writable(a) for a in (found, sums, size, met, used.sum(axis=1), asked.rarity[rows.code], asked.Q, rows.Z))
+    kept, settled = np.zeros(n, dtype=np.int64), np.sum([one.settled for one in answers], axis=0)
+    met = np.sum([one.met for one in answers], axis=0)
+    known = (
+        writable(a)
+        for a in (found, sums, size, settled, met, used.sum(axis=1), asked.rarity[rows.code], asked.Q, rows.Z)
+    )
     best_of_shards(*known, chosen, proximity, kept)
     vote = Trees.mean_over_trees(forest.leaf_value, asked.reached, used)
+    # Rows that no query keeps depend on how rows are dealt to shards, and what is learned must not.
+    inside = np.arange(most) < kept[:, None]
+    named = np.unique(chosen[inside]) if inside.any() else np.zeros(1, dtype=np.int64)
+    chosen[inside] = np.searchsorted(named, chosen[inside])
+    rows = MetRows(*(one[named] for one in rows))
     width = max(1, int(kept.max(initial=0)))
     near = Neighborhoods(
         np.ascontiguousarray(chosen[:, :width]), np.ascontiguousarray(proximity[:, :width]), kept, vote

@@ -8,7 +8,23 @@ from .neighbors import _keep_best, _most_met, add_share, empty, slot_of, sort_by
 
 
 @kernel
-def meet(reached, total, fold, leaf_ptr, leaf_rows, row_fold, row_weight, rarity, Q, Z, rows, proximity, size, met_all):
+def meet(
+    reached,
+    total,
+    fold,
+    leaf_ptr,
+    leaf_rows,
+    row_fold,
+    row_weight,
+    rarity,
+    Q,
+    Z,
+    rows,
+    proximity,
+    size,
+    settled,
+    met_all,
+):
     """Fill, for each query, the best rows of a shard and the sums over trees of their shares in the leaves reached.
 
     Parameters
@@ -19,6 +35,7 @@ def meet(reached, total, fold, leaf_ptr, leaf_rows, row_fold, row_weight, rarity
     leaf_ptr, leaf_rows : rows of this shard in each leaf.
     rarity : (C,) of each row, factor of its rank where more rows are met than fit.
     rows, proximity : (n, M) filled up to ``size[i]``.
+    settled : (n,) from where on rows were told apart by their distances, and are in the order of these.
     met_all : (n,) rows that were met, also those that do not fit.
     """
     n, n_trees = reached.shape
@@ -43,10 +60,11 @@ def meet(reached, total, fold, leaf_ptr, leaf_rows, row_fold, row_weight, rarity
         for k in range(n_met):
             met[k] = slot_row[slots[k]]
             rank[k] = -slot_sum[slots[k]]
+        settled[i] = n_met
         if n_met > M:
             for k in range(n_met):
                 rank[k] *= rarity[met[k]]
-            _keep_best(rank, met, n_met, M, spare, Z, Q[i])
+            settled[i] = _keep_best(rank, met, n_met, M, spare, Z, Q[i])
         size[i] = min(n_met, M)
         met_all[i] = n_met
         for k in range(size[i]):
@@ -56,12 +74,13 @@ def meet(reached, total, fold, leaf_ptr, leaf_rows, row_fold, row_weight, rarity
 
 
 @kernel
-def best_of_shards(found, sums, size, met_all, used, rarity, Q, Z, rows, proximity, kept):
+def best_of_shards(found, sums, size, settled, met_all, used, rarity, Q, Z, rows, proximity, kept):
     """Fill the neighbourhoods of queries from the best rows of all shards, largest proximity first.
 
     Parameters
     ----------
     found, sums : (n, W) rows of Z, and the sums of their shares; filled up to ``size[i]``.
+    settled : (n,) sums over shards of that of ``meet``. It counts where a single shard has named all rows that fit.
     met_all : (n,) rows that all shards together have met.
     used : (n,) trees that were used.
     rarity : (m,) of the rows of Z.
@@ -80,11 +99,11 @@ def best_of_shards(found, sums, size, met_all, used, rarity, Q, Z, rows, proximi
             rank[k] = -sums[i, k]
             if met_all[i] > M:
                 rank[k] *= rarity[met[k]]
-        settled = size[i]
+        by_row = settled[i]
         if size[i] > M:
-            settled = _keep_best(rank, met, size[i], M, spare, Z, Q[i])
+            by_row = _keep_best(rank, met, size[i], M, spare, Z, Q[i])
         kept[i] = min(size[i], M)
-        sort_by_row(rank, met, settled)
+        sort_by_row(rank, met, by_row)
         order = order_of(rank[: kept[i]])
         for k in range(kept[i]):
             rows[i, k] = met[order[k]]
