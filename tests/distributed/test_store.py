@@ -110,6 +110,11 @@ def test_files_outside_the_folder(folder, name):
         (lambda m: m.update(kind="DistributedDSNARegressor"), "not the fitted model of a DistributedDSNARegressor"),
         (lambda m: m["files"][0]["arrays"].pop("rarity"), "does not fit the trees"),
         (lambda m: m.pop("files"), "damaged"),
+        (lambda m: m["files"].pop(1), r"names \d+ shards that are not the \d+ of the model"),
+        (lambda m: m["files"].pop(), r"names \d+ shards that are not the \d+ of the model"),
+        (lambda m: m["files"].append(m["files"][1]), r"names shard-00000\.bin twice"),
+        (lambda m: m["files"].__setitem__(2, m["files"][1]), r"names shard-00000\.bin twice"),
+        (lambda m: m["files"][1]["arrays"].pop("number"), "damaged"),
         (lambda m: m.update(format="other"), "not the manifest of a distributed model"),
     ],
 )

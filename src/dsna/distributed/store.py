@@ -22,7 +22,7 @@ from .asking import Core, Forest
 from .engines.local import LocalEngine, opened
 from .placed import PlacedRows
 
-FORMAT, VERSION = "dsna-distributed-model", 1
+FORMAT, VERSION = "dsna-distributed-model", 2
 MANIFEST, MODEL, LEAVES = "manifest.json", "model.dsna", "leaves.bin"
 _KINDS = ("DistributedDSNAClassifier", "DistributedDSNARegressor")
 _LARGEST_MANIFEST = 1 << 26
@@ -65,10 +65,12 @@ def save(model: Any, folder: str | os.PathLike[str], overwrite: bool = False, en
         _save_estimator(core.model, encoder, part / MODEL)
         leaves = {"leaf_total": core.forest.leaf_total, "rarity": core.forest.rarity}
         scale = {"offset": core.scaling.offset, "scale": core.scaling.scale}
-        files = [write_arrays(part / LEAVES, {**leaves, **scale})]
+        shards = []
         for k, shard in enumerate(placed.shards):
             one = opened(placed.engine.gather([shard])[0])  # one at a time: they need not fit into memory together
-            files.append(store_shard(one, part / f"shard-{k:05d}.bin").about)
+            shards.append(store_shard(one, part / f"shard-{k:05d}.bin").about)
+        rows = np.array([_rows_of(one) for one in shards], dtype=np.float64)
+        files = [write_arrays(part / LEAVES, {**leaves, **scale, "shard_rows": rows}), *shards]
         manifest = {
             "format": FORMAT,
             "version": VERSION,
@@ -81,6 +83,11 @@ def save(model: Any, folder: str | os.PathLike[str], overwrite: bool = False, en
             "files": files,
         }
         write_atomically(part / MANIFEST, json.dumps(manifest, indent=1).encode())
+
+
+def _rows_of(about: dict[str, Any]) -> int:
+    """Rows of a shard, as its description has them."""
+    return int(about["arrays"]["number"][1][0])
 
 
 def _version() -> str:
@@ -153,6 +160,11 @@ def load_with_encoder(folder: str | os.PathLike[str]) -> tuple[Any, Any]:
     check_file(folder / leaves["file"], leaves)
     arrays = {name: np.array(values) for name, values in read_arrays(folder / leaves["file"], leaves).items()}
     scaling = _scaling(folder, arrays, index)
+    if [_rows_of(one) for one in shards] != arrays["shard_rows"].tolist():
+        raise StoreError(
+            f"{folder / MANIFEST}: names {len(shards)} shards that are not the {len(arrays['shard_rows'])} of the model "
+            "that was saved. Copy the folder again, or train again."
+        )
     classes = getattr(ordinary, "classes_", None)
     strata = len(arrays["rarity"])
     outputs = 1 if classes is not None else ordinary.n_outputs_
@@ -175,7 +187,7 @@ def _load_estimator(folder: Path, about: dict[str, Any]) -> Any:
 def _scaling(folder: Path, arrays: dict[str, np.ndarray], index: Any) -> Scaling:
     """The common scale; what does not fit the trees is refused."""
     d = len(index.scaling.offset)
-    sizes = {"leaf_total": index.trees.n_leaves, "offset": d, "scale": d, "rarity": None}
+    sizes = {"leaf_total": index.trees.n_leaves, "offset": d, "scale": d, "rarity": None, "shard_rows": None}
     right = set(arrays) == set(sizes) and all(a.ndim == 1 and a.dtype == np.float64 for a in arrays.values())
     right = right and all(size in (None, len(arrays[name])) for name, size in sizes.items())
     right = right and all(np.isfinite(a).all() for a in arrays.values())
@@ -220,14 +232,20 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
     """Refuse a manifest whose entries are not of their kinds, or that names files outside its folder."""
+    seen: set[str] = set()
     for about in (manifest["model"], *manifest["files"]):
         name = about["file"]
         if type(name) is not str or name != os.path.basename(name) or name.startswith(".") or "\\" in name:
             raise StoreError(f"{path}: names {name!r}, which is no file of its own folder. Do not use this model.")
+        if name in seen:
+            raise StoreError(f"{path}: names {name} twice. Copy the folder again, or train again.")
+        seen.add(name)
         if os.path.islink(path.parent / name):
             raise StoreError(f"{path}: {name} is a link to somewhere else. Copy the files themselves.")
         if type(about["size"]) is not int or type(about["sha256"]) is not str:
             raise TypeError(f"{name} has no size or digest")
+    for about in manifest["files"][1:]:
+        _rows_of(about)
     right = manifest["kind"] in _KINDS and len(manifest["files"]) >= 2 and type(manifest["rows"]) is int
     features, given = manifest["features"], manifest["parameters"]
     right = right and (features is None or all(type(one) is str for one in features))
