@@ -17,7 +17,16 @@ from .._utils.atomic import FileError, explained, write_atomically
 from ..forest.scaling import Scaling
 from ..io import load as load_model
 from ..io import save as save_model
-from .arrays_file import StoredShard, StoreError, check_file, read_arrays, sha256_of, store_shard, write_arrays
+from .arrays_file import (
+    StoredShard,
+    StoreError,
+    check_file,
+    check_size,
+    read_arrays,
+    sha256_of,
+    store_shard,
+    write_arrays,
+)
 from .asking import Core, Forest
 from .engines.local import LocalEngine, opened
 from .placed import PlacedRows
@@ -116,7 +125,8 @@ def is_store(path: str | os.PathLike[str]) -> bool:
 def load(folder: str | os.PathLike[str]) -> Any:
     """Read a distributed model from the folder that its ``save`` wrote.
 
-    Shards are mapped, not read: each is verified when it is first asked, and the system keeps in memory what is used.
+    Shards are mapped, not read: each is to be there, in its size, and is verified when it is first asked; the system
+    keeps in memory what is used.
 
     Parameters
     ----------
@@ -162,9 +172,11 @@ def load_with_encoder(folder: str | os.PathLike[str]) -> tuple[Any, Any]:
     scaling = _scaling(folder, arrays, index)
     if [_rows_of(one) for one in shards] != arrays["shard_rows"].tolist():
         raise StoreError(
-            f"{folder / MANIFEST}: names {len(shards)} shards that are not the {len(arrays['shard_rows'])} of the model "
-            "that was saved. Copy the folder again, or train again."
+            f"{folder / MANIFEST}: names {len(shards)} shards that are not the {len(arrays['shard_rows'])} of the "
+            "model that was saved. Copy the folder again, or train again."
         )
+    for one in shards:
+        check_size(folder / one["file"], one)
     classes = getattr(ordinary, "classes_", None)
     strata = len(arrays["rarity"])
     outputs = 1 if classes is not None else ordinary.n_outputs_
