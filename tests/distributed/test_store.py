@@ -192,3 +192,26 @@ def test_places_that_cannot_be_written(model, folder, tmp_path):
         model.save(tmp_path / "nowhere" / "model")
     with pytest.raises(DSNAError, match=r"manifest\.json is missing"):
         load(tmp_path)
+
+
+def test_overwriting_keeps_what_is_no_part_of_the_model(model, folder):
+    (folder / "notes.txt").write_text("mine", "utf-8")
+    (folder / "photos").mkdir()
+    with pytest.raises(DSNAError, match=r"holds 'notes\.txt' and 1 more, no part of the model"):
+        model.save(folder, overwrite=True)
+    (folder / "photos").rmdir()
+    with pytest.raises(DSNAError, match=r"holds 'notes\.txt', no part of the model"):
+        model.save(folder, overwrite=True)
+    assert (folder / "notes.txt").read_text("utf-8") == "mine"
+    (folder / "notes.txt").unlink()
+    (folder / "shard-00001.bin").unlink()  # a model that is not whole is replaced all the same
+    model.save(folder, overwrite=True)
+    np.testing.assert_array_equal(load(folder).predict(QUERIES), model.predict(QUERIES))
+
+
+def test_a_manifest_of_something_else_is_not_replaced(model, tmp_path):
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "manifest.json").write_text('{"name": "app"}', "utf-8")
+    with pytest.raises(DSNAError, match="not a folder of a distributed model"):
+        model.save(tmp_path / "app", overwrite=True)
+    assert os.listdir(tmp_path / "app") == ["manifest.json"]

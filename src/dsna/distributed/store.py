@@ -37,16 +37,54 @@ _KINDS = ("DistributedDSNAClassifier", "DistributedDSNARegressor")
 _LARGEST_MANIFEST = 1 << 26
 
 
+def check_place(folder: str | os.PathLike[str], overwrite: bool) -> Path:
+    """Refuse a place that no model can be written to, and a folder that holds more than the model to be replaced.
+
+    Returns
+    -------
+    Path
+        The place without links.
+
+    Examples
+    --------
+    >>> check_place(".", overwrite=True)
+    Traceback (most recent call last):
+    dsna.distributed.arrays_file.StoreError: ...: not a folder of a distributed model, so it is not replaced. ...
+    """
+    target = Path(os.path.realpath(folder))
+    if not target.parent.is_dir():
+        raise StoreError(f"{target.parent}: there is no such folder. Make it first, or choose another.")
+    if not target.exists():
+        return target
+    if not overwrite:
+        raise StoreError(f"{target}: there already. Name a new folder, or overwrite it.")
+    own = _own_files(target)
+    if not own:
+        raise StoreError(f"{target}: not a folder of a distributed model, so it is not replaced. Name another.")
+    others = sorted(set(os.listdir(target)) - own)
+    if others:
+        raise StoreError(
+            f"{target}: holds {others[0]!r}{f' and {len(others) - 1} more' * (len(others) > 1)}, no part of the model, "
+            "so it is not replaced. Move that elsewhere, or name another folder."
+        )
+    return target
+
+
+def _own_files(folder: Path) -> set[str]:
+    """Names of the files of the model in a folder, whether it can be loaded or not; none where there is no model."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+        if manifest["format"] != FORMAT:
+            return set()
+        return {MANIFEST, *(about["file"] for about in (manifest["model"], *manifest["files"]))}
+    except (OSError, ValueError, LookupError, TypeError):
+        return set()
+
+
 @contextmanager
 def whole_folder(folder: str | os.PathLike[str], overwrite: bool) -> Iterator[Path]:
     """A folder beside the one named, which takes its place when it is complete; a failure leaves nothing behind."""
-    target = Path(os.path.realpath(folder))
-    if target.exists() and not (overwrite and (target / MANIFEST).is_file()):
-        if overwrite:
-            raise StoreError(f"{target}: not a folder of a distributed model, so it is not replaced. Name another.")
-        raise StoreError(f"{target}: there already. Name a new folder, or overwrite it.")
-    if not target.parent.is_dir():
-        raise StoreError(f"{target.parent}: there is no such folder. Make it first, or choose another.")
+    target = check_place(folder, overwrite)
     part = target.with_name(f".dsna-{secrets.token_hex(8)}.part")
     old = target.with_name(f".dsna-{secrets.token_hex(8)}.old")
     try:
