@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from .._utils.errors import DSNAError
 from ..distributed import DistributedDSNAClassifier, DistributedDSNARegressor
-from ..distributed.store import load_with_encoder, save
+from ..distributed.store import check_place, load_with_encoder, save
 from ..tables import ReadOptions
 from ..tables.files.parquet import ParquetFile
 from .target import read_target
@@ -116,7 +116,8 @@ def train_to_folder(
     path: str | os.PathLike[str], options: TrainOptions, read: ReadOptions, folder: Path, overwrite: bool
 ) -> TrainedOnDisk:
     """Train by slices, and save the model to a folder; rows wait beside it meanwhile."""
-    with tempfile.TemporaryDirectory(prefix=".dsna-", dir=folder.absolute().parent, ignore_cleanup_errors=True) as rows:
+    beside = check_place(folder, overwrite).parent  # before the training, not after it
+    with tempfile.TemporaryDirectory(prefix=".dsna-", dir=beside, ignore_cleanup_errors=True) as rows:
         trained = train_on_disk(path, options, read, Path(rows))
         save(trained.model, folder, overwrite, trained.encoder)
     return trained

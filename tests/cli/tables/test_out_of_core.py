@@ -82,6 +82,15 @@ def test_what_is_refused(data, tmp_path):
     assert not (tmp_path / "m").exists()
 
 
+def test_places_are_refused_before_the_training(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(out_of_core, "train_on_disk", lambda *_, **__: pytest.fail("trained"))
+    given = ("train", data, "--target", "rare", "--out-of-core", "--force", "-o")
+    (tmp_path / "photos").mkdir()
+    refused(ask(*given, tmp_path / "photos"), "not a folder of a distributed model")
+    refused(ask(*given, tmp_path / "nowhere" / "m"), f"{tmp_path / 'nowhere'}: there is no such folder")
+    assert sorted(os.listdir(tmp_path)) == ["huge.parquet", "photos"]
+
+
 def test_a_file_that_is_too_large_is_trained_on_out_of_core(data, tmp_path, monkeypatch):
     monkeypatch.setattr(out_of_core, "memory_allowed", lambda: 1000)
     monkeypatch.setattr(out_of_core, "train_to_folder", lambda *_: (_ for _ in ()).throw(SystemExit(7)))
