@@ -74,6 +74,19 @@ def test_numbers(data, tmp_path):
     assert (answers["low"] <= answers["high"]).all()
 
 
+def test_rows_without_a_target_are_those_of_the_file(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(out_of_core, "LOOKED_AT", 300)
+    without = np.isin(np.arange(600), [0, 7, 299, 300, 599])
+    frame().with_columns(rare=pl.when(~pl.Series(without)).then(pl.col("rare"))).write_parquet(data)
+    run = done(ask("train", data, "--target", "rare", "-o", tmp_path / "m", "--drop", "rent", "--out-of-core"))
+    assert "rows without a target ('rare') are left out: 5, row 1, row 8, row 300" in run.stdout
+    assert run.stdout.count("without a target") == 1
+    assert "595 rows with a target" in run.stdout
+    pl.read_parquet(data).with_columns(rare=pl.lit(None, dtype=pl.String)).write_parquet(data)
+    given = ("--target", "rare", "-o", tmp_path / "m2", "--drop", "rent", "--out-of-core")
+    refused(ask("train", data, *given), "the target 'rare' holds no value")
+
+
 def test_what_is_refused(data, tmp_path):
     frame().write_csv(tmp_path / "t.csv")
     given = ("--target", "rare", "-o", tmp_path / "m", "--out-of-core")
