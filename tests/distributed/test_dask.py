@@ -77,6 +77,24 @@ def test_arrays_that_are_not_cut_alike(client):
         classifier().fit(da.from_array(X, chunks=(20, 4)), "y")
 
 
+@pytest.mark.parametrize("role", ["y", "sample_weight", "groups"])
+def test_columns_of_another_kind(client, role):
+    X, y = classes(60)
+    frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcd")).assign(y=y), npartitions=2)
+    array, labels = da.from_array(X, chunks=(30, 4)), da.from_array(y, chunks=30)
+    numbers = np.ones(60)
+    column = dd.from_pandas(pd.Series(numbers), npartitions=2)
+    beside_frame = "must be a column name, or a dask Series or Array cut like X"
+    for given in (numbers, pd.Series(numbers), column.to_frame("c"), da.ones((60, 1), chunks=(30, 1)), 5):
+        with pytest.raises(DSNAError, match=f"{role} {beside_frame}"):
+            classifier().fit(frame, **{"y": "y", role: given})
+    with pytest.raises(DSNAError, match="rechunk them alike"):
+        classifier().fit(frame, **{"y": "y", role: da.ones(60, chunks=15)})
+    for given in (numbers, pd.Series(numbers), column, column.to_frame("c"), 5):
+        with pytest.raises(DSNAError, match=f"{role} must be a dask Array cut like X"):
+            classifier().fit(array, **{"y": labels, role: given})
+
+
 def test_no_client(monkeypatch):
     def none():
         raise ValueError("No global client found")

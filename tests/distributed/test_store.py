@@ -84,9 +84,12 @@ def test_damage(folder):
     shard.write_bytes(content[:-8] + b"\xff" * 8)
     with pytest.raises(DSNAError, match=r"shard-00001.bin: changed since the model was saved"):
         load(folder).predict(QUERIES)
+    shard.write_bytes(content[:-8])
+    with pytest.raises(DSNAError, match=r"shard-00001.bin: changed since the model was saved"):
+        load(folder)
     shard.unlink()
     with pytest.raises(DSNAError, match=r"shard-00001.bin: this file of the model is missing"):
-        load(folder).predict(QUERIES)
+        load(folder)
 
 
 def forged(folder, change):
@@ -110,6 +113,11 @@ def test_files_outside_the_folder(folder, name):
         (lambda m: m.update(kind="DistributedDSNARegressor"), "not the fitted model of a DistributedDSNARegressor"),
         (lambda m: m["files"][0]["arrays"].pop("rarity"), "does not fit the trees"),
         (lambda m: m.pop("files"), "damaged"),
+        (lambda m: m["files"].pop(1), r"names \d+ shards that are not the \d+ of the model"),
+        (lambda m: m["files"].pop(), r"names \d+ shards that are not the \d+ of the model"),
+        (lambda m: m["files"].append(m["files"][1]), r"names shard-00000\.bin twice"),
+        (lambda m: m["files"].__setitem__(2, m["files"][1]), r"names shard-00000\.bin twice"),
+        (lambda m: m["files"][1]["arrays"].pop("number"), "damaged"),
         (lambda m: m.update(format="other"), "not the manifest of a distributed model"),
     ],
 )
@@ -184,3 +192,26 @@ def test_places_that_cannot_be_written(model, folder, tmp_path):
         model.save(tmp_path / "nowhere" / "model")
     with pytest.raises(DSNAError, match=r"manifest\.json is missing"):
         load(tmp_path)
+
+
+def test_overwriting_keeps_what_is_no_part_of_the_model(model, folder):
+    (folder / "notes.txt").write_text("mine", "utf-8")
+    (folder / "photos").mkdir()
+    with pytest.raises(DSNAError, match=r"holds 'notes\.txt' and 1 more, no part of the model"):
+        model.save(folder, overwrite=True)
+    (folder / "photos").rmdir()
+    with pytest.raises(DSNAError, match=r"holds 'notes\.txt', no part of the model"):
+        model.save(folder, overwrite=True)
+    assert (folder / "notes.txt").read_text("utf-8") == "mine"
+    (folder / "notes.txt").unlink()
+    (folder / "shard-00001.bin").unlink()  # a model that is not whole is replaced all the same
+    model.save(folder, overwrite=True)
+    np.testing.assert_array_equal(load(folder).predict(QUERIES), model.predict(QUERIES))
+
+
+def test_a_manifest_of_something_else_is_not_replaced(model, tmp_path):
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "manifest.json").write_text('{"name": "app"}', "utf-8")
+    with pytest.raises(DSNAError, match="not a folder of a distributed model"):
+        model.save(tmp_path / "app", overwrite=True)
+    assert os.listdir(tmp_path / "app") == ["manifest.json"]

@@ -320,7 +320,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BaseException as error:
         if os.path.exists(part):
             os.unlink(part)
-        if isinstance(error, OSError) and error.filename in (None, part):
+        # One without a number has a message of its own, which a name would hide.
+        if isinstance(error, OSError) and error.errno is not None and error.filename in (None, part):
             error.filename = os.fspath(path)  # the name that the user knows
         raise
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,9 +15,10 @@ from sklearn.pipeline import Pipeline
 
 from .._utils.errors import DSNAError
 from ..distributed import DistributedDSNAClassifier, DistributedDSNARegressor
-from ..distributed.store import load_with_encoder, save
-from ..tables import ReadOptions
+from ..distributed.store import check_place, load_with_encoder, save
+from ..tables import FileTable, ReadOptions
 from ..tables.files.parquet import ParquetFile
+from ..tables.target import without_target
 from .target import read_target
 from .train import Rows, TrainOptions, build, choose_rows
 
@@ -31,12 +33,15 @@ class Slice:
     def __init__(self, file: ParquetFile, begin: int, rows: Rows, encoder: Any, options: TrainOptions):
         self.file, self.begin, self.encoder = file, begin, encoder
         self.target, self.task, self.groups = options.target, rows.target.task, options.groups
+        self.without = np.empty(0, dtype=np.int64)  # rows of the file without a target, once it was read
 
     def read(self) -> tuple[Any, ...]:
         """Features, targets, no weights, and groups."""
         types = {**self.encoder.types_}
         table = self.file.slice(self.begin, self.file.slice_rows, types, ReadOptions())
-        if table.frame[self.target].null_count() == table.frame.height:
+        missing = np.flatnonzero(table.frame[self.target].is_null())
+        self.without = self.begin + missing
+        if len(missing) == table.frame.height:
             return np.empty((0, len(self.encoder.get_feature_names_out()))), np.empty(0), None, None
         target = read_target(table, self.target, self.task, several=False)
         frame = table.frame[target.rows]
@@ -96,7 +101,7 @@ def train_on_disk(
     """
     file = ParquetFile.open(path)
     table = file.sample(LOOKED_AT, options.seed, read)
-    rows = choose_rows(table, options)
+    rows = choose_rows(_with_target(table, options.target), options)
     pipeline = build(rows, options, {name: kind.spec for name, kind in table.types.items()})
     encoder, template = pipeline.steps[0][1].set_params(keep_rows=False), pipeline.steps[1][1]
     encoder.fit(rows.frame)
@@ -104,19 +109,27 @@ def train_on_disk(
     model = kind(template, sample_size=sample_size, store=store, verbose=options.verbose)
     slices = [Slice(file, begin, rows, encoder, options) for begin in file.starts()]
     model.fit(slices, None)
-    notes = [*table.notes, *rows.notes, *encoder.notes_]
+    without = np.concatenate([one.without for one in slices])
+    notes = [*table.notes, *([without_target(table, options.target, without)] if len(without) else [])]
+    notes += [*rows.notes, *encoder.notes_]
     notes.append(
-        f"columns were learned from {table.frame.height:,} rows, trees were grown on {sample_size:,} at most, rare "
+        f"columns were learned from {rows.frame.height:,} rows, trees were grown on {sample_size:,} at most, rare "
         f"ones first; all {model.n_rows_:,} rows with a target are in the leaves"
     )
     return TrainedOnDisk(model, encoder, rows, notes)
+
+
+def _with_target(table: FileTable, target: str) -> FileTable:
+    """Sampled rows that have a target: those that have none are counted in the file, not in the sample."""
+    return replace(table, frame=table.frame.drop_nulls(target)) if target in table.frame.columns else table
 
 
 def train_to_folder(
     path: str | os.PathLike[str], options: TrainOptions, read: ReadOptions, folder: Path, overwrite: bool
 ) -> TrainedOnDisk:
     """Train by slices, and save the model to a folder; rows wait beside it meanwhile."""
-    with tempfile.TemporaryDirectory(prefix=".dsna-", dir=folder.absolute().parent, ignore_cleanup_errors=True) as rows:
+    beside = check_place(folder, overwrite).parent  # before the training, not after it
+    with tempfile.TemporaryDirectory(prefix=".dsna-", dir=beside, ignore_cleanup_errors=True) as rows:
         trained = train_on_disk(path, options, read, Path(rows))
         save(trained.model, folder, overwrite, trained.encoder)
     return trained

@@ -65,14 +65,23 @@ def sha256_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def check_file(path: Path, about: dict[str, Any]) -> None:
-    """Refuse a file that is missing, or not the one that was described."""
+def check_size(path: Path, about: dict[str, Any]) -> None:
+    """Refuse a file that is missing, or longer or shorter than the one that was described; it is not read."""
     if not path.is_file():
         raise StoreError(f"{path}: this file of the model is missing. Copy the whole folder, or train again.")
-    if path.stat().st_size != about["size"] or sha256_of(path) != about["sha256"]:
-        raise StoreError(
-            f"{path}: changed since the model was saved, or damaged. Copy the folder again, or train again."
-        )
+    if path.stat().st_size != about["size"]:
+        raise _changed(path)
+
+
+def check_file(path: Path, about: dict[str, Any]) -> None:
+    """Refuse a file that is missing, or not the one that was described."""
+    check_size(path, about)
+    if sha256_of(path) != about["sha256"]:
+        raise _changed(path)
+
+
+def _changed(path: Path) -> StoreError:
+    return StoreError(f"{path}: changed since the model was saved, or damaged. Copy the folder again, or train again.")
 
 
 def read_arrays(path: Path, about: dict[str, Any]) -> dict[str, np.ndarray]:

@@ -175,7 +175,7 @@ class _Distributed(BaseEstimator):
         ----------
         folder : path of a folder that is not there yet.
         overwrite : bool, default=False
-            Whether a model in this folder is replaced.
+            Whether a model in this folder is replaced; a folder that holds other files, too, is refused.
         """
         from .store import save
 

@@ -17,27 +17,74 @@ from .._utils.atomic import FileError, explained, write_atomically
 from ..forest.scaling import Scaling
 from ..io import load as load_model
 from ..io import save as save_model
-from .arrays_file import StoredShard, StoreError, check_file, read_arrays, sha256_of, store_shard, write_arrays
+from .arrays_file import (
+    StoredShard,
+    StoreError,
+    check_file,
+    check_size,
+    read_arrays,
+    sha256_of,
+    store_shard,
+    write_arrays,
+)
 from .asking import Core, Forest
 from .engines.local import LocalEngine, opened
 from .placed import PlacedRows
 
-FORMAT, VERSION = "dsna-distributed-model", 1
+FORMAT, VERSION = "dsna-distributed-model", 2
 MANIFEST, MODEL, LEAVES = "manifest.json", "model.dsna", "leaves.bin"
 _KINDS = ("DistributedDSNAClassifier", "DistributedDSNARegressor")
 _LARGEST_MANIFEST = 1 << 26
 
 
+def check_place(folder: str | os.PathLike[str], overwrite: bool) -> Path:
+    """Refuse a place that no model can be written to, and a folder that holds more than the model to be replaced.
+
+    Returns
+    -------
+    Path
+        The place without links.
+
+    Examples
+    --------
+    >>> check_place(".", overwrite=True)
+    Traceback (most recent call last):
+    dsna.distributed.arrays_file.StoreError: ...: not a folder of a distributed model, so it is not replaced. ...
+    """
+    target = Path(os.path.realpath(folder))
+    if not target.parent.is_dir():
+        raise StoreError(f"{target.parent}: there is no such folder. Make it first, or choose another.")
+    if not target.exists():
+        return target
+    if not overwrite:
+        raise StoreError(f"{target}: there already. Name a new folder, or overwrite it.")
+    own = _own_files(target)
+    if not own:
+        raise StoreError(f"{target}: not a folder of a distributed model, so it is not replaced. Name another.")
+    others = sorted(set(os.listdir(target)) - own)
+    if others:
+        raise StoreError(
+            f"{target}: holds {others[0]!r}{f' and {len(others) - 1} more' * (len(others) > 1)}, no part of the model, "
+            "so it is not replaced. Move that elsewhere, or name another folder."
+        )
+    return target
+
+
+def _own_files(folder: Path) -> set[str]:
+    """Names of the files of the model in a folder, whether it can be loaded or not; none where there is no model."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+        if manifest["format"] != FORMAT:
+            return set()
+        return {MANIFEST, *(about["file"] for about in (manifest["model"], *manifest["files"]))}
+    except (OSError, ValueError, LookupError, TypeError):
+        return set()
+
+
 @contextmanager
 def whole_folder(folder: str | os.PathLike[str], overwrite: bool) -> Iterator[Path]:
     """A folder beside the one named, which takes its place when it is complete; a failure leaves nothing behind."""
-    target = Path(os.path.realpath(folder))
-    if target.exists() and not (overwrite and (target / MANIFEST).is_file()):
-        if overwrite:
-            raise StoreError(f"{target}: not a folder of a distributed model, so it is not replaced. Name another.")
-        raise StoreError(f"{target}: there already. Name a new folder, or overwrite it.")
-    if not target.parent.is_dir():
-        raise StoreError(f"{target.parent}: there is no such folder. Make it first, or choose another.")
+    target = check_place(folder, overwrite)
     part = target.with_name(f".dsna-{secrets.token_hex(8)}.part")
     old = target.with_name(f".dsna-{secrets.token_hex(8)}.old")
     try:
@@ -65,10 +112,12 @@ def save(model: Any, folder: str | os.PathLike[str], overwrite: bool = False, en
         _save_estimator(core.model, encoder, part / MODEL)
         leaves = {"leaf_total": core.forest.leaf_total, "rarity": core.forest.rarity}
         scale = {"offset": core.scaling.offset, "scale": core.scaling.scale}
-        files = [write_arrays(part / LEAVES, {**leaves, **scale})]
+        shards = []
         for k, shard in enumerate(placed.shards):
             one = opened(placed.engine.gather([shard])[0])  # one at a time: they need not fit into memory together
-            files.append(store_shard(one, part / f"shard-{k:05d}.bin").about)
+            shards.append(store_shard(one, part / f"shard-{k:05d}.bin").about)
+        rows = np.array([_rows_of(one) for one in shards], dtype=np.float64)
+        files = [write_arrays(part / LEAVES, {**leaves, **scale, "shard_rows": rows}), *shards]
         manifest = {
             "format": FORMAT,
             "version": VERSION,
@@ -81,6 +130,11 @@ def save(model: Any, folder: str | os.PathLike[str], overwrite: bool = False, en
             "files": files,
         }
         write_atomically(part / MANIFEST, json.dumps(manifest, indent=1).encode())
+
+
+def _rows_of(about: dict[str, Any]) -> int:
+    """Rows of a shard, as its description has them."""
+    return int(about["arrays"]["number"][1][0])
 
 
 def _version() -> str:
@@ -109,7 +163,8 @@ def is_store(path: str | os.PathLike[str]) -> bool:
 def load(folder: str | os.PathLike[str]) -> Any:
     """Read a distributed model from the folder that its ``save`` wrote.
 
-    Shards are mapped, not read: each is verified when it is first asked, and the system keeps in memory what is used.
+    Shards are mapped, not read: each is to be there, in its size, and is verified when it is first asked; the system
+    keeps in memory what is used.
 
     Parameters
     ----------
@@ -153,6 +208,13 @@ def load_with_encoder(folder: str | os.PathLike[str]) -> tuple[Any, Any]:
     check_file(folder / leaves["file"], leaves)
     arrays = {name: np.array(values) for name, values in read_arrays(folder / leaves["file"], leaves).items()}
     scaling = _scaling(folder, arrays, index)
+    if [_rows_of(one) for one in shards] != arrays["shard_rows"].tolist():
+        raise StoreError(
+            f"{folder / MANIFEST}: names {len(shards)} shards that are not the {len(arrays['shard_rows'])} of the "
+            "model that was saved. Copy the folder again, or train again."
+        )
+    for one in shards:
+        check_size(folder / one["file"], one)
     classes = getattr(ordinary, "classes_", None)
     strata = len(arrays["rarity"])
     outputs = 1 if classes is not None else ordinary.n_outputs_
@@ -175,7 +237,7 @@ def _load_estimator(folder: Path, about: dict[str, Any]) -> Any:
 def _scaling(folder: Path, arrays: dict[str, np.ndarray], index: Any) -> Scaling:
     """The common scale; what does not fit the trees is refused."""
     d = len(index.scaling.offset)
-    sizes = {"leaf_total": index.trees.n_leaves, "offset": d, "scale": d, "rarity": None}
+    sizes = {"leaf_total": index.trees.n_leaves, "offset": d, "scale": d, "rarity": None, "shard_rows": None}
     right = set(arrays) == set(sizes) and all(a.ndim == 1 and a.dtype == np.float64 for a in arrays.values())
     right = right and all(size in (None, len(arrays[name])) for name, size in sizes.items())
     right = right and all(np.isfinite(a).all() for a in arrays.values())
@@ -220,14 +282,20 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
     """Refuse a manifest whose entries are not of their kinds, or that names files outside its folder."""
+    seen: set[str] = set()
     for about in (manifest["model"], *manifest["files"]):
         name = about["file"]
         if type(name) is not str or name != os.path.basename(name) or name.startswith(".") or "\\" in name:
             raise StoreError(f"{path}: names {name!r}, which is no file of its own folder. Do not use this model.")
+        if name in seen:
+            raise StoreError(f"{path}: names {name} twice. Copy the folder again, or train again.")
+        seen.add(name)
         if os.path.islink(path.parent / name):
             raise StoreError(f"{path}: {name} is a link to somewhere else. Copy the files themselves.")
         if type(about["size"]) is not int or type(about["sha256"]) is not str:
             raise TypeError(f"{name} has no size or digest")
+    for about in manifest["files"][1:]:
+        _rows_of(about)
     right = manifest["kind"] in _KINDS and len(manifest["files"]) >= 2 and type(manifest["rows"]) is int
     features, given = manifest["features"], manifest["parameters"]
     right = right and (features is None or all(type(one) is str for one in features))

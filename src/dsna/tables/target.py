@@ -84,9 +84,7 @@ def split_target(table: FileTable, target: str, *, several: bool = True) -> Labe
         raise all_problems(table.name, [f"the target {short(target)} holds {held}: is it the right column?"])
     notes = list(table.notes)
     if missing.any():
-        without = np.flatnonzero(missing)
-        where = listed([table.place(int(row)) for row in without[:_SHOWN]], len(without))
-        notes.append(f"rows without a target ({short(target)}) are left out: {len(without)}, {where}")
+        notes.append(without_target(table, target, np.flatnonzero(missing)))
     y = column.drop_nulls().to_numpy()
     rest = replace(
         table,
@@ -96,6 +94,22 @@ def split_target(table: FileTable, target: str, *, several: bool = True) -> Labe
         lines=None if table.lines is None else table.lines[rows],
     )
     return LabelledTable(table=rest, y=y, target=target, rows=rows)
+
+
+def without_target(table: FileTable, target: str, rows: np.ndarray) -> str:
+    """What to say of rows of a table that have no target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> from dsna.tables import FileTable
+    >>> table = FileTable(name="t", frame=pl.DataFrame(), types={}, notes=[])
+    >>> without_target(table, "kind", np.array([3, 8]))
+    "rows without a target ('kind') are left out: 2, row 4, row 9"
+    """
+    where = listed([table.place(int(row)) for row in rows[:_SHOWN]], len(rows))
+    return f"rows without a target ({short(target)}) are left out: {len(rows)}, {where}"
 
 
 def _no_column(target: str, names: list[str]) -> str:

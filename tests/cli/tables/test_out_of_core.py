@@ -74,12 +74,34 @@ def test_numbers(data, tmp_path):
     assert (answers["low"] <= answers["high"]).all()
 
 
+def test_rows_without_a_target_are_those_of_the_file(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(out_of_core, "LOOKED_AT", 300)
+    without = np.isin(np.arange(600), [0, 7, 299, 300, 599])
+    frame().with_columns(rare=pl.when(~pl.Series(without)).then(pl.col("rare"))).write_parquet(data)
+    run = done(ask("train", data, "--target", "rare", "-o", tmp_path / "m", "--drop", "rent", "--out-of-core"))
+    assert "rows without a target ('rare') are left out: 5, row 1, row 8, row 300" in run.stdout
+    assert run.stdout.count("without a target") == 1
+    assert "595 rows with a target" in run.stdout
+    pl.read_parquet(data).with_columns(rare=pl.lit(None, dtype=pl.String)).write_parquet(data)
+    given = ("--target", "rare", "-o", tmp_path / "m2", "--drop", "rent", "--out-of-core")
+    refused(ask("train", data, *given), "the target 'rare' holds no value")
+
+
 def test_what_is_refused(data, tmp_path):
     frame().write_csv(tmp_path / "t.csv")
     given = ("--target", "rare", "-o", tmp_path / "m", "--out-of-core")
     refused(ask("train", tmp_path / "t.csv", *given), "only Parquet files")
     refused(ask("train", data, *given, "--report", tmp_path / "p.html"), "--report needs all rows in memory")
     assert not (tmp_path / "m").exists()
+
+
+def test_places_are_refused_before_the_training(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(out_of_core, "train_on_disk", lambda *_, **__: pytest.fail("trained"))
+    given = ("train", data, "--target", "rare", "--out-of-core", "--force", "-o")
+    (tmp_path / "photos").mkdir()
+    refused(ask(*given, tmp_path / "photos"), "not a folder of a distributed model")
+    refused(ask(*given, tmp_path / "nowhere" / "m"), f"{tmp_path / 'nowhere'}: there is no such folder")
+    assert sorted(os.listdir(tmp_path)) == ["huge.parquet", "photos"]
 
 
 def test_a_file_that_is_too_large_is_trained_on_out_of_core(data, tmp_path, monkeypatch):

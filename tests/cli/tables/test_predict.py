@@ -1,8 +1,10 @@
 """``dsna predict``: the same answers whole or in parts, from files or streams, safe to open in a spreadsheet."""
 
+import errno
 import gzip
 import io
 import json
+import os
 
 import numpy as np
 import polars as pl
@@ -11,6 +13,7 @@ import pytest
 pytest.importorskip("typer")
 
 import dsna
+from dsna._utils import atomic
 from dsna.app.predict import decide_anew
 from tests.cli.tables.small_files import ask, done, model_file, refused, table, write
 
@@ -248,3 +251,22 @@ def test_rows_with_gaps_new_categories_and_odd_numbers_are_answered_with_notes(f
     assert "New York" in run.stdout
     assert "oops" in run.stdout
     assert answers(io.BytesIO(out.read_bytes())).height == 2
+
+
+def test_a_disk_that_is_full_before_all_is_written(files, monkeypatch):
+    model, new, out = files
+
+    class Full(io.FileIO):
+        def write(self, content):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    there = sorted(os.listdir(out.parent))
+    monkeypatch.setattr(atomic, "open", Full, raising=False)
+    refused(ask("predict", model, new, "-o", out), f"{out}: the disk is full. Remedy: make room")
+    assert sorted(os.listdir(out.parent)) == there
+
+
+def test_an_error_without_a_number_keeps_its_message(tmp_path):
+    with pytest.raises(OSError, match=r"^broken data stream$"), atomic.whole_file(tmp_path / "a"):
+        raise OSError("broken data stream")
+    assert os.listdir(tmp_path) == []

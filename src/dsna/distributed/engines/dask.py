@@ -21,6 +21,7 @@ WITHOUT_WORKERS = 300.0  # seconds that a cluster may have no worker
 _LOOK = 10.0  # seconds between two looks
 _ROLE = "dsna {}"  # columns that are added to a frame
 _KEPT = 16  # answers that a client keeps
+_CUT_APART = "X, y, sample_weight and groups have different numbers of chunks or partitions: rechunk them alike."
 
 
 class DaskEngine:
@@ -120,6 +121,7 @@ def open_dask(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
         names = {}
         for name, one in given.items():
             if one is not None and not isinstance(one, str | list | tuple):
+                _check_column(name, one, X)
                 X, one = X.assign(**{_ROLE.format(name): one}), _ROLE.format(name)
             names[name] = one
         roles = Roles(target_name(names["y"]), names["sample_weight"], names["groups"], column_name(key, "key"))
@@ -129,16 +131,34 @@ def open_dask(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
         roles = Roles(key=column_name(key, "key"))
         if any(isinstance(one, str | list | tuple) for one in given.values()):
             raise DSNAError("An Array has no named columns: pass y, sample_weight and groups as Arrays.")
+        for name, one in given.items():
+            if one is not None and not (hasattr(one, "to_delayed") and hasattr(one, "rechunk")):
+                raise _of_another_kind(name, one, "a dask Array")
         columns = [one.rechunk({1: -1}) if getattr(one, "ndim", 1) == 2 else one for one in (X, *given.values())]
         with cluster_errors(client):
             pieces = [None if one is None else client.compute(list(one.to_delayed().ravel())) for one in columns]
         if any(one is not None and len(one) != len(pieces[0] or ()) for one in pieces):
-            raise DSNAError("X, y, sample_weight and groups have different numbers of chunks: rechunk them alike.")
+            raise DSNAError(_CUT_APART)
         rows = zip(*(one if one is not None else [None] * len(pieces[0] or ()) for one in pieces), strict=True)
         parts = [engine.submit(_tuple, *row) for row in rows]
     else:
         raise DSNAError(f"X is a {type(X).__name__}: a dask DataFrame or Array is needed.")
     return Opened(engine, parts, roles, lambda batches: _collected(engine, batches))
+
+
+def _check_column(name: str, given: Any, X: Any) -> None:
+    """Refuse what is no column of dask beside a frame: pandas would be aligned by an index that dask does not show."""
+    if not hasattr(given, "to_delayed") or given.ndim != 1:
+        raise _of_another_kind(name, given, "a column name, or a dask Series or Array")
+    aligned = X.known_divisions and getattr(given, "known_divisions", False)
+    if given.npartitions != X.npartitions and not aligned:
+        raise DSNAError(_CUT_APART)
+
+
+def _of_another_kind(name: str, given: Any, wanted: str) -> DSNAError:
+    library, kind = type(given).__module__.partition(".")[0], type(given).__name__
+    dimensions = f" of {given.ndim} dimensions" if library == "dask" and given.ndim != 1 else ""
+    return DSNAError(f"{name} must be {wanted} cut like X; this is {library}.{kind}{dimensions}.")
 
 
 def _tuple(*arrays: Any) -> tuple[Any, ...]:

@@ -45,7 +45,8 @@ class CsvWriter:
     def write(self, frame: pl.DataFrame) -> None:
         """Write the rows of a frame, under a header if they are the first."""
         shown = frame if self._raw else _safe(frame)
-        shown.write_csv(self._stream, include_header=not self._begun)
+        # As bytes: an error of the stream, such as a full disk, loses its number on the way through polars.
+        self._stream.write(shown.write_csv(include_header=not self._begun).encode())
         self._begun = True
 
 
