@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.distributed.tables import (
@@ -77,6 +78,20 @@ def test_how_rows_are_dealt_to_shards_changes_nothing(make, table):
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.ptp(y) if make is regressor else 1e-10)
         else:
             assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("make, table", [(classifier, classes), (regressor, targets)])
+def test_with_a_key_the_order_of_a_table_changes_nothing(make, table):
+    """Neither the sample nor the order of its rows, on which trees depend."""
+    X, y = table()
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y, id=np.arange(len(y)) + 1000)
+    queries = pd.DataFrame(table(150, seed=5)[0], columns=list("abcd"))
+    parts = [frame[:300], frame[300:450], frame[450:]]
+    there, back = (make().fit(rows, "y", key="id") for rows in (parts, parts[::-1]))
+    np.testing.assert_array_equal(there._core.forest.trees.child, back._core.forest.trees.child)
+    answers = [getattr(m, "predict_proba" if make is classifier else "predict")(queries) for m in (there, back)]
+    # Neighbours are solved in another order, to the tolerance of the solver.
+    np.testing.assert_allclose(*answers, rtol=0, atol=1e-2 * np.ptp(answers[0]))
 
 
 def test_a_trend_of_all_rows():

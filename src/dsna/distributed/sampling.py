@@ -126,13 +126,18 @@ def offer(data: Any, number: int, totals: Totals, quota: np.ndarray, seed: int) 
 
 
 def settle_sample(offers: list[Sample], totals: Totals, quota: np.ndarray) -> Sample:
-    """The rows of lowest draw of each stratum, in the order of the table, weighted to stand for all rows."""
+    """The rows of lowest draw of each stratum, weighted to stand for all rows.
+
+    They come in the order of the table or, where a key says which row is which, in that of their draws: trees depend on
+    the order, and tables with a key may come in any.
+    """
     every = Sample(*(np.concatenate(parts) for parts in zip(*offers, strict=True)))
     order = np.lexsort((every.number, every.draw, every.stratum))
     stratum = every.stratum[order]
     rank = np.arange(len(order)) - np.searchsorted(stratum, stratum)
     chosen = order[rank < quota[stratum]]
-    chosen = chosen[np.argsort(every.number[chosen], kind="stable")]
+    by = every.number if totals.roles.key is None else every.draw
+    chosen = chosen[np.argsort(by[chosen], kind="stable")]
     found = Sample(*(a[chosen] for a in every))
     held = np.bincount(found.stratum, weights=found.weight, minlength=len(quota))
     return found._replace(weight=found.weight * (totals.weights / np.maximum(held, 1e-300))[found.stratum])
@@ -149,9 +154,9 @@ class FoldRule(NamedTuple):
         """The rule that a sample makes."""
         whole = quota[sample.stratum] >= totals.counts[sample.stratum]
         rare = np.flatnonzero(whole) if not totals.grouped else np.empty(0, dtype=np.int64)
-        order = rare[np.lexsort((sample.draw[rare], sample.stratum[rare]))]
+        rare = rare[np.argsort(sample.number[rare])]
         fold = np.empty(len(rare), dtype=np.int64)
-        fold[np.searchsorted(rare, order)] = np.arange(len(rare)) % N_FOLDS
+        fold[np.lexsort((sample.draw[rare], sample.stratum[rare]))] = np.arange(len(rare)) % N_FOLDS
         return cls(sample.number[rare], fold)
 
     def folds(self, number: np.ndarray, by_hash: np.ndarray) -> np.ndarray:
