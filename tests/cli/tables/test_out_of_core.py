@@ -50,6 +50,9 @@ def test_classes(data, tmp_path):
     wary = pl.read_csv(tmp_path / "b.csv")["prediction"]
     assert (wary == "yes").sum() > (answers["prediction"] == "yes").sum()
     refused(ask("train", data, "--target", "rare", "-o", model, "--out-of-core"), "there already")
+    another = ("train", data, "--target", "rare", "-o", tmp_path / "another", "--out-of-core")
+    refused(ask(*another, "--sample", "100"), "--sample and --out-of-core exclude each other")
+    refused(ask(*another, "--id", "size"), "--id names rows")
     # Other commands take such a folder, too.
     why = json.loads(done(ask("explain", model, tmp_path / "new.parquet", "--row", "3", "--json")).stdout)
     assert why["prediction"] == answers["prediction"][2]

@@ -211,6 +211,10 @@ def _train_on_disk(
     check_apart([output], [data])
     if report is not None:
         raise DSNAError("--report needs all rows in memory. Remedy: leave it out, or train with --sample.")
+    if how.sample is not None:
+        raise DSNAError("--sample and --out-of-core exclude each other. Remedy: leave one of them out.")
+    if how.id is not None:
+        raise DSNAError("--id names rows that a model holds as they are. Remedy: --drop it, or train in memory.")
     if output.exists() and not force:
         raise DSNAError(f"{output}: there already. Remedy: --force overwrites it, or choose another name.")
     trained = train_to_folder(data, how, options, output, force)

@@ -102,9 +102,10 @@ def cluster_errors(client: Any) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, DSNAError) or not (isinstance(error, gone) or client.status == "closed"):
             raise
+        why = next(iter(str(error).splitlines()), type(error).__name__).strip(" :")
         raise DSNAError(
-            f"The Dask cluster went away, or lost workers faster than it could repeat their work ({error}). Start it "
-            "again, with more memory for each worker, and repeat the call."
+            f"The Dask cluster went away, or lost workers faster than it could repeat their work ({why}): start it "
+            "again, with more memory for each worker, and fit again or load a saved model."
         ) from error
 
 
