@@ -50,7 +50,9 @@ def test_folders_of_models_are_not_written_into(tmp_path):
     check_apart([tmp_path / "n", "a.csv"], [tmp_path / "m", "-", None])
 
 
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder of Linux")
+@pytest.mark.skipif(
+    not Path("/proc/self").exists(), reason="a folder that takes no files, also of root, is known on Linux only"
+)
 def test_folders_that_take_no_files_are_found_out_before_any_work(tmp_path, monkeypatch):
     monkeypatch.setattr("dsna.tables.files.table.source_of", lambda *_: pytest.fail("work was begun"))
     data = write(tmp_path)
