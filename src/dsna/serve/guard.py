@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from typing import Any
 
 from .access import Access
-from .limits import Limits, Refused, deadline
-from .uploads import cut_off
+from .limits import Limits, Refused, busy, deadline
+from .uploads import check_urlencoded, cut_off
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -31,6 +31,7 @@ HEADERS = {
 OPEN = ("/login", "/style.css", "/icon.svg")
 PAUSE = "dsna.pause"  # where a request finds the function that ends it when its time is up
 _LOGIN = "/login"
+_OPEN_BYTES = 4_000  # of a body from somebody who may have no token
 _ONCE = ("host", "origin", "content-length", "content-type", "authorization")
 
 
@@ -59,6 +60,7 @@ class Guard:
     ) -> None:
         self.application, self.access, self.limits, self.refuse = application, access, limits, refuse
         self._under_way = 0
+        self._arriving: dict[asyncio.Timeout, int] = {}  # bytes of each body so far, the one that began first at first
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Let a request through, or refuse it."""
@@ -69,37 +71,29 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
         answer = _Headed(send)
-        if self._under_way >= self.limits.requests:
-            busy = Refused("the server is busy with other requests. Remedy: try again in a moment.", 503)
-            await self.refuse(scope, busy)(scope, receive, answer)
-            return
-        self._under_way += 1
-        try:
-            await self._bounded(scope, receive, answer)
-        finally:
-            self._under_way -= 1
-
-    async def _bounded(self, scope: Message, receive: Receive, answer: _Headed) -> None:
-        """Answer within the time of a request."""
         try:
             headers = self._checked(scope)
-            async with asyncio.timeout(self.limits.seconds):
-                body = await self._body(headers, receive)
-        except TimeoutError:
-            slow = Refused(
-                f"the request did not arrive within {self.limits.seconds:g} seconds. Remedy: try again.", 408
-            )
-            await self.refuse(scope, slow)(scope, receive, answer)
-            return
+            body = await self._body(scope, headers, receive)
         except Refused as why:
+            answer.closes = any(name in ("content-length", "transfer-encoding") for name, _ in _pairs(scope))
             await self.refuse(scope, why)(scope, receive, answer)
             return
         if body is None:  # the client has left
             return
-        inner = {**scope, PAUSE: deadline(self.limits)}
+        if self._under_way >= self.limits.requests:
+            await self.refuse(scope, busy())(scope, receive, answer)
+            return
+        self._under_way += 1
+        try:
+            await self._answer({**scope, PAUSE: deadline(self.limits)}, _replayed(body, receive), answer)
+        finally:
+            self._under_way -= 1
+
+    async def _answer(self, scope: Message, receive: Receive, answer: _Headed) -> None:
+        """Answer within the time of a request."""
         try:
             async with asyncio.timeout(self.limits.seconds):
-                await self.application(inner, _replayed(body, receive), answer)
+                await self.application(scope, receive, answer)
         except TimeoutError:
             if answer.begun:
                 raise
@@ -108,8 +102,7 @@ class Guard:
     def _checked(self, scope: Message) -> dict[str, str]:
         """The headers of a request that may be read further."""
         headers: dict[str, str] = {}
-        for name, value in scope["headers"]:
-            key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        for key, text in _pairs(scope):
             if key in headers and key in _ONCE:
                 raise Refused(f"the request has two headers {key}. Remedy: send one.", 400)
             headers[key] = f"{headers[key]}, {text}" if key in headers else text
@@ -121,44 +114,82 @@ class Guard:
             raise Refused("a token is needed. Remedy: log in, or send the header Authorization: Bearer TOKEN.", 401)
         if headers.get("content-encoding", "identity").lower() != "identity":
             raise Refused("compressed requests are not taken. Remedy: send it without Content-Encoding.", 415)
+        if scope["path"] in OPEN and scope["method"] == "POST":
+            check_urlencoded(headers.get("content-type", ""))
         return headers
 
-    async def _body(self, headers: dict[str, str], receive: Receive) -> bytes | None:
+    async def _body(self, scope: Message, headers: dict[str, str], receive: Receive) -> bytes | None:
         """The whole body, or None where the client has left; more bytes than are taken, or announced, are refused."""
+        most, too_large = self.limits.bytes, self.limits.too_large()
+        if scope["path"] in OPEN:
+            most, too_large = _OPEN_BYTES, _too_large_here()
         announced = headers.get("content-length")
         if announced is not None and not (announced.isascii() and announced.isdigit()):
             raise Refused("Content-Length is no number. Remedy: leave it to your program.", 400)
         length = None if announced is None or len(announced) > 18 else int(announced)
-        if announced is not None and (length is None or length > self.limits.bytes):
-            raise self.limits.too_large()
-        found = bytearray()
-        while True:
+        if announced is not None and (length is None or length > most):
+            raise too_large
+        clock = asyncio.timeout(self.limits.seconds)
+        self._arriving[clock] = 0
+        try:
+            async with clock:
+                body = await self._read(clock, receive, most)
+        except TimeoutError:
+            raise (self.limits.too_slow() if clock in self._arriving else busy()) from None
+        finally:
+            self._arriving.pop(clock, None)
+        if body is not None and len(body) > most:
+            raise too_large
+        if body is not None and length is not None and len(body) != length:
+            raise cut_off()
+        return body
+
+    async def _read(self, clock: asyncio.Timeout, receive: Receive, most: int) -> bytes | None:
+        """A body up to its end, or until it holds over ``most`` bytes; None where the client has left.
+
+        All bodies that arrive share some memory. If they need more, the one that began first is given up.
+        """
+        body = bytearray()
+        more = True
+        while more and len(body) <= most:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return None
-            found += message.get("body", b"")
-            if len(found) > self.limits.bytes:
-                raise self.limits.too_large()
-            if not message.get("more_body", False):
-                break
-        if length is not None and len(found) != length:
-            raise cut_off()
-        return bytes(found)
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            if clock in self._arriving:
+                self._arriving[clock] = len(body)
+            while sum(self._arriving.values()) > self.limits.arriving:
+                first = next(iter(self._arriving))
+                first.reschedule(0.0)
+                del self._arriving[first]
+        return bytes(body)
+
+
+def _too_large_here() -> Refused:
+    return Refused(f"this address takes at most {_OPEN_BYTES:,} bytes. Remedy: send the token alone.", 413)
 
 
 class _Headed:
-    """Sends messages with the headers that every answer has."""
+    """Sends messages with the headers that every answer has; ``closes`` ends the connection after it."""
 
     def __init__(self, send: Send) -> None:
-        self._send, self.begun = send, False
+        self._send, self.begun, self.closes = send, False, False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.begun = True
             own = [(name, value) for name, value in message["headers"] if name.decode("latin-1").lower() not in HEADERS]
             fixed = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+            if self.closes:
+                fixed.append((b"connection", b"close"))
             message = {**message, "headers": [*own, *fixed]}
         await self._send(message)
+
+
+def _pairs(scope: Message) -> Iterator[tuple[str, str]]:
+    """Names of headers in small letters, and their values."""
+    return ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"])
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

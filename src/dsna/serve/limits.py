@@ -40,7 +40,7 @@ class Limits:
     rows : of a table, or of a list in JSON.
     explained : rows whose explanation is asked for at once.
     seconds : until a request has arrived, and until it is answered.
-    requests : that are under way at the same time; further ones are told to come again.
+    requests : that have arrived and are answered at the same time; further ones are told to come again.
     threads : that answer them.
 
     Examples
@@ -61,6 +61,11 @@ class Limits:
         """Most bytes of a body."""
         return int(self.megabytes * _MEGABYTE)
 
+    @property
+    def arriving(self) -> int:
+        """Most bytes of all bodies that are arriving."""
+        return self.requests * self.bytes
+
     def too_large(self) -> Refused:
         """What is said of a body of too many bytes."""
         return Refused(
@@ -75,6 +80,10 @@ class Limits:
             f"{what} over {self.rows:,} rows, the most that are taken. Remedy: send fewer, or use `dsna predict`.", 413
         )
 
+    def too_slow(self) -> Refused:
+        """What is said where a request takes too long to arrive."""
+        return Refused(f"the request did not arrive within {self.seconds:g} seconds. Remedy: try again.", 408)
+
     def too_long(self) -> Refused:
         """What is said where time is up."""
         return Refused(
@@ -82,6 +91,11 @@ class Limits:
             "`dsna predict`.",
             503,
         )
+
+
+def busy() -> Refused:
+    """What is said where there are too many requests."""
+    return Refused("the server is busy with other requests. Remedy: try again in a moment.", 503)
 
 
 def deadline(limits: Limits) -> Callable[[], None]:

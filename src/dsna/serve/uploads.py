@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from email.message import Message
-from typing import Any
 from urllib.parse import parse_qsl
 
-from .._utils.optional import import_extra
 from .limits import Refused
 
-_ENCODED = "application/x-www-form-urlencoded"
+_URLENCODED = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"
 _CUT = "the upload was cut off before its end. Remedy: send it again."
+_LONGEST_BOUNDARY = 70  # letters, by RFC 2046
+_LONGEST_TYPE = 300  # letters of a header Content-Type
+_LONGEST_HEAD = 4_000  # bytes of the headers of a part
+#: One parameter of a header: name, then the value in quotes or without.
+_PARAMETER = re.compile(r';[ \t]*([^\s=;"]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))')
 
 
 @dataclass
@@ -32,19 +35,21 @@ class Form:
 
 
 def read_form(content_type: str, body: bytes, most: int) -> Form:
-    """The form in a body; one that is damaged, cut off or has more than ``most`` fields is refused.
+    r"""The form in a body; one that is damaged, cut off or has more than ``most`` fields is refused.
 
     Examples
     --------
     >>> read_form("application/x-www-form-urlencoded", b"c0=1%2C5&c1=", 10).values
     {'c0': '1,5', 'c1': ''}
+    >>> body = b'--x\r\nContent-Disposition: form-data; name="c0"\r\n\r\n1,5\r\n--x--\r\n'
+    >>> read_form("multipart/form-data; boundary=x", body, 10).values
+    {'c0': '1,5'}
     """
-    kind = Message()
-    kind["content-type"] = content_type
-    if kind.get_content_type() == _MULTIPART:
-        return _multipart(kind.get_param("boundary"), body, most)
-    if kind.get_content_type() != _ENCODED:
-        raise Refused(f"a form comes as {_ENCODED} or {_MULTIPART}. Remedy: send one of these.", 415)
+    kind = _media_type(content_type)
+    if kind == _MULTIPART:
+        return _multipart(_parameters(content_type[:_LONGEST_TYPE]).get("boundary", ""), body, most)
+    if kind != _URLENCODED:
+        raise Refused(f"a form comes as {_URLENCODED} or {_MULTIPART}. Remedy: send one of these.", 415)
     try:
         pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=most)
     except ValueError as error:
@@ -55,76 +60,76 @@ def read_form(content_type: str, body: bytes, most: int) -> Form:
     return form
 
 
-def _too_many(most: int) -> Refused:
-    return Refused(f"the form has over {most} fields. Remedy: use the one on the page.", 413)
+def check_urlencoded(content_type: str) -> None:
+    """Refuse any other form than a plain one, before its body is read.
 
-
-class _Collector:
-    """Takes what the parser finds, part by part."""
-
-    def __init__(self, most: int) -> None:
-        self.form, self.ended, self._most, self._parts = Form(), False, most, 0
-        self.begin()
-
-    def begin(self) -> None:
-        """A part begins."""
-        self._header = [bytearray(), bytearray()]
-        self._data, self._about = bytearray(), Message()
-
-    def header(self, place: int, data: bytes, start: int, end: int) -> None:
-        """More of the name (0) or the value (1) of a header."""
-        self._header[place] += data[start:end]
-
-    def header_end(self) -> None:
-        """A header of a part is complete."""
-        name, value = (bytes(one).decode("utf-8", "replace") for one in self._header)
-        if name.lower() == "content-disposition":
-            self._about["content-disposition"] = value.replace("\r", " ").replace("\n", " ")
-        self._header = [bytearray(), bytearray()]
-
-    def data(self, data: bytes, start: int, end: int) -> None:
-        """More of the content of a part."""
-        self._data += data[start:end]
-
-    def part_end(self) -> None:
-        """A part is complete."""
-        self._parts += 1
-        if self._parts > self._most:
-            raise _too_many(self._most)
-        name, file = (self._about.get_param(one, None, "content-disposition") for one in ("name", "filename"))
-        if isinstance(name, str) and file is not None:
-            self.form.files.setdefault(name, bytes(self._data))
-            self.form.names.setdefault(name, file if isinstance(file, str) else "")
-        elif isinstance(name, str):
-            self.form.values.setdefault(name, self._data.decode("utf-8", "replace"))
-
-    def end(self) -> None:
-        """The form is complete."""
-        self.ended = True
-
-
-def _multipart(boundary: Any, body: bytes, most: int) -> Form:
-    parser = import_extra("python_multipart.multipart", "serve")
-    into = _Collector(most)
-    callbacks = {
-        "on_part_begin": into.begin,
-        "on_header_field": lambda *found: into.header(0, *found),
-        "on_header_value": lambda *found: into.header(1, *found),
-        "on_header_end": into.header_end,
-        "on_part_data": into.data,
-        "on_part_end": into.part_end,
-        "on_end": into.end,
-    }
-    try:
-        reader = parser.MultipartParser(str(boundary or "").encode("latin-1"), callbacks)
-        reader.write(body)
-    except (parser.FormParserError, UnicodeEncodeError) as error:
-        raise Refused("the upload is damaged. Remedy: send it again.", 400) from error
-    if not into.ended:
-        raise Refused(_CUT, 400)
-    return into.form
+    Examples
+    --------
+    >>> check_urlencoded("application/x-www-form-urlencoded; charset=utf-8")
+    """
+    if _media_type(content_type) != _URLENCODED:
+        raise Refused(f"this address takes {_URLENCODED} alone. Remedy: send the form so.", 415)
 
 
 def cut_off() -> Refused:
     """What is said of a body that ends before its announced length."""
     return Refused(_CUT, 400)
+
+
+def _media_type(content_type: str) -> str:
+    return content_type[:_LONGEST_TYPE].partition(";")[0].strip().lower()
+
+
+def _parameters(header: str) -> dict[str, str]:
+    """The parameters of a header, by their names in small letters; of a name that comes twice, the first."""
+    parameters: dict[str, str] = {}
+    for name, quoted, bare in _PARAMETER.findall(header):
+        parameters.setdefault(name.lower(), re.sub(r"\\(.)", r"\1", quoted) or bare)
+    return parameters
+
+
+def _too_many(most: int) -> Refused:
+    return Refused(f"the form has over {most} fields. Remedy: use the one on the page.", 413)
+
+
+def _damaged() -> Refused:
+    return Refused("the upload is damaged. Remedy: send it again.", 400)
+
+
+def _multipart(boundary: str, body: bytes, most: int) -> Form:
+    """The parts between boundaries; the time this takes grows with the bytes of the body, whatever they are."""
+    if not boundary.isascii() or not 0 < len(boundary) <= _LONGEST_BOUNDARY:
+        raise _damaged()
+    delimiter = b"\r\n--" + boundary.encode()
+    _, *parts = (b"\r\n" + body).split(delimiter, most + 2)
+    form = Form()
+    for number, part in enumerate(parts):
+        if part.startswith(b"--"):
+            return form
+        if number >= most:
+            raise _too_many(most)
+        _add_part(form, part)
+    raise cut_off()
+
+
+def _add_part(form: Form, part: bytes) -> None:
+    """Add one part: its headers, an empty line, its content."""
+    end = part.find(b"\r\n\r\n", 0, _LONGEST_HEAD)
+    if end < 0 and len(part) < _LONGEST_HEAD:
+        raise cut_off()
+    if end < 0 or not part.startswith(b"\r\n"):
+        raise _damaged()
+    head, content = part[:end].decode("utf-8", "replace"), part[end + 4 :]
+    for line in head.split("\r\n"):
+        name, _, value = line.partition(":")
+        if name.strip().lower() == "content-disposition":
+            about = _parameters(value)
+            break
+    else:
+        raise _damaged()
+    key, file = about.get("name"), about.get("filename")
+    if key is not None and file is not None:
+        form.files.setdefault(key, content)
+        form.names.setdefault(key, file)
+    elif key is not None:
+        form.values.setdefault(key, content.decode("utf-8", "replace"))

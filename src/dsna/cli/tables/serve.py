@@ -20,8 +20,6 @@ from .options import ModelFile, check_model
 
 _REMEDY = install_command("serve")
 _AUTO = "auto"
-_CONNECTIONS = 256
-_GRACE = 5  # seconds for requests that are under way when the server is stopped
 
 
 def serve(
@@ -74,11 +72,10 @@ def _run(
     model: str, access: Any, limits: Any, listening: socket.socket, open_browser: bool, *, show_token: bool
 ) -> None:
     """Load the model and serve it until Ctrl-C."""
-    import uvicorn
-
     from ..._utils.parallel import one_blas_thread
     from ...app.predict import load_model
     from ...serve.application import create_app
+    from ...serve.network.server import server_of
     from ...serve.service import Service
 
     found = load_model(model)
@@ -87,17 +84,7 @@ def _run(
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what concerns rows is noted in their answers
         service.warm_up()
-        settings = uvicorn.Config(
-            create_app(service, access),
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            ws="none",
-            limit_concurrency=_CONNECTIONS,
-            timeout_graceful_shutdown=_GRACE,
-        )
-        server = uvicorn.Server(settings)
+        server = server_of(create_app(service, access))
         address = access.address()
         say(f"{service.title}: {address}")
         if access.is_everywhere:
@@ -112,9 +99,10 @@ def _run(
         sys.stdout.flush()
         if open_browser:
             threading.Timer(0.5, webbrowser.open, (address,)).start()
-        with suppress(KeyboardInterrupt):  # which uvicorn sends once more when it has ended
+        with suppress(KeyboardInterrupt):  # between two moments at which uvicorn listens for signals
             server.run(sockets=[listening])
     say("The server has ended.")
+    server.end_process()
 
 
 def _listen(host: str, port: int) -> socket.socket:
