@@ -17,6 +17,7 @@ from .._utils.parallel import chunks
 from ..distributed.store import is_store
 from ..inspection.comparison import said
 from ..io import ModelFileError, load
+from ..tables.ranges import TrainingRanges
 from .columns import check_option
 from .train import check_settings, costs_of
 
@@ -170,6 +171,7 @@ class Answerer:
         rows = getattr(self.encoder, "rows_", None)
         self._ids = None if rows is None else rows.identifiers()
         self._id_name = None if rows is None or rows.id is None else rows.id_name
+        self._ranges = TrainingRanges(self.encoder)
         self.done = 0
 
     def note(self, notes: Iterable[str]) -> None:
@@ -177,11 +179,16 @@ class Answerer:
         for one in notes:
             self.notes[one] = self.notes.get(one, 0) + 1
 
+    def note_ranges(self) -> None:
+        """Note which numbers of the rows so far lie outside the ranges of training: to be called once, at the end."""
+        self.note(self._ranges.notes())
+
     def answer(self, frame: Any) -> Any:
         """Answers to the rows of a polars frame, which follow those of the frames before, as a polars frame."""
         pl = import_extra("polars", "app")
         X, notes = self.encoder.transform_with_notes(frame)
         self.note(notes)
+        self._ranges.add(X)
         columns: dict[str, Any] = {"row": np.arange(self.done + 1, self.done + frame.height + 1)}
         for name in self._repeated(frame):
             columns[name if name not in columns else f"{name} (of the table)"] = frame[name]

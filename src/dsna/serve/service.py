@@ -19,6 +19,7 @@ from ..inspection.comparison import said
 from ..io import ModelFileError
 from ..report.text import clean
 from ..tables import CsvWriter
+from ..tables.ranges import TrainingRanges
 from .case import Case, cases_of
 from .fields import fields_of
 from .limits import Limits, Refused
@@ -150,7 +151,9 @@ class Service:
         """An answer to each row, as plain values; notes of the encoder are added to those of the rows."""
         answerer = self._answerer(question)
         X, notes = self.encoder.transform_with_notes(rows.frame)
-        rows.notes.extend(notes)
+        ranges = TrainingRanges(self.encoder)
+        ranges.add(X)
+        rows.notes.extend([*notes, *ranges.notes()])
         found: list[dict[str, Any]] = []
         for part in chunks(len(X), _PART):
             pause()
@@ -199,6 +202,7 @@ class Service:
         for part in parts:
             answerer.note(part.notes)
             frames.append(answerer.answer(part.frame))
+        answerer.note_ranges()
         return parts, frames, [*answerer.notes]
 
 

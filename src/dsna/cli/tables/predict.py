@@ -110,6 +110,7 @@ def predict(
         answerer = Answerer(found, asked)
         with _opened(output) as stream:
             answer_file(answerer, data, options, stream, raw)
+        answerer.note_ranges()
         out.lines("Notes:", [*answerer.notes])
         threshold = getattr(found.steps[-1][1], "decision_threshold_", None)
         out.line(f"{answerer.done} rows answered: {output}" + (f"; by probability, {threshold}" if threshold else ""))
