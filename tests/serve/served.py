@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import functools
 import io
+import os
+import re
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from sklearn.pipeline import make_pipeline
 
+import dsna
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
 from dsna.tables import TableEncoder
 from tests.cli.tables.small_files import table as people
@@ -118,3 +126,29 @@ def refused(response, status, *parts):
     assert [part for part in parts if part not in error] == [], error
     assert "Traceback" not in response.text
     assert len(error) < 2200
+
+
+@contextmanager
+def running(folder, *options, before="pass"):
+    """A server in a process of its own, in which a statement is run first, and its address."""
+    path = folder / "m.dsna"
+    dsna.save(model(), path)
+    source = Path(dsna.__file__).parents[1]
+    paths = os.pathsep.join([str(source), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONUNBUFFERED": "1"}
+    start = f"{before}; import sys; sys.argv[0] = 'dsna'; from dsna.cli.main import main; main()"
+    command = [sys.executable, "-c", start, "serve", str(path), "--port", "0", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+    stop = threading.Timer(120, process.kill)
+    stop.start()
+    try:
+        said = ""
+        while "Ctrl-C" not in said:
+            line = process.stdout.readline()
+            assert line, said
+            said += line
+        yield process, re.search(r"http://[\d.]+:\d+", said)[0], said
+    finally:
+        process.kill()
+        process.communicate()
+        stop.cancel()

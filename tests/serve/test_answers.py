@@ -309,3 +309,32 @@ def test_answers_do_not_depend_on_pauses(task):
     paused = answerer.answer(frame)
     assert len(calls) == 3
     assert paused.equals(wanted(task, frame, explain=True))
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_numbers_outside_the_training_range_are_noted(task):
+    asks, made = client(task), service(task)
+    low, high = model(task).steps[0][1]._filling.low[0], model(task).steps[0][1]._filling.high[0]
+    row = {**objects(NEW[:1])[0], "size": 0.0}
+    for path in ("/api/predict", "/api/explain"):
+        body = {"rows": [{**row, "size": 1e308}, row]}
+        (note,) = (one for one in asks.post(path, json=body).json()["notes"] if "'size'" in one)
+        assert note.startswith(
+            f"column 'size': 1 of 2 rows lies outside the training range {low:.6g} to {high:.6g}: 1e+308 in row 1, by "
+        )
+    page = asks.post("/", data={**form_of(made, NEW.row(0, named=True)), "c1": "1e308"}).text
+    assert "1e+308 lies outside the training range" in page
+    table = NEW.with_columns(size=pl.lit(-1e9))
+    for path in ("/table", "/table.csv"):
+        answer = asks.post(path, **sent(table))
+        assert answer.status_code == 200
+        assert ("rows lie outside the training range" in answer.text) == (path == "/table")
+
+
+def test_the_words_of_the_set_are_not_those_of_classes():
+    page = client().post("/", data=form_of(service(), NEW.row(0, named=True))).text
+    rows = re.findall(r"<tr><th scope=\"row\" dir=\"auto\">(yes|no)</th>.*?</tr>", page, re.DOTALL)
+    assert sorted(rows) == ["no", "yes"]
+    cells = re.findall(r"<td>(.*?)</td></tr>", page)
+    assert {"yes", "no"} & set(cells) == set()
+    assert {"in the set", "not in the set"} & set(cells)

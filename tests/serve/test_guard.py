@@ -34,14 +34,14 @@ async def forever(*_):
     await asyncio.Event().wait()
 
 
-def through(application, receive, headers=(HOST,), kind="http", seconds=0.05):
+def through(application, receive, headers=(HOST,), kind="http", seconds=0.05, path="/"):
     """Messages that a guard sends for one request."""
     sent = []
 
     async def send(message):
         sent.append(message)
 
-    scope = {"type": kind, "method": "POST", "path": "/", "headers": list(headers)}
+    scope = {"type": kind, "method": "POST", "path": path, "headers": list(headers)}
     guard = Guard(application, Access(), Limits(seconds=seconds), refuse)
     asyncio.run(guard(scope, receive, send))
     assert guard._under_way == 0
@@ -143,3 +143,94 @@ def test_fields_tell_what_training_had():
     assert (time.kind, time.typical) == ("time", "2024-01-21T12:00")
     assert not constant.used
     assert category.choices == (("(another)", "(another)"), ("b", "b"))
+
+
+async def nothing_is_read():
+    raise AssertionError("the body is read")
+
+
+@pytest.mark.parametrize(
+    "kind", [b"multipart/form-data; boundary=x", b"application/json", b"text/plain", b"", b";" * 9_000, None]
+)
+def test_only_a_plain_form_logs_in(kind):
+    headers = [HOST, (b"content-length", b"30")] + ([] if kind is None else [(b"content-type", kind)])
+    sent = through(forever, nothing_is_read, headers, path="/login")
+    assert sent[0]["status"] == 415
+    assert (b"connection", b"close") in sent[0]["headers"]
+
+
+@pytest.mark.parametrize("path", ["/login", "/style.css"])
+@pytest.mark.parametrize("announced", [True, False])
+def test_little_is_read_of_who_may_have_no_token(announced, path):
+    headers = [HOST, (b"content-type", b"application/x-www-form-urlencoded")]
+    if announced:
+        sent = through(forever, nothing_is_read, [*headers, (b"content-length", b"4001")], path=path)
+    else:
+        sent = through(forever, arrived(b"token=" + b"x" * 4_000), headers, path=path)
+    assert sent[0]["status"] == 413
+    assert b"4,000 bytes" in sent[1]["body"]
+
+
+def test_bodies_that_arrive_share_memory_and_the_first_gives_way():
+    limits = Limits(megabytes=0.001, requests=3, seconds=60.0)
+
+    def slow(ended):
+        pieces = [{"type": "http.request", "body": b"x" * 900, "more_body": True}]
+
+        async def receive():
+            if not pieces:
+                await ended.wait()
+            return pieces.pop() if pieces else {"type": "http.request", "body": b"", "more_body": False}
+
+        return receive
+
+    async def well(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def run():
+        guard = Guard(well, Access(), limits, refuse)
+        ended, statuses = asyncio.Event(), []
+
+        async def ask(number):
+            async def send(message):
+                if "status" in message:
+                    statuses.append((number, message["status"]))
+
+            await guard({"type": "http", "method": "POST", "path": "/", "headers": [HOST]}, slow(ended), send)
+
+        tasks = []
+        for number in range(5):
+            tasks.append(asyncio.create_task(ask(number)))
+            await asyncio.sleep(0)
+        while len(statuses) < 2:
+            await asyncio.sleep(0.01)
+        assert statuses == [(0, 503), (1, 503)]
+        ended.set()
+        await asyncio.gather(*tasks)
+        assert guard._arriving == {}
+        return statuses[2:]
+
+    assert asyncio.run(asyncio.wait_for(run(), 60)) == [(2, 200), (3, 200), (4, 200)]
+
+
+def test_slow_bodies_take_no_place_of_those_that_have_arrived():
+    async def run():
+        guard = Guard(answer_well, Access(), Limits(requests=1, seconds=60.0), refuse)
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": [HOST]}
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        slow = [asyncio.create_task(guard(scope, forever, send)) for _ in range(40)]
+        await asyncio.sleep(0)
+        await guard(scope, arrived(), send)
+        for task in slow:
+            task.cancel()
+        await asyncio.gather(*slow, return_exceptions=True)
+        return sent[0]["status"]
+
+    async def answer_well(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    assert asyncio.run(asyncio.wait_for(run(), 60)) == 200

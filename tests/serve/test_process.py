@@ -7,11 +7,7 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import threading
-from contextlib import contextmanager
-from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
@@ -22,34 +18,9 @@ from tests.cli.tables.small_files import ask, done
 from tests.cli.tables.small_files import refused as exits
 from tests.report.browser import browser, complaints_of, requests_of
 
-from .served import SCRIPT, as_csv, model, objects, service, table
+from .served import SCRIPT, as_csv, model, objects, running, service, table
 
 NEW = table(60, seed=3)
-
-
-@contextmanager
-def running(folder, *options):
-    """A server in a process of its own, and its address."""
-    path = folder / "m.dsna"
-    dsna.save(model(), path)
-    source = Path(dsna.__file__).parents[1]
-    paths = os.pathsep.join([str(source), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONUNBUFFERED": "1"}
-    command = [sys.executable, "-m", "dsna", "serve", str(path), "--port", "0", *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
-    stop = threading.Timer(120, process.kill)
-    stop.start()
-    try:
-        said = ""
-        while "Ctrl-C" not in said:
-            line = process.stdout.readline()
-            assert line, said
-            said += line
-        yield process, re.search(r"http://[\d.]+:\d+", said)[0], said
-    finally:
-        process.kill()
-        process.communicate()
-        stop.cancel()
 
 
 @pytest.fixture(scope="module")

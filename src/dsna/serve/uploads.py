@@ -10,6 +10,7 @@ from .limits import Refused
 
 _URLENCODED = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"
+_DISPOSITION = "content-disposition"
 _CUT = "the upload was cut off before its end. Remedy: send it again."
 _LONGEST_BOUNDARY = 70  # letters, by RFC 2046
 _LONGEST_TYPE = 300  # letters of a header Content-Type
@@ -108,6 +109,8 @@ def _multipart(boundary: str, body: bytes, most: int) -> Form:
             return form
         if number >= most:
             raise _too_many(most)
+        if number == len(parts) - 1:
+            break
         _add_part(form, part)
     raise cut_off()
 
@@ -115,21 +118,15 @@ def _multipart(boundary: str, body: bytes, most: int) -> Form:
 def _add_part(form: Form, part: bytes) -> None:
     """Add one part: its headers, an empty line, its content."""
     end = part.find(b"\r\n\r\n", 0, _LONGEST_HEAD)
-    if end < 0 and len(part) < _LONGEST_HEAD:
-        raise cut_off()
     if end < 0 or not part.startswith(b"\r\n"):
         raise _damaged()
     head, content = part[:end].decode("utf-8", "replace"), part[end + 4 :]
-    for line in head.split("\r\n"):
-        name, _, value = line.partition(":")
-        if name.strip().lower() == "content-disposition":
-            about = _parameters(value)
-            break
-    else:
+    headers = [line.partition(":") for line in head.split("\r\n")]
+    about = next((_parameters(text) for name, _, text in headers if name.strip().lower() == _DISPOSITION), {})
+    if "name" not in about:
         raise _damaged()
-    key, file = about.get("name"), about.get("filename")
-    if key is not None and file is not None:
-        form.files.setdefault(key, content)
-        form.names.setdefault(key, file)
-    elif key is not None:
-        form.values.setdefault(key, content.decode("utf-8", "replace"))
+    if "filename" in about:
+        form.files.setdefault(about["name"], content)
+        form.names.setdefault(about["name"], about["filename"])
+    else:
+        form.values.setdefault(about["name"], content.decode("utf-8", "replace"))

@@ -62,7 +62,7 @@ class TrainingRanges:
         with np.errstate(over="ignore"):
             width = high - low
             times = self._excess[k] / width if width > 0.0 else np.inf
-        far = f", by {times:.2g} times its width" if np.isfinite(times) else ""
+        far = f", by {times:.2g} times its width" if np.isfinite(width) and np.isfinite(times) else ""
         limits = f"outside the training range {low:.6g} to {high:.6g}"
         column = f"column {short(self._names[k])}"
         if self._rows == 1:

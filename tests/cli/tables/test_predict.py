@@ -161,7 +161,7 @@ def test_what_decides_is_said(files):
 
 def test_a_wish_that_cannot_be_met_is_noted(files):
     model, new, out = files
-    assert "Notes" not in done(ask("predict", model, new, "-o", out, "--decision", "recall>=.5")).stdout
+    assert "cannot be reached" not in done(ask("predict", model, new, "-o", out, "--decision", "recall>=.5")).stdout
     pipeline = dsna.load(model)
     own = pipeline.steps[1][1]
     own.oob_decision_function_ = np.tile(own.class_prior_, (len(own.oob_rows_), 1))  # which tell nothing
@@ -270,3 +270,20 @@ def test_an_error_without_a_number_keeps_its_message(tmp_path):
     with pytest.raises(OSError, match=r"^broken data stream$"), atomic.whole_file(tmp_path / "a"):
         raise OSError("broken data stream")
     assert os.listdir(tmp_path) == []
+
+
+def test_numbers_outside_the_training_range_are_noted(files, monkeypatch):
+    model, new, out = files
+    assert "'visits'" not in done(ask("predict", model, new, "-o", out)).output
+    outside = new_rows().with_columns(
+        pl.when(pl.col("visits") == 3).then(1e308).otherwise(pl.col("visits")).alias("visits")
+    )
+    count = (new_rows()["visits"] == 3).sum()
+    outside.write_csv(new)
+    monkeypatch.setattr("dsna.cli.tables.predict._ROWS", 7)
+    run = done(ask("predict", model, new, "-o", out, "--force"))
+    assert f"column 'visits': {count} of 40 rows lie outside the training range 0 to 8" in run.output
+    assert run.output.count("'visits'") == 1
+    run = done(ask("predict", model, new, "-o", "-"))
+    assert "1e+308" in run.stderr
+    assert "training range" not in run.stdout

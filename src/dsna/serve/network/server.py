@@ -50,7 +50,7 @@ class Server(uvicorn.Server):
         self._signals.put(sig)
 
     def end_process(self) -> None:
-        """End the process if a signal stopped the server: the interpreter would wait for threads, and tidy up for long."""
+        """End the process if a signal stopped the server: the interpreter would first wait for threads."""
         if self.should_exit:
             sys.stdout.flush()
             os._exit(0)
