@@ -95,6 +95,10 @@ def test_headers_that_come_twice_are_refused():
     assert through(forever, arrived(), headers=(HOST, HOST))[0]["status"] == 400
 
 
+def test_many_headers_are_refused():
+    assert through(forever, nothing_is_read, headers=[HOST] + [(b"a", b"b")] * 100)[0]["status"] == 431
+
+
 def test_the_body_reaches_the_application_whole():
     pieces = [{"type": "http.request", "body": part, "more_body": part != b"c"} for part in (b"a", b"b", b"c")]
     found = []

@@ -142,6 +142,13 @@ def test_connections_that_do_not_ask_are_closed(sent):
         assert is_closed(connection)
 
 
+@pytest.mark.parametrize("line", [b"a:\r\n", b"a: " + b"b" * 200_000 + b"\r\n"])
+def test_long_heads_are_refused(line):
+    with serving(replying()) as (address, _), opened(address) as connection:
+        connection.sendall(GET[:-2] + line * (250_000 // len(line)) + b"\r\n")
+        assert answer(connection) == 400
+
+
 def test_the_second_request_has_a_deadline_too():
     with serving(replying(), timeout_keep_alive=0.3) as (address, _), opened(address) as connection:
         connection.sendall(GET)

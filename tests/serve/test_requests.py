@@ -55,7 +55,7 @@ def test_cells_that_are_odd_and_right_are_taken(row):
 def test_missing_columns_are_refused_and_further_ones_noted():
     lacking = {name: cell for name, cell in ROW.items() if name != ODD}
     refused(client().post("/api/predict", json={"rows": [ROW, lacking]}), 422, "row 2 lacks", "quoted", "null")
-    assert "'more'" in predicted({"more": 1}).json()["notes"][-1]
+    assert any("'more'" in note for note in predicted({"more": 1}).json()["notes"])
     answer = client().post("/table.csv", **sent(NEW.drop("size", ODD)))
     refused(answer, 422, "the file lacks the column 'size'", "quoted")
     page = client().post("/table", **sent(NEW.with_columns(more=pl.lit(1)))).text

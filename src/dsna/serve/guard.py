@@ -31,6 +31,7 @@ HEADERS = {
 OPEN = ("/login", "/style.css", "/icon.svg")
 PAUSE = "dsna.pause"  # where a request finds the function that ends it when its time is up
 _LOGIN = "/login"
+_MOST_HEADERS = 100
 _OPEN_BYTES = 4_000  # of a body from somebody who may have no token
 _ONCE = ("host", "origin", "content-length", "content-type", "authorization")
 
@@ -101,6 +102,8 @@ class Guard:
 
     def _checked(self, scope: Message) -> dict[str, str]:
         """The headers of a request that may be read further."""
+        if len(scope["headers"]) > _MOST_HEADERS:
+            raise Refused(f"the request has over {_MOST_HEADERS} headers. Remedy: send fewer.", 431)
         headers: dict[str, str] = {}
         for key, text in _pairs(scope):
             if key in headers and key in _ONCE:

@@ -17,6 +17,7 @@ _ROWS = {"type": "array", "items": {"type": "object", "additionalProperties": _C
 _MATRIX = {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}
 _COSTS = {"anyOf": [{"type": "string"}, _MATRIX, {"type": "null"}]}
 _MOST = 2_000  # letters of a decision
+_NOTES = "What was noted of the rows: columns that were ignored, numbers outside the training range and the like."
 
 
 class PredictRequest(BaseModel):
@@ -112,28 +113,28 @@ class ClassAnswers(BaseModel):
     """Answers, in the order of the rows."""
 
     answers: list[ClassAnswer]
-    notes: list[str] = Field(description="What was noted of the rows, such as columns that were ignored.")
+    notes: list[str] = Field(description=_NOTES)
 
 
 class TargetAnswers(BaseModel):
     """Answers, in the order of the rows."""
 
     answers: list[TargetAnswer]
-    notes: list[str] = Field(description="What was noted of the rows, such as columns that were ignored.")
+    notes: list[str] = Field(description=_NOTES)
 
 
 class ExplainedClasses(BaseModel):
     """Answers with their training rows, in the order of the rows."""
 
     answers: list[ExplainedClass]
-    notes: list[str] = Field(description="What was noted of the rows, such as columns that were ignored.")
+    notes: list[str] = Field(description=_NOTES)
 
 
 class ExplainedTargets(BaseModel):
     """Answers with their training rows, in the order of the rows."""
 
     answers: list[ExplainedTarget]
-    notes: list[str] = Field(description="What was noted of the rows, such as columns that were ignored.")
+    notes: list[str] = Field(description=_NOTES)
 
 
 class ModelAnswer(BaseModel):

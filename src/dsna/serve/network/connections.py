@@ -9,6 +9,8 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+_SLICE = 16_384  # bytes that are read at once: h11 bounds the head of a request only between two of them
+
 
 class Connection(H11Protocol):
     """A connection that can neither stay idle nor keep others out.
@@ -48,9 +50,11 @@ class Connection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Read on; what comes after a request was refused is dropped without a look."""
-        if not self.leaving:
-            super().data_received(data)
-            self._settle()
+        for start in range(0, len(data), _SLICE):
+            if self.leaving:
+                return
+            super().data_received(data[start : start + _SLICE])
+        self._settle()
 
     def on_response_complete(self) -> None:
         """Wait for the next request, with a new deadline."""
@@ -71,13 +75,13 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def leave(self, transport: asyncio.Transport) -> None:
-        """Close once all is sent; if the body of a request still arrives, once the client has read the answer to it.
+        """Close once all is sent; if a request still arrives, once the client has read the answer to it.
 
         A socket that is closed while bytes arrive resets the connection, and the client would not see the answer.
         """
         self.leaving = True
         self._set_deadline(self.timeout_keep_alive)
-        if self.conn.their_state is h11.SEND_BODY and transport.can_write_eof():
+        if self.conn.their_state in (h11.SEND_BODY, h11.ERROR) and transport.can_write_eof():
             self.flow.resume_reading()
             transport.write_eof()
         else:

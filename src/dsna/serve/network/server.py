@@ -36,13 +36,9 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop listening; requests that are cut short are no errors to print."""
-        log = logging.getLogger("uvicorn.error")
-        log.disabled = True
-        try:
-            await super().shutdown(sockets)
-        finally:
-            log.disabled = False
+        """Stop listening; requests that are cut short, now or when the loop ends, are no errors to print."""
+        logging.getLogger("uvicorn.error").disabled = True
+        await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop; the signal is not raised once more afterwards, as this is how the server is meant to end."""
