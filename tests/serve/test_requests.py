@@ -25,6 +25,8 @@ def predicted(row=None, asks=None, **more):
     [
         ({"size": "abc"}, ["row 1", "'size'", "not a number"]),
         ({"size": "inf"}, ["'size'", "not a number"]),
+        ({"size": "1" * 400}, ["'size'", "not a number"]),
+        ({"size": "-" + "9" * 5_000}, ["'size'", "not a number"]),
         ({"size": 10**400}, ["'size'", "not finite"]),
         ({"size": [1]}, ["'size'", "a list"]),
         ({"size": {"a": 1}}, ["'size'", "an object"]),

@@ -38,6 +38,8 @@ HOSTILE_TABLES = {
     "-Infinity": (one_cell("-Infinity"), "infinite values in 'a', line 5 ('-inf')"),
     "1e999": (one_cell("1e999"), "infinite values in 'a', line 5"),
     "30 digits": (one_cell("123456789012345678901234567890"), "'a' holds whole numbers too long"),
+    "400 digits": (one_cell("1" * 400), "infinite values in 'a', line 5"),
+    "5000 digits": (one_cell("1" * 5000), "infinite values in 'a', line 5"),
     "30 digits everywhere": (
         column([f"1234567890123456789012345678{i}" for i in range(10, 30)]),
         "too long to be kept",

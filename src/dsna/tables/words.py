@@ -134,7 +134,7 @@ def _number(value: str, plain: re.Pattern[str], decimal: str) -> float:
             bare = re.sub(r"[,'\s]" if decimal == "." else r"[.'\s]", "", bare)
         if not plain.fullmatch(bare):
             return np.nan
-    if _CODE.fullmatch(bare) or (_LONG.fullmatch(bare) and int(float(bare)) != int(bare)):
+    if _CODE.fullmatch(bare) or (_LONG.fullmatch(bare) and f"{float(bare):.0f}" != bare.lstrip("+")):
         return np.nan
     return float(bare.replace(",", ".") if decimal == "," else bare)
 
