@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import threading
+import tomllib
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -162,7 +163,6 @@ def test_the_command_says_where_it_is_and_who_may_ask(tmp_path, monkeypatch):
 
 def test_lowest_versions_have_no_known_denial_of_service():
     """What faces the network; docs/dependencies.md names the advisories."""
-    tomllib = pytest.importorskip("tomllib")
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
     lowest = dict(one.split(">=") for one in project["optional-dependencies"]["serve"])
     safe = {"starlette": (1, 3, 1), "h11": (0, 16), "jinja2": (3, 1, 6), "uvicorn": (0, 11, 7)}

@@ -125,7 +125,8 @@ class Guard:
         """The whole body, or None where the client has left; more bytes than are taken, or announced, are refused."""
         most, too_large = self.limits.bytes, self.limits.too_large()
         if scope["path"] in OPEN:
-            most, too_large = _OPEN_BYTES, _too_large_here()
+            most = _OPEN_BYTES
+            too_large = Refused(f"{scope['path']} takes at most {most:,} bytes. Remedy: send the token alone.", 413)
         announced = headers.get("content-length")
         if announced is not None and not (announced.isascii() and announced.isdigit()):
             raise Refused("Content-Length is no number. Remedy: leave it to your program.", 400)
@@ -167,10 +168,6 @@ class Guard:
                 first.reschedule(0.0)
                 del self._arriving[first]
         return bytes(body)
-
-
-def _too_large_here() -> Refused:
-    return Refused(f"this address takes at most {_OPEN_BYTES:,} bytes. Remedy: send the token alone.", 413)
 
 
 class _Headed:

@@ -82,7 +82,7 @@ def predict(
 
     The file may be larger than memory: it is read, answered and written a part at a time. Columns are found by name;
     further ones are ignored, and missing ones refused. The answers can follow another decision than that of the
-    training, without another training.
+    training, without another training. A note says which columns hold numbers outside the range that training had.
 
     Text that a spreadsheet would take for a formula is written with an apostrophe before it; --raw turns that off.
 
