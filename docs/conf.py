@@ -30,6 +30,7 @@ extensions = [
     "matplotlib.sphinxext.plot_directive",
     "mathml",
     "commands",
+    "fields",
 ]
 exclude_patterns = ["_build", "_ext", "figures", "benchmark/notes.md", "gallery/*.ipynb", "gallery/*.py"]
 templates_path = ["_templates"]
@@ -134,21 +135,6 @@ def _skip_inherited(app: Any, what: str, name: str, obj: Any, skip: bool, option
     return None if module.startswith("dsna") else True
 
 
-def _name_attributes(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Attributes one by one, and with the underscores at their ends, which napoleon takes for links."""
-    if what != "class" or "Attributes" not in lines:
-        return
-    first = lines.index("Attributes") + 2
-    end = next((i for i in range(first, len(lines) - 1) if set(lines[i + 1]) == {"-"}), len(lines))
-    found: list[str] = []
-    for entry in re.split(r"\n(?=\S)", "\n".join(lines[first:end])):
-        head, *about = entry.split("\n")
-        names, colon, kind = re.sub(r"_(?!\w)", r"\\_", head).partition(" : ")
-        for one in names.split(", "):
-            found += [one + colon + kind, *about]
-    lines[first:end] = [*found, ""]
-
-
 def _link_gallery(app: Any, page: str, source: list[str]) -> None:
     """Links to the scripts of the examples, which work in the repository, lead to their pages."""
     source[0] = re.sub(r"\]\((?:\.\./)+examples/(plot_\w+)\.py\)", r"](/gallery/\1.rst)", source[0])
@@ -165,4 +151,3 @@ def setup(app: Any) -> None:
     app.connect("source-read", _link_gallery)
     app.connect("autodoc-skip-member", _skip_inherited)
     app.connect("autodoc-process-signature", _signature)
-    app.connect("autodoc-process-docstring", _name_attributes, priority=400)  # before napoleon

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 
 import dsna
 from dsna.studies.tabular.methods import METHODS
-from tools import results_blocks
+from tools import results_blocks, site_check
 
 ROOT = Path(__file__).parent.parent
 _MADE = ("_build", "gallery", "api", "commands.md")  # by `make docs`
@@ -20,6 +20,7 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md")),
     *(page for page in sorted((ROOT / "docs").rglob("*.md")) if not set(_MADE) & set(page.parts)),
 ]
+FORESTS = ["CostSensitiveForestClassifier", "CostSensitiveForestRegressor"]
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 
 
@@ -197,6 +198,50 @@ def test_the_reference_lists_every_public_name(module):
     ]
     shared = {"presets"} if not module else set(dsna.tables.__all__) if module == "vision.datasets" else set()
     assert set(names) - shared == set(re.findall(r"^   (\w+)$", section, flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("estimator", ["DSNAClassifier", "DSNARegressor", *FORESTS])
+def test_scores_are_described_one_by_one(estimator):
+    entries = re.findall(r"^ *((?:\w+_, )*\w+_) : ", getattr(dsna, estimator).__doc__, flags=re.M)
+    scores = [entry for entry in entries if re.search("score|accuracy", entry)]
+    assert "oob_score_" in scores
+    assert [entry for entry in scores if "," in entry] == []
+
+
+def site_of(folder, text):
+    """A site of one page, which documents the attribute ``Table.shape`` after a text."""
+    page = f'{text}<dl class="py property"><dt class="sig" id="Table.shape">shape</dt><dd></dd></dl>'
+    (folder / "index.html").write_text(page, encoding="utf-8")
+    return folder
+
+
+ENTRY = "<li><p><strong>{name}</strong> ({type}): {text}</p></li>"
+TYPE = 'array of <a href="{target}"><em>shape</em></a>'
+
+
+@pytest.mark.parametrize(
+    "entries, wrong",
+    [
+        ([("a_", "float", "Accuracy."), ("b_", "float", "Accuracy.")], "say the same: (float): Accuracy."),
+        ([("X", TYPE.format(target="#Table.shape"), "Rows.")], "links to the attribute Table.shape"),
+        ([("X", TYPE.format(target="index.html#Table.shape"), "Rows.")], "links to the attribute Table.shape"),
+        ([("X", TYPE.format(target="#Table.size"), "Rows.")], "which has no such place"),
+        ([("X", TYPE.format(target="table.html"), "Rows.")], "which is not there"),
+        ([("X", "array", '<img src="rows.png">')], "without alt text"),
+        ([("X", "array", '<img src="http://example.org/rows.png" alt="Rows">')], "asks the network"),
+        (
+            [("X", "array", "Rows."), ("y", "array", "Targets, see <a href='#Table.shape'><code>shape</code></a>.")],
+            None,
+        ),
+        ([("a</strong>, <strong>b", "float", "Low and high."), ("c", "float", "Middle.")], None),
+    ],
+)
+def test_the_check_of_the_site_finds(entries, wrong, tmp_path):
+    items = "".join(ENTRY.format(name=name, type=kind, text=text) for name, kind, text in entries)
+    site = site_of(tmp_path, f'<dl class="field-list simple"><dt>Parameters</dt><dd><ul>{items}</ul></dd></dl>')
+    found = site_check.problems(site)
+    assert len(found) == (wrong is not None), found
+    assert wrong is None or wrong in found[0]
 
 
 def test_the_version_is_stated_once():

@@ -88,12 +88,15 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         The settings used: given or, with ``tune="oob"``, chosen. They hold parameters only.
     trend_ : str or None
         Kind of the trend; None where it is off or where rows are too few for one.
-    oob_balanced_accuracy_, oob_score_ : float
-        Balanced accuracy, and accuracy as in ``score``, on training rows by trees, metric, neighbours, calibration and
-        decision that never saw them.
-    oob_decision_score_, oob_decision_score_std_ : float
-        The measure that `decision` serves on the same rows (balanced accuracy for "balanced" and "paper"; of costs, the
-        negative mean in units of the largest cost), and its standard error.
+    oob_balanced_accuracy_ : float
+        Balanced accuracy on training rows by trees, metric, neighbours, calibration and decision that never saw them.
+    oob_score_ : float
+        Accuracy, as in ``score``, of the same predictions.
+    oob_decision_score_ : float
+        The measure that `decision` serves, on the same rows: balanced accuracy for "balanced" and "paper"; for costs,
+        the negative mean in units of the largest cost.
+    oob_decision_score_std_ : float
+        Standard error of ``oob_decision_score_``.
     decision_threshold_ : tuple of a class and a probability, or None
         Of two classes, the rarer one and the probability from which on `predict` says it; None where there are more,
         and for "paper".

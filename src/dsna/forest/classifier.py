@@ -84,8 +84,10 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         The trees, with the training rows of each leaf.
     fold_ : array of shape (n,)
         Held-out fold of each training row; each tree leaves out whole folds.
-    oob_score_, oob_balanced_accuracy_ : float
-        Accuracy, as in ``score``, and balanced accuracy out of bag, with ``oob_score=True``.
+    oob_score_ : float
+        Accuracy out of bag, as in ``score``, with ``oob_score=True``.
+    oob_balanced_accuracy_ : float
+        Balanced accuracy out of bag, with ``oob_score=True``.
     oob_decision_function_ : array of shape (n, n_classes)
         Probabilities out of bag, with ``oob_score=True``.
     feature_importances_ : array of shape (n_features,)

@@ -89,8 +89,10 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
         The trees, with the training rows of each leaf.
     fold_ : array of shape (n,)
         Held-out fold of each training row; each tree leaves out whole folds.
-    oob_score_, oob_prediction_ : float and array
-        R2 and predictions out of bag, with ``oob_score=True``.
+    oob_score_ : float
+        R2 out of bag, with ``oob_score=True``.
+    oob_prediction_ : array
+        Predictions out of bag, with ``oob_score=True``.
     feature_importances_ : array of shape (n_features,)
         Share of each feature in the gains of all splits.
     n_features_in_, feature_names_in_
