@@ -61,6 +61,14 @@ def test_what_a_block_is_said_to_print_is_what_it_prints(page, capsys):
         assert shape_of(capsys.readouterr().out) == shape_of(shown)
 
 
+def test_what_is_shown_as_printed_is_compared():
+    """On the first page by the test of its commands; in the others it is a drawing, or needs a cluster."""
+    others = {"docs/architecture.md", "docs/large_tables_distributed.md", "docs/start/table.md"}
+    texts = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
+    shown = {name for name, text in texts.items() if text.count("```text\n") > text.count("<!-- printed by")}
+    assert shown == others
+
+
 @each_page
 def test_no_python_stands_outside_python_blocks(page):
     """Indented blocks, and fenced ones of other languages, would never run; directives in braces are the site's."""
