@@ -29,7 +29,7 @@ _CUT_SHORT = ("MissingParameter", "BadOptionUsage", "BadArgumentUsage")
 
 
 def parsed_lines():
-    """(page, line, whether it is whole): those of blocks, and those in the text."""
+    """(page, line, whether it is whole): those of blocks, those in the text, and those of the help."""
     for page in PAGES:
         for line in command_lines(page):
             command = split_assignment(line)[0]
@@ -39,6 +39,16 @@ def parsed_lines():
         for line in sorted(set(re.findall(r"`(dsna [a-z][^`]*)`", prose))):
             if "..." not in line:
                 yield pytest.param(line, False, id=f"{name_of(page)}: {line[:60]}")
+    for line in sorted(set(help_examples(typer.main.get_command(app)))):
+        (command,) = [one for one in split_assignment(line)[0].split(" | ") if one.startswith("dsna ")]
+        yield pytest.param(command, True, id=f"--help: {line[:60]}")
+
+
+def help_examples(command):
+    """What the help of a command, and of those below it, gives as examples."""
+    yield from re.findall(r"^ *- `([^`]+)`", command.help or "", flags=re.M)
+    for one in getattr(command, "commands", {}).values():
+        yield from help_examples(one)
 
 
 def command_of(words):
