@@ -2,6 +2,7 @@
 
 import csv
 import re
+import sys
 import threading
 import time
 from pathlib import Path
@@ -89,6 +90,7 @@ def run(tmp_path, monkeypatch, capsys):
             if words[:2] == ["dsna", "serve"]:
                 words += ["--port", "0"]  # the last one counts
                 patch.setattr("uvicorn.Server.run", while_served(requests, tmp_path))
+                patch.setattr("os._exit", sys.exit)  # the process that ends here is that of the tests
             patch.setattr("sys.argv", words)
             with pytest.raises(SystemExit) as end:
                 main()
