@@ -23,7 +23,7 @@ class Settings:
     gamma: float = 1.0  # weight of the l1 distance from the prior in eq6
     tau: float = 1.0  # strength of the targets in eq1
     n_clusters: int = 3  # K
-    overlap: float = 0.3  # how much is "slightly larger" in the text after eq1, in mean distances from the query
+    overlap: float = 0.3  # the "slightly larger" of the text after eq1, in mean distances from the query
     bandwidth: float = 0.3  # h of eq4, in mean distances from the query
     ridge: float = 0.01  # Library: a small quadratic penalty, which makes the solution of eq6 unique
     max_iter: int = 10  # T of Algorithm 1
@@ -33,10 +33,10 @@ def safe_neighborhoods(trees, X, queries):
     """The neighbourhood R of each query: the rows of X that share a leaf with it in any tree, as a mask.
 
     eq7 bounds the error of a forest by rho (1 - m^2) / m^2: bagging and random features keep the correlation rho of the
-    trees low, and weights for rare labels make each tree stronger (m) where data are imbalanced.
-    eq8, the reweighted gain of a split, is criterion="entropy" with class_weight="balanced", or "squared_error".
-    eq9, eq10: the paper learns each split by a cost-sensitive linear SVM or SVR, as the library's own forests do. The
-    scikit-learn forest that stands in for them here splits on single features.
+    trees low, and cost-sensitive splits make the single trees stronger (m) on imbalanced data.
+    eq8 is the gain of a split: criterion="entropy" with class_weight="balanced", or "squared_error".
+    eq9, eq10: the paper learns each split by a cost-sensitive linear SVM or SVR, as the library's own forests do. A
+    scikit-learn forest, which splits on single features, stands in for them here.
     """
     neighbors = np.zeros((len(queries), len(X)), dtype=bool)
     for tree, rows in trees:
@@ -45,7 +45,7 @@ def safe_neighborhoods(trees, X, queries):
 
 
 def label_factors(y, label, classify, tau):
-    """eq1: the factors of the distances between rows with labels y and a point with the given label."""
+    """eq1: factors that multiply the distances of rows with labels y from a point with the given label."""
     if classify:
         return (y != label).astype(float)
     gap, widest = np.abs(y - label), np.ptp(y)
@@ -61,16 +61,16 @@ def typical_label(y, classify):
 
 
 def overlapping_clusters(L, y, to_query, classify, settings):
-    """K-means in the distance of eq1, where a row belongs to its nearest centroid and to all that are not much farther.
+    """K-means in the distance of eq1; a row belongs to its nearest center and to any that is only slightly farther.
 
-    `to_query` are the distances of the rows L from the query.
+    `to_query` holds the distances of the rows L from the query.
     """
 
     def distances(center, label):
-        # Library: a trace of the plain distance breaks the ties between rows of one class.
+        # Library: a tiny share of the plain distance breaks ties between rows of one class.
         return np.linalg.norm(L - center, axis=1) * (label_factors(y, label, classify, settings.tau) + 1e-9)
 
-    # Library: the row nearest the query starts the first cluster, the row farthest from all starts the next.
+    # Library: the first center is the row nearest the query, each further one the row farthest from the others.
     centers = [(L[to_query.argmin()], y[to_query.argmin()])]
     while len(centers) < settings.n_clusters:
         to_nearest = np.min([distances(*center) for center in centers], axis=0)
@@ -100,7 +100,7 @@ def nearest_hull_point(L, q):
 
 def prior_coefficients(distances, h):
     """eq4: weights of the neighbours N_k that fall with their label-aware distance from the query."""
-    # Library: N_k is the nearer half of the cluster. Where all weights underflow, the nearest row takes all.
+    # Library: N_k is the nearer half of the cluster. Where all weights underflow, the nearest row gets 1.
     weights = np.where(distances <= np.sort(distances)[len(distances) // 2], np.exp(-distances / h), 0)
     if weights.sum() <= 1e-300:
         weights[distances.argmin()] = 1
@@ -109,16 +109,16 @@ def prior_coefficients(distances, h):
 
 def sparse_coefficients(L, point, prior, settings):
     """eq6 by the augmented Lagrange multiplier method: the coefficients of the rows L, and the objective."""
-    # Library: the loss is half the squared norm, not the norm.
+    # Library: the loss is half the squared norm, not the norm; and the rows approximate the hull point, as in eq5,
+    # where eq6 has the query.
     lam, gamma, ridge = settings.lam, settings.gamma, settings.ridge
     inverse = np.linalg.inv(L @ L.T + (ridge + 1) * np.eye(len(L)))
-    slopes = np.array(
-        [[-lam - gamma], [lam - gamma], [lam + gamma]]
-    )  # of the l1 terms: below 0, up to the prior, above
+    # Slopes of the l1 terms below 0, between 0 and the prior, and above the prior.
+    slopes = np.array([[-lam - gamma], [lam - gamma], [lam + gamma]])
     alpha, multipliers = prior, np.zeros(len(L))
     for _ in range(100_000):
-        # Both steps are in closed form. That of the l1 terms is the median of the two kinks, 0 and the prior, and of
-        # the three minima that the three slopes would give.
+        # Each step has a closed form. The smooth terms lead to a linear system; the minimum for the l1 terms is the
+        # median of five numbers: the two kinks, 0 and the prior, and the minimum for each of the three slopes.
         smooth = inverse @ (L @ point + alpha - multipliers)
         previous, alpha = alpha, np.sort(np.vstack([0 * prior, prior, smooth + multipliers - slopes]), axis=0)[2]
         multipliers = multipliers + smooth - alpha
@@ -135,8 +135,9 @@ def approximate(q, L, y, rarity, settings):
     """
     classify = rarity is not None
     to_query = np.linalg.norm(L - q, axis=1)
-    # Library: squared distances are in units of their mean, other distances too.
-    unit, scale = np.sqrt(np.mean(to_query**2)), to_query.mean()
+    # Library: the loss is divided by the mean squared distance, so that lam and gamma do not depend on the scale of X;
+    # h and the overlap are multiples of the mean distance.
+    unit, scale = np.sqrt(np.mean(to_query**2)) or 1.0, to_query.mean() or 1.0
     clusters = overlapping_clusters(L, y, to_query, classify, settings)
     points = [nearest_hull_point(L[rows], q) for rows in clusters]
     misfits = np.array([np.linalg.norm(q - point) for point in points])
@@ -148,17 +149,17 @@ def approximate(q, L, y, rarity, settings):
         for rows, point, misfit in zip(clusters, points, misfits, strict=True):
             prior = prior_coefficients(distances[rows], settings.bandwidth * scale)
             solution, objective = sparse_coefficients(L[rows] / unit, point / unit, prior, settings)
-            # Library: the cluster of the lowest objective of eq5 is chosen in each step, and the distance of q from the
-            # hull is a term of it, not a bound. Algorithm 1 as printed chooses k from q alone, so k never changes.
+            # Library: k minimises the objective of eq5 in each step, and the distance of q from the hull is a term of
+            # it, not a constraint. Algorithm 1 as printed chooses k from q alone, so that k would never change.
             objective += (misfit / unit) ** 2 / 2
             if objective < lowest - 1e-9:
                 lowest, alpha = objective, np.zeros(len(L))
                 alpha[rows] = solution
-        # Library: the class of the largest sum of positive coefficients times rarity; the vote is left to the end.
+        # Library: the positive coefficients of each class are summed and multiplied by its rarity; the paper votes.
         mass = np.maximum(alpha, 0)
         label = np.argmax(np.bincount(y, mass, len(rarity)) * rarity) if classify else y @ alpha
         if any(abs(label - earlier) <= 1e-4 * np.ptp(y) for earlier in labels):
-            break
+            break  # settled, or in a cycle
         labels.append(label)
     return alpha
 
@@ -177,7 +178,8 @@ class NanoDSNA:
             self.classes, self.y = np.unique(y, return_inverse=True)
             self.rarity = len(y) / np.bincount(self.y)
         self.forest.fit(self.X, self.y)
-        # Trees, and the rows in their leaves. Library: each tree leaves out two fifths of the rows, to predict them.
+        # Each tree with the rows of its leaves: here all. Library: each tree leaves out two fifths of the rows, and
+        # predicts them "out of bag".
         self.trees = [(tree, np.arange(len(X))) for tree in self.forest.estimators_]
         return self
 
@@ -193,7 +195,7 @@ class NanoDSNA:
         return alpha
 
     def predict(self, X):
-        """The targets y' alpha, or the classes that most rows with coefficients other than zero vote for."""
+        """The targets y' alpha, or the majority vote among the rows with nonzero coefficients."""
         alpha = self.coefficients(X)
         if self.rarity is None:
             return alpha @ self.y
