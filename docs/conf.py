@@ -60,7 +60,7 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": "/plot_",
-    "ignore_pattern": r"(beside_other_forests|__init__)\.py",
+    "ignore_pattern": r"(beside_other_forests|nano_dsna|__init__)\.py",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "plot_gallery": "True",
