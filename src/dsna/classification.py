@@ -244,7 +244,8 @@ class DSNAClassification(DSNAEstimator):
         names = ["coefficients", "forest", *([self.trend_] * (self._trend is not None)), "class shares"]
         says = {"voices": names, "logits": np.moveaxis(self._calibration.terms(opinions), 0, 1)}
         votes = self._votes(answers["alpha"], near.rows) if self._by_votes else None
-        how = {"gain": self._gain, "votes": votes, "threshold": self.decision_threshold_}
+        uses = self._by_votes or bool(self._calibration.slopes[0] > 0.0)
+        how = {"gain": self._gain, "votes": votes, "threshold": self.decision_threshold_, "uses_coefficients": uses}
         return {**task, **says, **how, "weight": weight, "label": label, "rest": rest}
 
     def _left_out(self, why: Explanation, rows: np.ndarray) -> Explanation:

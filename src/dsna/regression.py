@@ -198,6 +198,7 @@ class DSNARegression(DSNAEstimator):
         """Weights and targets of the rows, what these are carried over as, and the rule that decides by them."""
         weight = self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows])
         task = {"kind": "regression", "decision": self.decision_, "grid": self._grid}
+        task |= {"uses_coefficients": self.blend_ < 1.0}
         along: dict[str, Any] = {}
         if self._trend is not None:
             along = {"carried": self._carried(X, near, self._rule), "extrapolated": np.any(self._past(X) > 0.0, axis=1)}

@@ -325,6 +325,68 @@ def test_plot_of_many_classes(pyplot):
     assert "15 of 30 classes" in decision.get_title()
 
 
+def marked(why):
+    """The probabilities that the plot marks as predicted, by the classes beside them."""
+    decision = why.plot().figure.axes[1]
+    names = texts(decision.get_yticklabels())
+    return [name for name, text in zip(names, texts(decision.texts), strict=True) if "predicted" in text]
+
+
+@pytest.mark.parametrize("decision", ["balanced", "recall>=.95", "precision>=.5", "paper", [[0, 1], [30, 0]]], ids=str)
+def test_plot_marks_what_the_decision_predicts(pyplot, decision):
+    X, y = make_classification(300, 5, weights=[0.9], flip_y=0.1, random_state=0)
+    names = np.array(["no", "yes"])[y]
+    model = build(DSNAClassifier, n_estimators=8, random_state=0).fit(X[:200], names[:200]).with_decision(decision)
+    every = model.explain(X[200:])
+    unlikely = np.flatnonzero(every.predict() != model.classes_[every.predict_proba().argmax(axis=1)])
+    assert len(unlikely) > 0 or decision == "paper"
+    for i in (0, *unlikely[:2]):
+        why = every[i]
+        said = why.predict()[0]
+        assert marked(why) == [said]
+        assert f"predicted {said} " in why.plot().figure.get_suptitle()
+        assert f"predicted {said} " in why.report()
+
+
+def test_plot_shows_an_unlikely_class_that_is_predicted(pyplot):
+    why = of_classes()[0]
+    why.classes = np.array([f"class {c:02d}" for c in range(30)])
+    why.label = why.classes[np.array([[5, 6, 6, 5]])]
+    why.rest = np.full((1, 30), 0.01)
+    gain = np.ones(30)
+    gain[29] = 1000.0
+    why.gain = np.diag(gain)
+    assert why.predict().tolist() == ["class 29"]
+    assert marked(why) == ["class 29"]
+    assert len(why.plot().figure.axes[1].get_yticklabels()) == 15
+
+
+@pytest.mark.parametrize("kind", [DSNAClassifier, DSNARegressor])
+@pytest.mark.parametrize("blend", [0.5, 1.0])
+def test_plot_draws_coefficients_where_answers_depend_on_them(pyplot, kind, blend):
+    X, y = make_classification(150, 4, random_state=0)
+    model = build(kind, n_estimators=5, blend=blend, random_state=0).fit(X[:100], y[:100])
+    ax = model.explain(X[100:101]).plot()
+    used = "coefficient" in texts(ax.get_legend().get_texts())
+    assert used == (blend < 1.0)
+    assert ("coefficient" in ax.get_xlabel()) == used
+    assert len([patch for patch in ax.patches if patch.get_facecolor()[3] == 0.0]) > 0 or not used
+
+
+@pytest.mark.parametrize("length", [3, 25, 80])
+def test_plot_keeps_its_titles_apart(pyplot, length):
+    why = of_classes()
+    why.classes = np.array([f"{'n' * length}o", f"{'y' * length}es"])
+    why.label, why.rest = why.classes[np.array([[1, 0, 0, 1], [0, 1, 0, 0]])], np.zeros((2, 2))
+    why.gain, why.threshold = np.diag([0.07, 1.0]), Threshold(why.classes[1], 0.0654)
+    figure = why.plot().figure
+    figure.canvas.draw()
+    titles = [figure._suptitle, *(panel.title for panel in figure.axes)]
+    boxes = [title.get_window_extent() for title in titles]
+    for k, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[k + 1 :])
+
+
 def test_missing_extras_are_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)

@@ -19,7 +19,9 @@ from .explanation_plot import draw
 from .opinions import class_sums, log_odds, opinion_frame, opinion_line
 
 _SHOWN_QUERIES = 5
-_NOT_PER_QUERY = ("kind", "decision", "classes", "gain", "threshold", "voices", "grid", "n_train", "train")
+_NOT_PER_QUERY = (
+    "kind", "decision", "classes", "gain", "threshold", "voices", "uses_coefficients", "grid", "n_train", "train",
+)  # fmt: skip
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -58,6 +60,7 @@ class Explanation:
     votes : (n, n_classes) of the paper's decision, which takes them in place of probabilities; None otherwise.
     voices, logits : names of what the probabilities are made of, and (n, n_voices, n_classes) what each adds to the
         logarithms of the probabilities, up to a common term. See ``opinions``.
+    uses_coefficients : whether the model's answers depend on coefficients; where they do not, ``plot`` leaves them out.
     grid : (k, n_outputs) targets seen, for the decision "grid"; the ends that "open" has learned.
     n_train : numbers of rows that the model was fitted on and, with those of ``add_samples``, that it knows.
     queries : columns of the queries in their own values, or None.
@@ -101,6 +104,7 @@ class Explanation:
     votes: np.ndarray | None = None
     voices: Sequence[str] | None = None
     logits: np.ndarray | None = None
+    uses_coefficients: bool = True
     grid: np.ndarray | None = None
     carried: np.ndarray | None = None
     extrapolated: np.ndarray | None = None
@@ -285,10 +289,6 @@ class Explanation:
         ----------
         query, largest, tolerance : as in ``compare``.
         features : how many features to show; of more, those that differ most.
-
-        Returns
-        -------
-        str
         """
         one = self[query]
         lines = [as_heading(f"{self.name_of(query)}: predicted {one.verdict()}"), one.part_shown(largest)]
