@@ -197,7 +197,7 @@ class DSNARegression(DSNAEstimator):
     def _evidence(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
         """Weights and targets of the rows, what these are carried over as, and the rule that decides by them."""
         weight = self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows])
-        task = {"kind": "regression", "decision": self.decision_, "grid": self._grid}
+        task: dict[str, Any] = {"kind": "regression", "decision": self.decision_, "grid": self._grid}
         task |= {"uses_coefficients": self.blend_ < 1.0}
         along: dict[str, Any] = {}
         if self._trend is not None:

@@ -5,7 +5,7 @@ from .encoder import TableEncoder, TableWarning
 from .files.chunks import read_chunks
 from .files.source import TableError
 from .files.table import FileTable, ReadOptions, read_file
-from .files.write import CsvWriter
+from .files.write import CsvWriter, table_format, table_writer
 from .leaks import Leak, find_leaks
 from .read import TASKS, Table, find_tables, guess_task, read_table
 from .target import LabelledTable, split_target
@@ -29,4 +29,6 @@ __all__ = [
     "read_file",
     "read_table",
     "split_target",
+    "table_format",
+    "table_writer",
 ]

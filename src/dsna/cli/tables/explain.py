@@ -58,6 +58,7 @@ def explain(
     """
     with exit_on_user_error("explain", REMEDY, UNTOUCHED), noted_output(as_json) as out:
         check_model(model, data)
+        ending = None if plot is None else _picture_ending(plot)
         check_new(force, plot, inputs=[model, data])
         options = read_options(separator, decimal, encoding, no_header, types)
         import numpy as np
@@ -73,7 +74,7 @@ def explain(
         out.line(why.report(0, largest=largest))
         out.put(row=row, **_plain(found, why, largest))
         if plot is not None:
-            _draw(why, largest, plot)
+            _draw(why, largest, plot, ending)
             out.line(f"Picture: {plot}")
         out.end()
 
@@ -104,14 +105,21 @@ def _plain(model: Any, why: Any, largest: int) -> dict[str, Any]:
     return {**found, "training_rows": rows, "holds_training_rows": model.steps[0][1].rows_ is not None}
 
 
-def _draw(why: Any, largest: int, path: Path) -> None:
+def _picture_ending(path: Path) -> str:
+    """The format of a picture, by its name."""
+    from ..._utils.optional import import_extra
+
+    ending = path.suffix.lstrip(".").lower() or "png"
+    if ending not in import_extra("matplotlib.backend_bases", "app").FigureCanvasBase.get_supported_filetypes():
+        raise DSNAError(f"{path}: pictures do not end in .{ending}. Remedy: name a .png, .svg or .pdf file.")
+    return ending
+
+
+def _draw(why: Any, largest: int, path: Path, ending: str | None) -> None:
     """Save the picture whole or not at all."""
     from ..._utils.optional import import_extra
 
     import_extra("matplotlib", "app").use("Agg")
     figure = why.plot(0, largest=largest).figure
-    ending = path.suffix.lstrip(".").lower() or "png"
-    if ending not in figure.canvas.get_supported_filetypes():
-        raise DSNAError(f"{path}: pictures do not end in .{ending}. Remedy: name a .png, .svg or .pdf file.")
     with whole_file(path) as stream:
         figure.savefig(stream, format=ending, dpi=150, bbox_inches="tight")

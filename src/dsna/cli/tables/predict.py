@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..._utils.atomic import whole_file
 from ..errors import exit_on_user_error
 from ..options import flag, names
 from .options import (
@@ -54,7 +51,14 @@ def predict(
     model: ModelFile,
     data: NewRows,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="CSV file for the answers; - is standard output.")
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File for the answers: .csv, .txt or .tsv, also with .gz or .zst behind it, .parquet or .arrow; - is "
+            "standard output.",
+        ),
     ],
     decision: DecisionOption = None,
     costs: Costs = None,
@@ -68,7 +72,9 @@ def predict(
     columns: Annotated[
         list[str] | None, typer.Option(help="Columns of DATA to repeat beside the answers: a,b or repeated.")
     ] = None,
-    raw: Annotated[bool, flag("--raw", "Text as it is, also where a spreadsheet would take it for a formula.")] = False,
+    raw: Annotated[
+        bool, flag("--raw", "Text as it is, also where a spreadsheet would take it for a formula; in .csv, .txt, .tsv.")
+    ] = False,
     jobs: Jobs = 1,
     types: Types = None,
     separator: Separator = None,
@@ -84,7 +90,8 @@ def predict(
     further ones are ignored, and missing ones refused. The answers can follow another decision than that of the
     training, without another training. A note says which columns hold numbers outside the range that training had.
 
-    Text that a spreadsheet would take for a formula is written with an apostrophe before it; --raw turns that off.
+    In CSV and TSV files, text that a spreadsheet would take for a formula is written with an apostrophe before it;
+    --raw turns that off.
 
     For example:
 
@@ -94,11 +101,16 @@ def predict(
 
     - `dsna predict fraud.dsna new.csv -o answers.csv --decision 'precision>=.5' --explain --columns name,amount`
 
+    - `dsna predict fraud.dsna big.parquet -o answers.parquet`
+
     - `zstd -dc big.csv.zst | dsna predict fraud.dsna - -o - | gzip > answers.csv.gz`
     """
     quiet = output == STANDARD
     with exit_on_user_error("predict", REMEDY, UNTOUCHED), noted_output(as_json, quiet) as out:
         check_model(model, data)
+        from ...tables import table_format, table_writer
+
+        table_format(output)
         check_new(force, output, inputs=[model, data])
         options = read_options(separator, decimal, encoding, no_header, types)
         chosen = chosen_decision(decision, costs)
@@ -108,8 +120,8 @@ def predict(
         found.steps[-1][1].set_params(n_jobs=jobs)
         asked = PredictOptions(explain=explain, coverage=coverage, columns=names(columns))
         answerer = Answerer(found, asked)
-        with _opened(output) as stream:
-            answer_file(answerer, data, options, stream, raw)
+        with table_writer(output, raw=raw) as writer:
+            answer_file(answerer, data, options, writer)
         answerer.note_ranges()
         out.lines("Notes:", [*answerer.notes])
         threshold = getattr(found.steps[-1][1], "decision_threshold_", None)
@@ -119,23 +131,10 @@ def predict(
         out.end()
 
 
-@contextmanager
-def _opened(output: str) -> Iterator[IO[bytes]]:
-    """A stream to a file that is there when it is whole, or to standard output."""
-    if output == STANDARD:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-    else:
-        with whole_file(output) as stream:
-            yield stream
-
-
-def answer_file(answerer: Answerer, data: str, options: ReadOptions, stream: IO[bytes], raw: bool) -> None:
+def answer_file(answerer: Answerer, data: str, options: ReadOptions, writer: Any) -> None:
     """Read a file, answer and write a part at a time."""
     from ..._utils.progress import tracked
-    from ...tables import CsvWriter
 
-    writer = CsvWriter(stream, raw=raw)
     rows = _EXPLAINED_ROWS if answerer.options.explain else _ROWS
     for chunk in tracked(parts(answerer.encoder, data, options, rows), 0, "parts of the file"):
         answerer.note(chunk.notes)
