@@ -19,7 +19,7 @@ from .classification import DSNAClassification
 from .forest.targets import class_targets
 from .prediction.calibration import Calibration
 from .prediction.class_decision import cost_gain, is_cost
-from .prediction.measures import find_measure
+from .prediction.measures import check_measure, find_measure
 from .prediction.sets import class_thresholds
 from .training import Training
 
@@ -200,9 +200,10 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         return forest
 
     def _check_decision(self) -> None:
-        """Refuse a decision that is none, and costs that do not fit the classes, before any work."""
+        """Refuse costs and scorers that do not fit the classes, before any work."""
         if is_cost(self.decision):
             cost_gain(self.decision, self.fitted_classes_)
+        check_measure(self.decision, self.fitted_classes_)
         if (is_cost(self.decision) or find_measure(self.decision) is not None) and self.balance != 1.0:
             chosen = setting("decision", self.decision) if isinstance(self.decision, str) else "the decision given"
             warn_caller(f"{setting('balance', self.balance)} is ignored: {chosen} is not balanced.")

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin, clone
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ._utils.errors import DSNAError
+from ._utils.errors import DSNAError, setting, worded
 from ._utils.parameters import SHARE
 from ._utils.validation import check_groups, check_rows, check_targets, check_weights
 from .approximation import Approximation
@@ -259,7 +259,10 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         if unknown:
             raise DSNAError(f"{', '.join(sorted(unknown))} cannot be changed without another fit.")
         if settings.get("decision", self.decision) == "open":
-            raise DSNAError("decision='open' is learned by fit, for all other settings: set them and call fit.")
+            raise DSNAError(
+                f"{setting('decision', 'open')} is learned in training, for all other settings. Remedy: "
+                + worded("train with it.", "set them and call fit.")
+            )
         self._check_unchanged()
         view: DSNARegressor = copy(self).set_params(**settings)
         view._validate_params()

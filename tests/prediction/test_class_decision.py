@@ -16,7 +16,7 @@ from dsna.prediction.class_decision import (
     unreached,
     widened_gain,
 )
-from dsna.prediction.measures import MEASURES, find_measure
+from dsna.prediction.measures import MEASURES, check_measure, find_measure
 
 ORACLES = {
     "balanced": balanced_accuracy_score,
@@ -159,9 +159,8 @@ def test_what_is_no_decision_is_refused():
     ):
         with pytest.raises(DSNAError, match=why):
             cost_gain(wrong, np.array(["no", "yes"]))
-    known, prior = answers(200)
     with pytest.raises(DSNAError, match="scores probabilities"):
-        learn_decision("roc_auc", 1.0, known, np.arange(2), prior, None)
+        check_measure("roc_auc", np.arange(2))
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ def check_settings(task: str, decision: Any, balance: Any) -> None:
     --------
     >>> check_settings("regression", "f1", None)
     Traceback (most recent call last):
-    dsna._utils.errors.DSNAError: the decision 'f1' is none for numbers. Remedy: use auto, mean, trimmed, median, ...
+    dsna._utils.errors.DSNAError: the decision 'f1' does not go with numbers. Remedy: use auto, mean, trimmed, ...
     """
     if balance == "auto" and task == "classification":
         raise DSNAError(
@@ -203,7 +203,7 @@ def check_settings(task: str, decision: Any, balance: Any) -> None:
     if task == "regression" and not isinstance(decision, str | None):
         raise DSNAError("costs decide between classes, and the target is numbers. Remedy: use --balance.")
     if task == "regression" and decision not in (None, *_OF_NUMBERS):
-        raise DSNAError(f"the decision {decision!r} is none for numbers. Remedy: use {', '.join(_OF_NUMBERS)}.")
+        raise DSNAError(f"the decision {decision!r} does not go with numbers. Remedy: use {', '.join(_OF_NUMBERS)}.")
     if task == "classification" and isinstance(decision, str) and decision != "paper" and decision in _OF_NUMBERS:
         raise DSNAError(
             f"the decision {decision!r} is for numbers, and the target is classes. Remedy: use balanced, f1, mcc, "

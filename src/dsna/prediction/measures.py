@@ -12,6 +12,13 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from .._utils.errors import DSNAError, setting
 
 _TINY = 1e-300
+_ADVICE = (
+    "use balanced, f1, mcc, gmean, 'recall>=.9', 'precision>=.5', or a scorer of predicted classes such as accuracy"
+)
+_OTHER_TASKS = {  # modules of scikit-learn
+    "sklearn.metrics._regression": "it scores numbers",
+    "sklearn.metrics.cluster": "it compares groups, whatever they are called",
+}
 _BOUND = re.compile(r"(recall|precision)\s*>=\s*([0-9]*\.?[0-9]+)\Z")
 
 
@@ -113,6 +120,37 @@ def find_measure(decision: Any) -> Measure | None:
     )
 
 
+def check_measure(decision: Any, classes: np.ndarray) -> None:
+    """Refuse a value of ``DSNAClassifier(decision=...)`` that cannot score predictions of these classes, by a trial.
+
+    Examples
+    --------
+    >>> check_measure("accuracy", np.array(["no", "yes"]))
+    >>> check_measure("r2", np.array(["no", "yes"]))
+    Traceback (most recent call last):
+    dsna._utils.errors.DSNAError: decision='r2' cannot decide between these classes: it scores numbers. Remedy: ...
+    """
+    measure = find_measure(decision)
+    if measure is None or measure.scorer is None:
+        return
+    try:
+        scored(measure.scorer, np.tile(classes, 2), np.repeat(classes, 2), classes, np.ones(2 * len(classes)))
+    except Exception as error:  # whatever a scorer raises
+        reason = _objection(measure.scorer, error)
+        raise DSNAError(
+            f"{setting('decision', decision)} cannot decide between these classes: {reason}. Remedy: {_ADVICE}."
+        ) from error
+
+
+def _objection(scorer: Any, error: Exception) -> str:
+    """Why a scorer does not go with classes, in a clause."""
+    if getattr(scorer, "_response_method", "predict") != "predict":
+        return "it scores probabilities, which no decision changes"
+    module = getattr(scorer._score_func, "__module__", "")
+    own = " ".join(str(error).split()).partition(". ")[0].rstrip(".") or type(error).__name__
+    return next((reason for task, reason in _OTHER_TASKS.items() if module.startswith(task)), own)
+
+
 class Predicted:
     """Stands for a classifier whose predictions are known, so that a scorer can be asked."""
 
@@ -138,10 +176,5 @@ class Predicted:
 
 
 def scored(scorer: Any, truth: np.ndarray, predicted: np.ndarray, classes: np.ndarray, weight: np.ndarray) -> float:
-    """The score of predictions; a scorer that needs probabilities is refused."""
-    try:
-        return float(scorer(Predicted(predicted, classes), np.zeros((len(truth), 1)), truth, sample_weight=weight))
-    except AttributeError as error:
-        raise DSNAError(
-            f"decision={scorer!r} scores probabilities, which no decision changes: pass a scorer of predictions."
-        ) from error
+    """The score of predictions."""
+    return float(scorer(Predicted(predicted, classes), np.zeros((len(truth), 1)), truth, sample_weight=weight))

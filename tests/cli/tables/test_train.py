@@ -163,7 +163,10 @@ def test_files_that_are_there_stay_unless_forced(tmp_path):
         (["--target", "rare", "--balance", "auto"], ["balance auto is for numbers", "Remedy: give a number"]),
         (["--target", "rare", "--decision", "median"], ["'median' is for numbers", "Remedy: use balanced, f1"]),
         (["--target", "cost", "--decision", "perfection"], ["perfection"]),
-        (["--target", "cost", "--decision", "f1"], ["'f1' is none for numbers", "use auto, mean, trimmed, median"]),
+        (
+            ["--target", "cost", "--decision", "f1"],
+            ["'f1' does not go with numbers", "use auto, mean, trimmed, median"],
+        ),
         (["--target", "cost", "--costs", "20:1"], ["costs decide between classes", "Remedy: use --balance"]),
         (["--target", "rare", "--types", "size"], ["--types size", "zip=category"]),
         (["--target", "rare", "--types", "size=colour"], ["'colour'", "size"]),
