@@ -17,13 +17,13 @@ from .._utils.parallel import chunks
 from ..distributed.store import is_store
 from ..inspection.comparison import said
 from ..io import ModelFileError, load
+from ..prediction.digits import decimals_of, rounded
 from ..tables.ranges import TrainingRanges
 from .columns import check_option
 from .train import check_settings, costs_of
 
 EXPLAINED = 5  # training rows that an answer names
 BETWEEN = " | "  # classes of a set
-_DIGITS = 6  # of probabilities and weights
 _PART = 256  # rows between two pauses
 
 
@@ -172,6 +172,7 @@ class Answerer:
         self._ids = None if rows is None else rows.identifiers()
         self._id_name = None if rows is None or rows.id is None else rows.id_name
         self._ranges = TrainingRanges(self.encoder)
+        self._decimals = None if hasattr(self.model, "classes_") else decimals_of(self.model._index.label)
         self.done = 0
 
     def note(self, notes: Iterable[str]) -> None:
@@ -233,18 +234,22 @@ class Answerer:
         predicted, proba, sets = self.decided(X, why)
         names = [said(one) for one in self.model.classes_]
         found = {"prediction": [said(one) for one in predicted] if predicted.dtype.kind not in "biuf" else predicted}
-        found |= {f"probability of {name}": _rounded(proba[:, c]) for c, name in enumerate(names)}
+        found |= {f"probability of {name}": rounded(proba[:, c]) for c, name in enumerate(names)}
         texts = {tuple(one): BETWEEN.join(np.array(names, dtype=object)[one]) for one in np.unique(sets, axis=0)}
         return {**found, "set": [texts[tuple(one)] for one in sets]}
 
     def targets(self, X: np.ndarray) -> dict[str, Any]:
-        """Targets of encoded rows, with their intervals and whether they are extrapolated, where these are known."""
+        """Targets of encoded rows, with their intervals and whether they are extrapolated, where these are known.
+
+        Numbers have six significant digits, or as many decimals as the targets of training where these are more.
+        """
         model = self.model
         if model._regions:
             bounds, predicted = model.predict_interval(X, self.options.coverage, return_prediction=True)
             found: dict[str, Any] = {"prediction": predicted, "low": bounds[:, 0], "high": bounds[:, 1]}
         else:
             found = {"prediction": model.predict(X)}
+        found = {name: rounded(values, self._decimals) for name, values in found.items()}
         if model.trend_ is not None:
             found["extrapolated"] = model.is_extrapolated(X)
         return found
@@ -265,20 +270,12 @@ class Answerer:
             has = number > k
             found[f"training row {k + 1}"] = _texts(names[:, k], has)
             if why.classes is None:
-                found[f"target {k + 1}"] = np.where(has, _rounded(label[:, k]), np.nan)
+                found[f"target {k + 1}"] = np.where(has, rounded(label[:, k], self._decimals), np.nan)
             else:
                 found[f"class {k + 1}"] = _texts(label[:, k], has)
-            found[f"weight {k + 1}"] = np.where(has, _rounded(weight[:, k]), np.nan)
+            found[f"weight {k + 1}"] = np.where(has, rounded(weight[:, k]), np.nan)
         return found
 
 
 def _texts(values: np.ndarray, has: np.ndarray) -> list[str | None]:
     return [said(one) if there else None for one, there in zip(values, has, strict=True)]
-
-
-def _rounded(values: np.ndarray) -> np.ndarray:
-    """Numbers of six digits that count, so that files stay short."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        size = np.floor(np.log10(np.abs(values)))
-    scale = 10.0 ** (_DIGITS - 1 - np.where(np.isfinite(size), size, 0.0))
-    return np.where(np.isfinite(scale), np.round(values * scale) / scale, values)

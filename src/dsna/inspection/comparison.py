@@ -9,6 +9,7 @@ import numpy as np
 
 from .._utils.errors import worded
 from .._utils.optional import import_extra
+from ..prediction.digits import DIGITS, MOST_DIGITS, rounded
 from .columns import Columns, TrainingColumns, as_numbers, is_missing
 
 #: Standard deviations of a column by which a number has to be off to be marked.
@@ -20,11 +21,15 @@ _ROUNDING = 1e-12
 def said(value: Any) -> str:
     """A cell, a class, or a target of one or several outputs, for a reader.
 
+    Numbers that somebody wrote down stay as they are, others have six digits.
+
     Examples
     --------
     >>> import numpy as np
     >>> said(np.float64(52.0)), said(np.array([1.5, 2.0])), said(None), said(np.datetime64("2024-03-01T00:00"))
     ('52', '(1.5, 2)', 'missing', '2024-03-01')
+    >>> said(1234567.89), said(1234567.89 / 3)
+    ('1234567.89', '411523')
     """
     if np.ndim(value):
         parts = [said(part) for part in value]
@@ -33,7 +38,10 @@ def said(value: Any) -> str:
         return "missing"
     if isinstance(value, np.datetime64):
         return str(value.astype("datetime64[s]")).removesuffix("T00:00:00")
-    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
+    if not isinstance(value, float | np.floating):
+        return str(value)
+    written = f"{value:.{MOST_DIGITS}g}"
+    return written if float(written) == float(value) else f"{value:.{DIGITS}g}"
 
 
 def as_heading(text: str) -> str:
@@ -129,12 +137,14 @@ class Comparison:
     header : lines of k + 1 cells about these: identifiers, class or target, weight.
     features : the name of each feature and a line of k + 1 cells.
     away : (n_features, k) distance of the neighbours' values from the query's, in standard deviations.
+    decimals : of targets, which texts give to computed ones; None: six significant digits.
     """
 
     columns: list[str]
     header: dict[str, list[Any]]
     features: list[tuple[str, list[Any]]]
     away: np.ndarray
+    decimals: int | None = None
 
     def frame(self, tolerance: float) -> Any:
         """Data frame of all lines, with the number of neighbours that differ in a last column."""
@@ -153,7 +163,7 @@ class Comparison:
         marks = np.concatenate([np.zeros((len(self.away), 1), dtype=bool), self.away > tolerance], axis=1)
         table = [["", *self.columns]]
         for name, cells in self.header.items():
-            table.append([name, *(_written(cell, name == "weight") for cell in cells)])
+            table.append([name, *(self._written(cell, name == "weight") for cell in cells)])
         for j in kept:
             name, cells = self.features[j]
             table.append([name, *(f"*{said(v)}" if mark else said(v) for v, mark in zip(cells, marks[j], strict=True))])
@@ -169,10 +179,12 @@ class Comparison:
             lines.append(f"* differs from the first column of values ({far})")
         return "\n".join(line.rstrip() for line in lines)
 
-
-def _written(cell: Any, weight: bool) -> str:
-    """A cell of the header, which may be empty."""
-    return "" if cell is None else f"{cell:.3g}" if weight else said(cell)
+    def _written(self, cell: Any, weight: bool) -> str:
+        """A cell of the header, which may be empty."""
+        if cell is None or weight:
+            return "" if cell is None else f"{cell:.3g}"
+        computed = self.decimals is not None and isinstance(cell, float | np.floating)
+        return said(rounded(np.array(cell), self.decimals)[()] if computed else cell)
 
 
 def _short(cell: str) -> str:

@@ -13,6 +13,7 @@ from .._utils.errors import DSNAError
 from .._utils.optional import import_extra
 from ..prediction.class_decision import Threshold
 from ..prediction.decision import decide
+from ..prediction.digits import decimals_of, like_targets
 from .columns import Columns, TrainingColumns, is_missing, query_numbers, training_columns
 from .comparison import TOLERANCE, Comparison, as_heading, compare_features, label_columns, said, values_unknown
 from .explanation_plot import draw
@@ -163,8 +164,7 @@ class Explanation:
         if len(queries) != len(self):
             raise DSNAError(f"X has {len(queries)} rows and {len(self)} are explained: pass the same rows.")
         queries = queries if names is None else queries.under(names, "X")
-        rows = np.unique(self.rows[self._inside()])
-        queries, known = training_columns(rows, queries, train, id, self.n_train)
+        queries, known = training_columns(np.unique(self.rows[self._inside()]), queries, train, id, self.n_train)
         return replace(self, queries=queries, train=known)
 
     def predict_proba(self) -> np.ndarray:
@@ -180,6 +180,10 @@ class Explanation:
         targets = self.label if self.carried is None else self.carried
         predicted = decide(self.weight, targets, self.decision, self.label[0] if self.grid is None else self.grid)
         return predicted[:, 0] if predicted.shape[1] == 1 else predicted
+
+    def predict_shown(self) -> np.ndarray:
+        """The predictions with as many digits as a reader needs, or as the neighbours' targets have."""
+        return self.predict() if self.classes is not None else like_targets(self.predict(), self.label)
 
     def _chosen(self) -> np.ndarray:
         """(n,) numbers of the classes predicted."""
@@ -271,10 +275,6 @@ class Explanation:
         query : number of the query.
         largest : how many neighbours to show.
         tolerance : standard deviations by which a number may be off.
-
-        Returns
-        -------
-        pandas.DataFrame
         """
         if self.train is None or not self.train.columns.names:
             raise DSNAError("The rows' own values are unknown: call explain(X, train=frame) with the training rows.")
@@ -344,13 +344,12 @@ class Explanation:
         if by and self.threshold is not None and 0.0 < self.threshold.least < 1.0:
             odds = 1.0 / self.threshold.least - 1.0
             by += f" (rows of {said(self.threshold.of)} count {odds:.3g} times)"
-        return (
-            f"{min(largest, used)} of {used} training rows{by}, with {self.part_of_weight(largest):.0%} of the weight"
-        )
+        part = f"{self.part_of_weight(largest):.0%} of the weight"
+        return f"{min(largest, used)} of {used} training rows{by}, with {part}"
 
     def verdict(self) -> str:
         """Prediction for the first query in words."""
-        predicted = said(self.predict()[0])
+        predicted = said(self.predict_shown()[0])
         if self.extrapolated is not None and self.extrapolated[0]:
             predicted += " (extrapolated: past the training rows along the trend)"
         if self.classes is None:
@@ -397,4 +396,5 @@ class Explanation:
         header["weight"] = [None, *one.weight[0, places]]
         columns = [self.name_of(query), *(f"row {row}" for row in one._numbers(0, places))]
         features, away = compare_features(one.queries, self.train, rows)
-        return Comparison(columns=columns, header=header, features=features, away=away)
+        decimals = None if one.classes is not None else decimals_of(one.label)
+        return Comparison(columns=columns, header=header, features=features, away=away, decimals=decimals)

@@ -113,7 +113,8 @@ def _draw_targets(one: Explanation, ax: Any, colours: Any, used: np.ndarray, out
     ax.scatter(target, weight, 26, c=colours[used], edgecolors="white", linewidths=0.5, zorder=3, label="training row")
     ax.axhline(0.0, color="0.35", linewidth=0.8)
     predicted = one.predict().reshape(-1)[output]
-    name = f"prediction {said(predicted)}\n({DECISIONS[one.decision].words})"
+    shown = said(one.predict_shown().reshape(-1)[output])
+    name = f"prediction {shown}\n({DECISIONS[one.decision].words})"
     ax.axvline(predicted, color=_PREDICTION, zorder=1, label=name)
     if one.steps[0] > 1:
         way = one.settled[0, : one.steps[0], output]

@@ -11,6 +11,7 @@ from ..inspection.averaging import plain_average
 from ..inspection.columns import is_missing
 from ..inspection.comparison import TOLERANCE, said
 from ..inspection.explanation import Explanation
+from ..prediction.digits import like_targets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +90,7 @@ class Case:
 def cases_of(why: Explanation, answers: list[dict[str, Any]], largest: int) -> list[Case]:
     """A case for each query of an explanation, with its ``largest`` neighbours."""
     plain, share = plain_average(why)
+    plain = plain if why.classes is not None else like_targets(plain, why.label)
     odds = None if why.voices is None else why.opinion_odds()
     found = []
     for i, answer in enumerate(answers):
@@ -96,7 +98,7 @@ def cases_of(why: Explanation, answers: list[dict[str, Any]], largest: int) -> l
         order, number = one.ordered()
         places = order[0, : min(largest, number[0])]
         beside = one.comparison(0, largest)
-        carried = None if one.carried is None else one.carried[0, places, 0]
+        carried = None if one.carried is None else like_targets(one.carried[0, places, 0], why.label)
         found.append(
             Case(
                 answer=answer,

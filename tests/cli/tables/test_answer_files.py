@@ -1,13 +1,16 @@
 """Files of answers: the name says the format, in which they are written whole or not at all."""
 
 import gzip
+import json
 import os
 
+import numpy as np
 import polars as pl
 import pytest
 
 pytest.importorskip("typer")
 
+import dsna
 from tests.cli.tables.small_files import ask, done, model_file, refused, table, write
 
 
@@ -127,3 +130,43 @@ def test_a_disk_that_is_full_at_the_end_of_a_file_of_columns(files, tmp_path, mo
     there = sorted(os.listdir(tmp_path))
     refused(ask("predict", model, new, "-o", tmp_path / name), f"{name}: the disk is full. Remedy: make room")
     assert sorted(os.listdir(tmp_path)) == there
+
+
+@pytest.fixture(scope="module")
+def prices(tmp_path_factory):
+    """A model of prices of about a million, with two decimals."""
+    folder = tmp_path_factory.mktemp("prices")
+    price = (1e6 + 98765.4321 * table()["cost"]).round(2)
+    data = write(folder, frame=table().drop("rare", "cost").with_columns(price=price))
+    done(ask("train", data, "--target", "price", "-o", folder / "m.dsna"))
+    return folder / "m.dsna"
+
+
+def test_answers_of_regressions_have_the_decimals_of_the_targets(prices, tmp_path):
+    new, out = write(tmp_path, "new.csv", new_rows()), tmp_path / "out.csv"
+    done(ask("predict", prices, new, "-o", out, "--explain"))
+    found = pl.read_csv(out, infer_schema=False)
+    for name in ("prediction", "low", "high", "target 1"):
+        assert max(len(cell.partition(".")[2]) for cell in found[name]) == 2
+        assert min(len(cell.replace(".", "")) for cell in found[name]) >= 7
+    exact = dsna.load(prices).predict(new_rows())
+    np.testing.assert_allclose(found["prediction"].cast(float), exact, atol=0.00501, rtol=0.0)
+    assert exact.tolist() != np.round(exact, 2).tolist()
+    first = found["prediction"][0].rstrip("0").rstrip(".")
+    run = done(ask("explain", prices, new))
+    assert run.stdout.startswith(f"New row 1: predicted {first}")
+    assert f" {first} " in next(line for line in run.stdout.splitlines() if line.startswith("target"))
+    assert "e+06" not in run.stdout
+    assert json.loads(done(ask("explain", prices, new, "--json")).stdout)["prediction"] == float(first)
+
+
+def test_answers_of_other_regressions_have_six_digits(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = table().drop("rare").with_columns(cost=table()["cost"] + pl.Series(rng.normal(size=120)))
+    data, out = write(tmp_path, frame=frame), tmp_path / "out.csv"
+    done(ask("train", data, "--target", "cost", "-o", tmp_path / "m.dsna"))
+    done(ask("predict", tmp_path / "m.dsna", data, "-o", out))
+    found = pl.read_csv(out, infer_schema=False)
+    for name in ("prediction", "low", "high"):
+        digits = [cell.lstrip("-0.").replace(".", "").rstrip("0") for cell in found[name]]
+        assert max(map(len, digits)) == 6

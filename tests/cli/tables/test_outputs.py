@@ -35,6 +35,26 @@ def test_inputs_are_not_written_over_even_by_force(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "link.csv", "rare.dsna"]
 
 
+@pytest.mark.parametrize("place", [".", "there", "there/inside"])
+def test_folders_in_the_place_of_files_are_called_so(tmp_path, monkeypatch, place):
+    monkeypatch.chdir(tmp_path)
+    Path("there/inside").mkdir(parents=True)
+    model, data = model_file(tmp_path), write(tmp_path)
+    for output in ("new", place, f"{place}/new"):
+        runs = [
+            ("train", place, "--target", "rare", "-o", output),
+            ("train", place, "--target", "rare", "-o", output, "--out-of-core"),
+            ("predict", model, place, "-o", output),
+            ("predict", place, data, "-o", output),
+            ("explain", model, place, "--plot", output),
+            ("evaluate", place, "--target", "rare", "--report", output),
+            ("add", model, place, "-o", output),
+        ]
+        for words in runs:
+            refused(ask(*words, "--force"), f": {place}: a folder, not a file. Remedy: name the files in it")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "rare.dsna", "there"]
+
+
 def test_a_model_may_grow_where_it_is(tmp_path):
     model, more = model_file(tmp_path), write(tmp_path, "more.csv", table(6, 2))
     assert "knows 126 now" in done(ask("add", model, more, "-o", model, "--force")).stdout

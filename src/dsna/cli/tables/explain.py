@@ -58,8 +58,8 @@ def explain(
     """
     with exit_on_user_error("explain", REMEDY, UNTOUCHED), noted_output(as_json) as out:
         check_model(model, data)
-        ending = None if plot is None else _picture_ending(plot)
         check_new(force, plot, inputs=[model, data])
+        ending = None if plot is None else _picture_ending(plot)
         options = read_options(separator, decimal, encoding, no_header, types)
         import numpy as np
 
@@ -98,7 +98,7 @@ def _plain(model: Any, why: Any, largest: int) -> dict[str, Any]:
         {"row": int(why.numbers[0, k]), "name": name, "target": target, "weight": float(why.weight[0, k])}
         for k, name, target in named
     ]
-    found = {"prediction": why.predict().tolist()[0]}
+    found = {"prediction": why.predict_shown().tolist()[0]}
     if why.classes is not None:
         found["probabilities"] = dict(zip(map(str, why.classes), why.predict_proba()[0].tolist(), strict=True))
         found["threshold"] = why.threshold and why.threshold.as_json()

@@ -102,10 +102,17 @@ def check_model(path: Path, data: Path | str | None = None) -> None:
 
 
 def check_new(force: bool, *paths: Path | str | None, inputs: Iterable[Path | str | None] = ()) -> None:
-    """Refuse places that cannot be written to, inputs, and files that are there unless they may be overwritten."""
+    """Refuse inputs that cannot be read, places that cannot be written to, inputs as outputs, and files that are there.
+
+    With ``force``, files that are there may be overwritten.
+    """
+    read = [Path(path) for path in inputs if path is not None and str(path) != STANDARD]
+    for path in read:
+        if not is_model(path):
+            check_readable(path)
     files = [path for path in paths if path is not None and str(path) != STANDARD]
     check_outputs(files=files)
-    check_apart(files, inputs)
+    check_apart(files, read)
     there = [str(path) for path in files if os.path.lexists(path)]
     if there and not force:
         raise FileError(f"{', '.join(there)}: there already. Remedy: --force overwrites it, or choose another name.")

@@ -110,8 +110,8 @@ def predict(
         check_model(model, data)
         from ...tables import table_format, table_writer
 
-        table_format(output)
         check_new(force, output, inputs=[model, data])
+        table_format(output)
         options = read_options(separator, decimal, encoding, no_header, types)
         chosen = chosen_decision(decision, costs)
         from ...app.predict import Answerer, PredictOptions, decide_anew, load_model
