@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._utils.errors import DSNAError
-from ._utils.parameters import JOBS, SHARE, at_least, check_nested
+from ._utils.parameters import JOBS, SHARE, at_least, check_nested, check_own
 from ._utils.progress import tracked
 from ._utils.sampling import stratified_sample
 from ._utils.validation import check_rows
@@ -67,9 +67,10 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
     }
 
     def __new__(cls, *args: Any, **params: Any) -> Any:
-        """Refuse ``class_weight`` by a sentence that names the remedy, where Python would call it unexpected."""
-        cls._refuse_class_weight(params)
-        return super().__new__(cls)
+        """Refuse parameters of other estimators by a sentence that names the remedy; Python calls them unexpected."""
+        made = super().__new__(cls)
+        made._check_own(params)
+        return made
 
     forest: Any
     approximation: Approximation | None
@@ -96,18 +97,13 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        self._refuse_class_weight(params)
+        self._check_own(params)
         made = {"forest": f"{self._forest_class().__name__}()", "approximation": "Approximation()"}
         check_nested(self, params, made)
         return super().set_params(**params)
 
-    @classmethod
-    def _refuse_class_weight(cls, params: dict[str, Any]) -> None:
-        if "class_weight" in params:
-            raise DSNAError(
-                f"{cls.__name__} has no class_weight: set balance, from 0 (as in the training rows) to 1 (rare and "
-                "common alike), or pass sample_weight to fit."
-            )
+    def _check_own(self, params: dict[str, Any]) -> None:
+        check_own(self, params, {"forest": self._forest_class(), "approximation": Approximation})
 
     @property
     def partial_fit(self) -> Any:

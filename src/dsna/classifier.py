@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._utils.errors import DSNAError, setting, warn_caller
-from ._utils.parameters import SHARE, is_number
+from ._utils.parameters import SHARE, is_number, refusing_others
 from ._utils.validation import check_classes, check_groups, check_new_classes, check_rows, check_weights
 from .approximation import Approximation
 from .base import DSNAEstimator
@@ -160,6 +160,7 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         self.random_state = random_state
         self.verbose = verbose
 
+    @refusing_others
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> DSNAClassifier:
         """Grow the forest, take its metric, and learn the decision from out-of-bag rows.
 

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._utils.errors import DSNAError, setting, worded
-from ._utils.parameters import SHARE
+from ._utils.parameters import SHARE, refusing_others
 from ._utils.validation import check_groups, check_rows, check_targets, check_weights
 from .approximation import Approximation
 from .forest.density import DENSITIES
@@ -173,6 +173,7 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         self.random_state = random_state
         self.verbose = verbose
 
+    @refusing_others
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> DSNARegressor:
         """Grow the forest, take its metric, and learn the decision from out-of-bag rows.
 

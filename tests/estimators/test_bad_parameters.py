@@ -115,4 +115,39 @@ def test_class_weight_and_partial_fit_name_what_to_use(kind):
     with pytest.raises(AttributeError, match=rf"{kind.__name__} has no partial_fit: call fit once, then add_samples"):
         kind().partial_fit([[0.0]], [0.0])
     assert "class_weight" not in inspect.signature(kind).parameters
+    assert list(inspect.signature(kind.fit).parameters) == ["self", "X", "y", "sample_weight", "groups"]
     assert "balance" in inspect.signature(kind).parameters
+
+
+@pytest.mark.parametrize("kind", [DSNAClassifier, DSNARegressor])
+@pytest.mark.parametrize(
+    "name, value, remedy",
+    [
+        ("n_estimators", 500, r"parameter of its forest, so pass forest={forest}\(n_estimators=500\)"),
+        ("max_features", "sqrt", r"forest={forest}\(max_features='sqrt'\)"),
+        ("lam", 0.1, r"parameter of its approximation, so pass approximation=Approximation\(lam=0.1\)"),
+        ("warm_start", True, "call fit anew, or add_samples"),
+        ("scale_pos_weight", 20, "set balance, from 0 "),
+        ("early_stopping_rounds", 10, "nothing is stopped early"),
+        ("oob_score", True, "oob_score_ is there after every fit"),
+        ("eval_set", [], "nothing is stopped early"),
+    ],
+)
+def test_parameters_of_others_are_refused_with_a_remedy(kind, name, value, remedy):
+    forest = type(kind().default_forest()).__name__
+    message = rf"^{kind.__name__} has no {name}: .*{remedy.format(forest=forest)}"
+    for ask in (lambda: kind(**{name: value}), lambda: kind().set_params(**{name: value})):
+        with pytest.raises(DSNAError, match=message):
+            ask()
+    if name in kind().default_forest().get_params() and name != "oob_score":
+        assert kind(kind().default_forest()).set_params(**{f"forest__{name}": value}).forest.get_params()[name] == value
+
+
+@pytest.mark.parametrize("kind", [DSNAClassifier, DSNARegressor])
+@pytest.mark.parametrize("name", ["eval_set", "early_stopping_rounds", "class_weight"])
+def test_fit_refuses_what_others_take(kind, name):
+    X, y = table(kind, 30)
+    with pytest.raises(DSNAError, match=f"{kind.__name__} has no {name}: "):
+        make(kind).fit(X, y, **{name: [(X, y)]})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'epochs'"):
+        make(kind).fit(X, y, epochs=3)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -14,6 +15,22 @@ from .errors import DSNAError
 # Of numbers that are multiplied by each other and by squares of distances.
 _SMALLEST, _LARGEST = 1e-100, 1e100
 _MOST_JOBS = 1024
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+_BALANCE = "set balance, from 0 (as in the training rows) to 1 (rare and common alike), or pass sample_weight to fit"
+_NO_STOPPING = "nothing is stopped early, and scores on held-out rows are there after fit, as oob_score_"
+#: Parameters that estimators of other packages take, and what to do in their place.
+_REMEDIES = {
+    "class_weight": _BALANCE,
+    "scale_pos_weight": _BALANCE,
+    "is_unbalance": _BALANCE,
+    "warm_start": "call fit anew, or add_samples(X, y) to add rows to a fitted model",
+    "eval_set": _NO_STOPPING,
+    "early_stopping": _NO_STOPPING,
+    "early_stopping_rounds": _NO_STOPPING,
+    "validation_fraction": _NO_STOPPING,
+    "oob_score": "oob_score_ is there after every fit",
+}
 
 POSITIVE = Interval(Real, _SMALLEST, _LARGEST, closed="both")
 NON_NEGATIVE = Interval(Real, 0, _LARGEST, closed="both")
@@ -34,6 +51,39 @@ def is_number(value: Any) -> bool:
 def is_whole(value: Any, least: int) -> bool:
     """Whether a value is a whole number of at least ``least``; True and False are not, nor is 2.0."""
     return is_number(value) and not isinstance(value, float | np.floating) and value >= least
+
+
+def check_own(estimator: Any, given: Mapping[str, Any], parts: Mapping[str, Any]) -> None:
+    """Refuse parameters that others have, the parts of an estimator or other packages, in a sentence with the remedy.
+
+    Parameters
+    ----------
+    estimator : DSNAClassifier or DSNARegressor.
+    given : parameters by name.
+    parts : classes of its parts, by the parameters that take them.
+    """
+    kind = type(estimator)
+    own = kind._get_param_names()
+    for name, value in given.items():
+        remedies = [
+            f"it is a parameter of its {part}, so pass {part}={made.__name__}({name}={value!r})"
+            for part, made in parts.items()
+            if name in made._get_param_names()
+        ]
+        remedy = _REMEDIES.get(name) or next(iter(remedies), None)
+        if name not in own and remedy is not None:
+            raise DSNAError(f"{kind.__name__} has no {name}: {remedy}.")
+
+
+def refusing_others(fit: _Method) -> _Method:
+    """A ``fit`` that refuses what that of other packages takes, such as ``eval_set``, as ``check_own`` does."""
+
+    @wraps(fit)
+    def checked(self: Any, *arguments: Any, **named: Any) -> Any:
+        check_own(self, named, {})
+        return fit(self, *arguments, **named)
+
+    return cast(_Method, checked)
 
 
 def check_nested(owner: Any, params: Mapping[str, Any], parts: Mapping[str, str]) -> None:

@@ -21,32 +21,35 @@ from .errors import DSNAError
 # Squares of targets, and sums of them, must stay within float64.
 _LARGEST_TARGET = 1e100
 _SMALLEST_SPREAD = 1e-100
+_LOOKED_AT = 10_000  # rows in which cells that are no numbers are looked for
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
-    """Rows as C-contiguous float64 of the width seen in fit; NaN and inf are refused by column."""
-    _refuse_dates(estimator, X)
+    """Rows as C-contiguous float64 of the width seen in fit; what is no finite number is refused at once, by column."""
+    strange = _strange_cells(X, _LOOKED_AT) if _begins_with_dates(X) else {}
+    if strange:
+        raise _not_numbers(estimator, strange)
     try:
-        X = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
-    except ValueError as error:
-        if "could not convert string" not in str(error):
+        rows = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
+    except (TypeError, ValueError) as error:
+        is_text = "could not convert string" in str(error)
+        strange = _strange_cells(X, _LOOKED_AT) if is_text or isinstance(error, TypeError) else {}
+        if is_text and "text" not in strange:
+            strange = _strange_cells(X, None)
+        if not {"text", "dates"} & set(strange):
             raise
-        raise DSNAError(
-            f"Input X holds text ({error}). {type(estimator).__name__} needs numbers: put dsna.tables.TableEncoder "
-            "before it (make_pipeline(TableEncoder(), ...)), or sklearn.preprocessing.OneHotEncoder in a "
-            "ColumnTransformer."
-        ) from error
-    if not np.all(np.isfinite(X)):
-        bad = np.flatnonzero(~np.all(np.isfinite(X), axis=0))
-        names = getattr(estimator, "feature_names_in_", None)
-        named = _few([str(names[j]) if names is not None else str(j) for j in bad])
-        what = " and ".join(w for w, found in (("NaN", np.isnan(X)), ("inf", np.isinf(X))) if found.any())
-        raise DSNAError(
-            f"Input X contains {what} in column {named}. {type(estimator).__name__} needs finite numbers: "
-            "put a sklearn.impute.SimpleImputer before it (make_pipeline(SimpleImputer(), ...)), or drop those rows; "
-            "infinity must be replaced by a finite value first."
+        raise _not_numbers(estimator, strange) from error
+    if not np.all(np.isfinite(rows)):
+        names = getattr(estimator, "feature_names_in_", np.arange(rows.shape[1]))
+        raise _not_numbers(
+            estimator,
+            {
+                word: [str(name) for name in names[held.any(axis=0)]]
+                for word, held in (("NaN", np.isnan(rows)), ("inf", np.isinf(rows)))
+                if held.any()
+            },
         )
-    return np.asarray(X)
+    return np.asarray(rows)
 
 
 def _few(names: list[str]) -> str:
@@ -54,23 +57,49 @@ def _few(names: list[str]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def _refuse_dates(estimator: Any, X: Any) -> None:
-    """Raise where columns of a data frame, or cells in the first row of an array of objects, are dates."""
-    dated: list[str] = []
-    names = list(X.columns) if hasattr(X, "columns") else None
-    if names is not None and hasattr(X, "dtypes"):
-        kinds = [str(kind).lower() for kind in X.dtypes]
-        dated = [str(name) for name, kind in zip(names, kinds, strict=True) if kind.startswith("date")]
-    if not dated and (names is not None or getattr(getattr(X, "dtype", None), "kind", "") == "O"):
-        first = np.asarray(X[:1], dtype=object)
-        if first.ndim == 2 and len(first):
-            cells = zip(names or range(first.shape[1]), first[0], strict=True)
-            dated = [str(name) for name, cell in cells if isinstance(cell, date | np.datetime64)]
-    if dated:
-        raise DSNAError(
-            f"Input X holds dates in column {_few(dated)}. {type(estimator).__name__} needs numbers: replace dates "
-            "by days since the first, such as (X[column] - X[column].min()).dt.days, or by month and weekday."
-        )
+def _begins_with_dates(X: Any) -> bool:
+    """Whether columns of a data frame, or cells in the first row of an array of objects, are dates."""
+    if hasattr(X, "dtypes") and any(str(kind).lower().startswith("date") for kind in X.dtypes):
+        return True
+    if not hasattr(X, "columns") and getattr(getattr(X, "dtype", None), "kind", "") != "O":
+        return False
+    return any(isinstance(cell, date | np.datetime64) for cell in np.asarray(X[:1], dtype=object).ravel())
+
+
+def _strange_cells(X: Any, most: int | None) -> dict[str, list[str]]:
+    """Columns by what their first cells, or all, hold beside finite numbers."""
+    found: dict[str, list[str]] = {}
+    for name, cells in _first_cells(X, most).items():
+        missing = np.isnat(cells) if cells.dtype.kind == "M" else _missing_cells(cells)
+        present = cells[~missing]
+        for what, there in (
+            ("dates", any(isinstance(cell, date | np.datetime64) for cell in present)),
+            ("text", any(isinstance(cell, str | bytes) for cell in present)),
+            ("NaN", bool(missing.any())),
+            ("inf", any(isinstance(cell, float) and np.isinf(cell) for cell in present)),
+        ):
+            if there:
+                found.setdefault(what, []).append(name)
+    return found
+
+
+def _first_cells(X: Any, most: int | None) -> dict[str, np.ndarray]:
+    """The first cells of each column of a data frame or an array."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        by_place = getattr(X, "iloc", X)
+        return {str(name): np.asarray(by_place[:most, j]) for j, name in enumerate(X.columns)}
+    cells = np.asarray(X, dtype=object)
+    return {str(j): column for j, column in enumerate(cells[:most].T)} if cells.ndim == 2 else {}
+
+
+def _not_numbers(estimator: Any, strange: dict[str, list[str]]) -> DSNAError:
+    """One sentence on all cells that are no finite numbers, with one remedy for all."""
+    kind = type(estimator).__name__
+    held = " and ".join(f"{what} in column {_few(names)}" for what, names in strange.items())
+    return DSNAError(
+        f"Input X contains {held}. {kind} needs finite numbers: put dsna.tables.TableEncoder before it, "
+        f"make_pipeline(TableEncoder(), {kind}())."
+    )
 
 
 def check_weights(sample_weight: Any, X: np.ndarray) -> np.ndarray:
@@ -102,12 +131,17 @@ def _refuse_missing(values: np.ndarray, name: str, remedy: str) -> None:
     elif values.dtype.kind in "mM":
         missing = np.isnat(values)
     elif values.dtype.kind == "O":
-        # pandas.NA has no truth value, so it is known by its name before NaN is by its comparison.
-        missing = np.array([v is None or repr(v) == "<NA>" or v != v for v in values], dtype=bool)
+        missing = _missing_cells(values)
     else:
         return
     if missing.any():
         raise DSNAError(f"Input {name} contains NaN, inf or no value in row {np.flatnonzero(missing)[0]}; {remedy}.")
+
+
+def _missing_cells(values: np.ndarray) -> np.ndarray:
+    """Which cells hold None, NaN, NaT or another value that stands for none."""
+    # pandas.NA has no truth value, so it is known by its name before NaN is by its comparison.
+    return np.array([v is None or repr(v) == "<NA>" or v != v for v in values], dtype=bool)
 
 
 def _one_column(y: np.ndarray) -> np.ndarray:
