@@ -31,7 +31,7 @@ TRIALS = {
     "": "from dsna import DSNAClassifier, load, save",
     "report": "import matplotlib, pandas; from dsna.inspection import explain; from dsna.report import collect",
     "cli": "from dsna.cli.app import app",
-    "app": "from dsna.app.train import train; from dsna.tables import read_file; import polars",
+    "app": "from dsna.app.train import train; from dsna.tables import read_file; import pandas, polars, zstandard",
     "serve": "import dsna.serve.application",
     "bench": "import catboost, imblearn, lightgbm, xgboost",
     "train": "import lightgbm",

@@ -160,7 +160,7 @@ def test_wrong_rows_are_refused_and_change_nothing(classifier, regressor, blobs,
         bad[0, 1] = np.nan
         with pytest.raises(ValueError, match=r"X has 2 features, but DSNA.* is expecting 3"):
             model.add_samples(X_new[:, :2], y_new)
-        with pytest.raises(ValueError, match=r"NaN in column 1.*SimpleImputer"):
+        with pytest.raises(ValueError, match=r"NaN in column 1.*TableEncoder"):
             model.add_samples(bad, y_new)
         with pytest.raises(ValueError, match="inconsistent numbers of samples"):
             model.add_samples(X_new, y_new[:-1])

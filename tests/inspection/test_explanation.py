@@ -1,8 +1,11 @@
 """Explanations: contents of the frames, the plot, and the estimators' predictions remade from the weights."""
 
+import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +16,7 @@ from dsna.inspection.explanation import Explanation, class_sums
 from dsna.prediction.class_decision import Threshold
 from tests.small_models import build
 
+ROOT = Path(__file__).resolve().parents[2]
 matplotlib = pytest.importorskip("matplotlib")
 pandas = pytest.importorskip("pandas")
 
@@ -394,6 +398,17 @@ def test_missing_extras_are_named(monkeypatch):
     for method, package in needs.items():
         with pytest.raises(ImportError, match=rf"needs {package}: run `pip install dsna\[report\]`"):
             getattr(of_labels(), method)()
+
+
+@pytest.mark.parametrize("extra", ["app", "report"])
+def test_extras_bring_what_explanations_take(extra):
+    """Modules that are imported when frames are made and pictures drawn."""
+    asked = set()
+    for path in (ROOT / "src" / "dsna" / "inspection").rglob("*.py"):
+        asked |= set(re.findall(r'import_extra\("(\w+)', path.read_text("utf-8")))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert asked == {"pandas", "matplotlib"}
+    assert asked <= {re.match(r"[\w-]+", package)[0] for package in extras[extra]}
 
 
 def test_import_brings_no_extras():
