@@ -11,15 +11,7 @@ import pytest
 pytest.importorskip("typer")
 
 import dsna
-from tests.cli.tables.small_files import ask, done, model_file, refused, table, write
-
-
-def new_rows(n=40):
-    return table(n, 1).drop("rare", "cost")
-
-
-def answers(path):
-    return pl.read_csv(path, infer_schema_length=None)
+from tests.cli.tables.small_files import answers, ask, done, model_file, new_rows, refused, table, write
 
 
 @pytest.fixture
