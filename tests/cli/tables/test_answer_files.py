@@ -137,7 +137,7 @@ def prices(tmp_path_factory):
 def test_answers_of_regressions_have_the_decimals_of_the_targets(prices, tmp_path):
     new, out = write(tmp_path, "new.csv", new_rows()), tmp_path / "out.csv"
     done(ask("predict", prices, new, "-o", out, "--explain"))
-    found = pl.read_csv(out, infer_schema=False)
+    found = pl.read_csv(out, infer_schema_length=0)
     for name in ("prediction", "low", "high", "target 1"):
         assert max(len(cell.partition(".")[2]) for cell in found[name]) == 2
         assert min(len(cell.replace(".", "")) for cell in found[name]) >= 7
@@ -158,7 +158,7 @@ def test_answers_of_other_regressions_have_six_digits(tmp_path):
     data, out = write(tmp_path, frame=frame), tmp_path / "out.csv"
     done(ask("train", data, "--target", "cost", "-o", tmp_path / "m.dsna"))
     done(ask("predict", tmp_path / "m.dsna", data, "-o", out))
-    found = pl.read_csv(out, infer_schema=False)
+    found = pl.read_csv(out, infer_schema_length=0)
     for name in ("prediction", "low", "high"):
         digits = [cell.lstrip("-0.").replace(".", "").rstrip("0") for cell in found[name]]
         assert max(map(len, digits)) == 6
