@@ -188,6 +188,7 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         targets = class_targets(code, n_classes, weight)
         training = Training(X, code[:, None], np.eye(n_classes), targets, weight, check_groups(groups, X))
         self._check_decision()
+        training.warn_of_scores(self.classes_)
         self._learn_probabilities(self._find_neighbors(training, forest), training)
         self._learn_decision()
         self._say(f"out-of-bag balanced accuracy {self.oob_balanced_accuracy_:.3f} on {len(self.oob_rows_)} rows")

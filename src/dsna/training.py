@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._utils.errors import DSNAWarning, warn_caller
+from .forest.held_out import deal_folds
 from .forest.targets import Targets
+from .inspection.figures import FEWEST
+from .model_selection.equal_rows import EqualRows
 from .neighbors.neighborhoods import Neighborhoods
 
 _TIE = 1e-9
+_SHOWN = 5  # classes that a warning lists
 
 
 class Training(NamedTuple):
@@ -37,6 +43,48 @@ class Training(NamedTuple):
             return rank
         width = np.ptp(rank)
         return np.asarray(np.floor(20 * (rank - rank.min()) / (width if width > 0 else 1.0) + _TIE))
+
+    def folds(self, rng: np.random.RandomState) -> np.ndarray:
+        """(n,) held-out fold of each row; where groups are copies of one row each, these are dealt as single rows."""
+        if self.groups is None:
+            return deal_folds(self.targets.rank, None, rng, self.weight)
+        first, member = np.unique(self.group_codes, return_index=True, return_inverse=True)[1:]
+        if 1 < len(first) < len(member) and self._same(np.arange(len(member)), first[member]):
+            weight = np.bincount(member, weights=self.weight)
+            return deal_folds(self.targets.rank[first], None, rng, weight)[member]
+        return deal_folds(self.targets.rank, self.groups, rng, self.weight)
+
+    def _same(self, rows: np.ndarray, others: np.ndarray) -> bool:
+        """Whether rows are equal to others, in features and in targets."""
+        return np.array_equal(self.label[rows], self.label[others]) and np.array_equal(self.X[rows], self.X[others])
+
+    def warn_of_scores(self, classes: Sequence[Any] = ()) -> None:
+        """Warn where out-of-bag scores mislead: of copies of rows that are not held out together, and of few rows."""
+        kept = np.flatnonzero(self.weight > 0)
+        group, code = self.group_codes[kept], self.targets.rank[kept]
+        pairs = np.unique(np.column_stack([code, group]), axis=0) if len(classes) else np.empty((0, 2))
+        counts = np.bincount(pairs[:, 0].astype(np.int64), minlength=len(classes))
+        few = [f"{classes[c]} ({counts[c]})" for c in np.flatnonzero((counts > 0) & (counts < FEWEST))]
+        if few:
+            shown = ", ".join(few[:_SHOWN]) + (f" and {len(few) - _SHOWN} more" if len(few) > _SHOWN else "")
+            unit = "rows" if self.groups is None else "groups of rows"
+            warn_caller(
+                f"There are fewer than {FEWEST} {unit} of {shown}: out-of-bag scores, such as balanced accuracy, say "
+                "little of how well new rows of so rare a class are found. More of them are needed.",
+                DSNAWarning,
+            )
+        values = np.column_stack([self.X[kept], self.label[kept]])
+        equal = EqualRows.of(values)
+        apart = bool(np.any(group != group[equal.first[equal.member]]))
+        strata = code if len(classes) else np.zeros(len(kept))
+        if apart and not equal.are_chance(values, strata):
+            warn_caller(
+                f"{equal.n_rows} of {len(kept)} rows are equal to others in all features and in the target, which "
+                "chance does not explain: out of bag they are predicted from their copies, so that scores are too "
+                "good. Leave the copies out, or pass groups=dsna.model_selection.equal_rows(X, y) to fit, which holds "
+                "them out together.",
+                DSNAWarning,
+            )
 
 
 class AnsweredFold(NamedTuple):
