@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,13 +57,17 @@ class Training(NamedTuple):
         """Whether rows are equal to others, in features and in targets."""
         return np.array_equal(self.label[rows], self.label[others]) and np.array_equal(self.X[rows], self.X[others])
 
-    def warn_of_scores(self, classes: Sequence[Any] = ()) -> None:
+    def warn_of_scores(self, classes: np.ndarray | None = None) -> None:
         """Warn where out-of-bag scores mislead: of copies of rows that are not held out together, and of few rows."""
-        kept = np.flatnonzero(self.weight > 0)
-        group, code = self.group_codes[kept], self.targets.rank[kept]
-        pairs = np.unique(np.column_stack([code, group]), axis=0) if len(classes) else np.empty((0, 2))
-        counts = np.bincount(pairs[:, 0].astype(np.int64), minlength=len(classes))
-        few = [f"{classes[c]} ({counts[c]})" for c in np.flatnonzero((counts > 0) & (counts < FEWEST))]
+        if classes is not None:
+            self._warn_of_few_rows(classes)
+        self._warn_of_copies()
+
+    def _warn_of_few_rows(self, classes: np.ndarray) -> None:
+        kept = self.weight > 0
+        pairs = np.unique(np.column_stack([self.targets.rank, self.group_codes])[kept], axis=0)
+        counts = np.bincount(pairs[:, 0].astype(np.int64), minlength=len(classes)).tolist()
+        few = [f"{name} ({n})" for name, n in zip(classes.tolist(), counts, strict=True) if 0 < n < FEWEST]
         if few:
             shown = ", ".join(few[:_SHOWN]) + (f" and {len(few) - _SHOWN} more" if len(few) > _SHOWN else "")
             unit = "rows" if self.groups is None else "groups of rows"
@@ -73,11 +76,15 @@ class Training(NamedTuple):
                 "little of how well new rows of so rare a class are found. More of them are needed.",
                 DSNAWarning,
             )
+
+    def _warn_of_copies(self) -> None:
+        kept = np.flatnonzero(self.weight > 0)
         values = np.column_stack([self.X[kept], self.label[kept]])
-        equal = EqualRows.of(values)
-        apart = bool(np.any(group != group[equal.first[equal.member]]))
-        strata = code if len(classes) else np.zeros(len(kept))
-        if apart and not equal.are_chance(values, strata):
+        equal, group = EqualRows.of(values), self.group_codes[kept]
+        if np.array_equal(group, group[equal.first[equal.member]]):
+            return
+        strata = self.targets.rank[kept] if self.targets.n_classes else np.zeros(len(kept))
+        if not equal.are_chance(values, strata):
             warn_caller(
                 f"{equal.n_rows} of {len(kept)} rows are equal to others in all features and in the target, which "
                 "chance does not explain: out of bag they are predicted from their copies, so that scores are too "

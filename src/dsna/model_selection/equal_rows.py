@@ -102,7 +102,9 @@ class EqualRows:
         apart = self.member[left] != self.member[right]
         differ = values[left[apart]] != values[right[apart]]
         repeats = (self.size[examples] - 1).sum() * len(others) / n
-        around = [count * _odds_to_agree(differ[:, np.frombuffer(columns, dtype=bool)]) for columns, count in nearly.items()]
+        around = [
+            count * _odds_to_agree(differ[:, np.frombuffer(columns, dtype=bool)]) for columns, count in nearly.items()
+        ]
         everywhere = 0.5 * n * n * np.prod(1.0 - differ.mean(axis=0))
         pairs = 0.5 * float(self.size @ (self.size - 1))
         return bool(_TIMES * max(around, default=0.0) >= repeats or _TIMES * everywhere >= pairs)
@@ -110,7 +112,7 @@ class EqualRows:
 
 def _odds_to_agree(differ: np.ndarray) -> float:
     """How many times as often pairs agree in all of some columns as they differ in all of them."""
-    return float(np.sum(~differ.any(axis=1)) / max(np.sum(differ.all(axis=1)), 1))
+    return float(np.sum(~differ.any(axis=1))) / max(int(np.sum(differ.all(axis=1))), 1)
 
 
 def _row_hashes(values: np.ndarray) -> np.ndarray:

@@ -22,6 +22,8 @@ from .options import (
     Force,
     Jobs,
     Json,
+    KeepLabels,
+    MergeLabels,
     NoHeader,
     Output,
     Report,
@@ -31,8 +33,10 @@ from .options import (
     check_apart,
     check_new,
     chosen_decision,
+    labels_of,
     noted_output,
     read_options,
+    tell_apart,
     verbosity,
 )
 
@@ -102,6 +106,8 @@ def train(
     keep: Kept = None,
     id: Identifier = None,
     sample: Sample = None,
+    merge_labels: MergeLabels = False,
+    keep_labels: KeepLabels = False,
     no_rows: Annotated[
         bool,
         flag("--no-rows", "Leave the rows' own values out of the file; explanations then give numbers of rows only."),
@@ -164,6 +170,7 @@ def train(
             id=id,
             sample=sample,
             keep_rows=not no_rows,
+            labels=labels_of(merge_labels, keep_labels),
             seed=seed,
             jobs=jobs,
             verbose=verbosity(),
@@ -251,6 +258,8 @@ def tell(out: Output, trained: Trained, how: TrainOptions) -> None:
     out.line(f"Scores on {len(last.oob_rows_)} rows that were held out, rare ones first, weighted to stand for all:")
     out.line(trained.scores.text())
     out.put(scores=trained.scores.as_json(), held_out_rows=len(last.oob_rows_))
+    if trained.apart is not None:
+        tell_apart(out, trained.scores, trained.apart)
     threshold = getattr(last, "decision_threshold_", None)
     if threshold is not None:
         out.line()
