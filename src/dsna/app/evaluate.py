@@ -72,7 +72,8 @@ def cross_validate(table: FileTable, options: TrainOptions, folds: int = 5) -> E
             f"{table.name}: a class of the target column {options.target!r} has one row only, which cannot be both "
             "learned from and predicted. Remedy: add rows of it, or leave it out."
         )
-    folds = min(folds, len(y) if rows.groups is rows.asked_groups else len(np.unique(rows.groups)))
+    copies = None if rows.groups is rows.asked_groups else rows.groups
+    folds = min(folds, len(y) if copies is None else len(np.unique(copies)))
     types = {name: kind.spec for name, kind in table.types.items()}
     ours = build(rows, options, types)
     others: dict[str, Any] = {**peers(rows.target.task, options.seed, options.jobs), "linear model": _linear(classes)}

@@ -177,10 +177,11 @@ def settle_spelling(
     several = [names for names in alike.values() if len(names) > 1]
     if not several:
         return {}, []
+    if labels == "keep":
+        shown = "; ".join(" and ".join(map(repr, names)) for names in several[:_SHOWN])
+        return {}, [f"classes {shown} differ only in case, blanks or accents: kept apart, as --keep-labels says"]
     shown = "; ".join(" and ".join(f"{name!r} ({counts[name]:,} rows)" for name in names) for names in several[:_SHOWN])
     differing = f"{shown} differ only in case, blanks or accents"
-    if labels == "keep":
-        return {}, [f"classes {differing}: kept apart, as --keep-labels says"]
     if labels == "merge":
         merged = {name: names[0] for names in several for name in names[1:]}
         return merged, [f"classes {differing}: merged into the most frequent spelling, as --merge-labels says"]

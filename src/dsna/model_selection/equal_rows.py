@@ -42,7 +42,7 @@ class EqualRows:
     @classmethod
     def of(cls, values: np.ndarray) -> EqualRows:
         """Equal rows of a table of finite numbers (n, n_columns)."""
-        hashes = _row_hashes(values)
+        hashes = row_hashes(values)
         _, first, member, size = np.unique(hashes, return_index=True, return_inverse=True, return_counts=True)
         repeated = np.flatnonzero(size[member] > 1)
         if not np.array_equal(values[repeated], values[first[member[repeated]]]):  # two rows have one hash
@@ -115,8 +115,16 @@ def _odds_to_agree(differ: np.ndarray) -> float:
     return float(np.sum(~differ.any(axis=1))) / max(int(np.sum(differ.all(axis=1))), 1)
 
 
-def _row_hashes(values: np.ndarray) -> np.ndarray:
-    """(n,) uint64: equal rows have equal hashes, and others hardly ever."""
+def row_hashes(values: np.ndarray) -> np.ndarray:
+    """(n,) uint64 hashes of rows of finite numbers: equal rows have equal ones, and others hardly ever.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> hashes = row_hashes(np.array([[0.0, 1.0], [1.0, 0.0], [-0.0, 1.0]]))
+    >>> bool(hashes[0] == hashes[2]), bool(hashes[0] == hashes[1])
+    (True, False)
+    """
     hashes = np.zeros(len(values), dtype=np.uint64)
     for column in values.T:
         hashes ^= np.ascontiguousarray(column + 0.0).view(np.uint64)  # which makes 0 of -0
