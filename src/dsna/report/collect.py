@@ -15,7 +15,7 @@ from .cases import judged, picked_cases, why_section
 from .classes import class_decide, class_quality
 from .data import About, DataSection, ReportData, Score
 from .ranges import range_decide, range_quality
-from .suspects import deciders, doubtful, suspect_section
+from .suspects import deciders, doubtful, look_at_rows, suspect_section
 from .table import class_bars, summarize_columns, target_bars
 from .text import EXACT, clean, percent, rounded
 
@@ -89,7 +89,7 @@ def collect(
         quality=replace(quality, scores=table_of_scores, scores_from=clean(about.scores_from)),
         decide=class_decide(at, groups is not None) if names else range_decide(at),
         why=why,
-        suspects=suspect_section(at, how, doubts, some, shown, names),
+        suspects=suspect_section(at, how, look_at_rows(model, X), some, shown, names),
     )
 
 

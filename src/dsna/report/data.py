@@ -250,6 +250,15 @@ class Doubt:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FurtherDoubt:
+    """A training row that is not among the held-out cases, and whose neighbours disagree with it."""
+
+    id: str
+    label: str
+    says: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Decider:
     """A training row that decides many cases; ``row`` is its place in ``ShownRows``."""
 
@@ -276,6 +285,9 @@ class SuspectSection:
 
     n_doubts: int
     doubts: tuple[Doubt, ...]
+    looked_at: str  # which rows, in words
+    n_further: int  # doubtful rows that are not among the cases
+    further: tuple[FurtherDoubt, ...]
     deciders: tuple[Decider, ...]
     regions: tuple[Region, ...]
     thin: tuple[str, ...]  # classes and ranges with hardly any rows
