@@ -121,6 +121,9 @@ def train(
         ),
     ] = False,
     report: Report = None,
+    suspects: Annotated[
+        bool, flag("--suspects", "Print rows whose neighbours disagree with their target; --report does, too.")
+    ] = False,
     jobs: Jobs = 1,
     seed: Seed = 0,
     types: Types = None,
@@ -142,6 +145,8 @@ def train(
     - `dsna train payments.csv --target fraud -o fraud.dsna`
 
     - `dsna train flats.csv --target rent -o rent.dsna --report rent.html --jobs 2` : with a page to look at
+
+    - `dsna train flats.csv --target rent -o rent.dsna --suspects` : with rents that hardly fit the flats around them
 
     - `dsna train visits.csv --target outcome -o visits.dsna --groups patient --drop ward,bed`
 
@@ -176,6 +181,8 @@ def train(
             verbose=verbosity(),
         )
         if out_of_core or (sample is None and _is_too_large(out, data)):
+            if suspects:
+                raise DSNAError("--suspects needs all rows in memory. Remedy: leave it out, or train with --sample.")
             _train_on_disk(out, data, output, how, options, force, report)
             return
         check_new(force, output, report, inputs=[data])
@@ -184,6 +191,8 @@ def train(
         out.lines("As it was read:", table.notes)
         trained = fit(table, how)
         tell(out, trained, how)
+        if (suspects or report is not None) and len(trained.model.steps[-1][1].oob_rows_):
+            _tell_suspects(out, trained)
         save(trained.model, output)
         if report is not None:
             from ...app.page import write_training_page
@@ -273,6 +282,17 @@ def tell(out: Output, trained: Trained, how: TrainOptions) -> None:
     out.line("Columns that the splits use most: " + ", ".join(f"{name} {share:.0%}" for name, share in top[:6]))
     out.line("(shares of their gain; not a measure of importance: columns of many values are used often, noise too)")
     out.put(importances=dict(top))
+
+
+def _tell_suspects(out: Output, trained: Trained) -> None:
+    """Say which rows have labels that hardly fit the rows around them."""
+    from ...app.page import suspects
+
+    found = suspects(trained)
+    out.line()
+    for line in found.lines():
+        out.line(line)
+    out.put(suspects={"looked_at": found.looked_at, "number": found.number, "worst": found.worst})
 
 
 def page_of(table: FileTable, trained: Trained, model_file: str) -> PageOptions:
