@@ -10,7 +10,7 @@ from ._utils.errors import DSNAWarning, warn_caller
 from .forest.held_out import deal_folds
 from .forest.targets import Targets
 from .inspection.figures import FEWEST
-from .model_selection.equal_rows import EqualRows
+from .model_selection.copies import EqualRows
 from .neighbors.neighborhoods import Neighborhoods
 
 _TIE = 1e-9

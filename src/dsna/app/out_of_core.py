@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from .._utils.errors import DSNAError
 from ..distributed import DistributedDSNAClassifier, DistributedDSNARegressor
 from ..distributed.store import check_place, load_with_encoder, save
-from ..model_selection.equal_rows import row_hashes
+from ..model_selection.copies import row_hashes
 from ..tables import FileTable, ReadOptions
 from ..tables.files.parquet import ParquetFile
 from ..tables.target import without_target

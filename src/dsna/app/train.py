@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from .._utils.errors import DSNAError, DSNAWarning
 from .._utils.sampling import stratified_sample
 from ..classifier import DSNAClassifier
-from ..model_selection.equal_rows import EqualRows
+from ..model_selection.copies import EqualRows
 from ..prediction.decision import DECISIONS
 from ..regressor import DSNARegressor
 from ..tables import FileTable, TableEncoder, find_leaks

@@ -4,7 +4,7 @@ The splitters are scikit-learn's kind: pass them as ``cv=`` to `cross_val_score`
 groups as usual. :func:`rare_first_split` stands in for `train_test_split`.
 """
 
-from .equal_rows import equal_rows
+from .copies import equal_rows
 from .folds import StratifiedRareKFold, StratifiedTargetKFold
 from .holdout import StratifiedTargetShuffleSplit, rare_first_split
 
