@@ -149,7 +149,7 @@ def train_on_disk(
 def _settled_classes(file: ParquetFile, table: FileTable, options: TrainOptions) -> tuple[dict[str, str], list[str]]:
     """Spellings of classes in the whole file that are merged, and what to say of it; see ``settle_spelling``."""
     name = options.target
-    if options.task == "regression" or name not in table.types or table.frame[name].dtype != str:
+    if options.task == "regression" or name not in table.types or table.frame[name].to_numpy().dtype != object:
         return {}, []
     counts: Counter[str] = Counter()
     for begin in file.starts():

@@ -130,7 +130,7 @@ def choose_rows(table: FileTable, options: TrainOptions) -> Rows:
     used = frame.drop(options.target, *unused)
     if not used.width:
         raise DSNAError(f"{table.name}: no column is left to learn from beside the target. Remedy: --drop fewer.")
-    leaks = dict(find_leaks(used, target.values, [name for name in options.keep if name in used.columns]))
+    leaks = _leaks(used, target, [name for name in options.keep if name in used.columns])
     notes += [f"column {name!r} is left out: {reason} (--keep {name} uses it)" for name, reason in leaks.items()]
     left_out = {**unused, **leaks}
     names = (name for name, reason in leaks.items() if "identifies rows" in reason)
@@ -163,28 +163,46 @@ def choose_rows(table: FileTable, options: TrainOptions) -> Rows:
     )
 
 
-def _with_copies(frame: Any, target: Target, groups: np.ndarray | None) -> tuple[np.ndarray | None, list[str]]:
-    """Groups in which equal rows are, too, where chance does not explain them; and what to say of equal rows."""
-    columns = [frame[name].cast(int) if frame[name].dtype == bool else frame[name] for name in frame.columns]
-    codes = [column.rank("dense").fill_null(0).to_numpy().astype(np.float64) for column in columns]
+def _equal_rows(frame: Any, target: Target) -> tuple[EqualRows, bool]:
+    """Rows that are equal in all columns and in the target, and whether they are more than chance explains."""
+    codes = [column.rank("dense").fill_null(0).to_numpy().astype(np.float64) for column in frame.iter_columns()]
     code = np.unique(target.values, return_inverse=True)[1].astype(np.float64)
     values = np.column_stack([*codes, code])
     equal = EqualRows.of(values)
+    strata = code if target.task == "classification" else np.zeros(len(code))
+    return equal, bool(equal.n_repeated) and not equal.are_chance(values, strata)
+
+
+def _leaks(frame: Any, target: Target, keep: list[str]) -> dict[str, str]:
+    """Columns to leave out, and why; of copied rows one each is looked at, for what all copies share is no evidence."""
+    found = dict(find_leaks(frame, target.values, keep))
+    saying_nothing = {name: reason for name, reason in found.items() if "gives the target away" not in reason}
+    if len(saying_nothing) == frame.width:
+        return found
+    equal, copied = _equal_rows(frame.drop(*saying_nothing), target)
+    if not copied:
+        return found
+    first = np.sort(equal.first)
+    return {**saying_nothing, **dict(find_leaks(frame[first], target.values[first], keep))}
+
+
+def _with_copies(frame: Any, target: Target, groups: np.ndarray | None) -> tuple[np.ndarray | None, list[str]]:
+    """Groups in which equal rows are, too, where chance does not explain them; and what to say of equal rows."""
+    equal, copied = _equal_rows(frame, target)
     if not equal.n_repeated:
         return groups, []
     note = (
-        f"{equal.n_rows} of {len(code)} rows are equal to another one in all columns that are used and in the target "
-        f"({equal.n_repeated} different rows)"
+        f"{equal.n_rows} of {frame.height} rows are equal to another one in all columns that are used and in the "
+        f"target ({equal.n_repeated} different rows)"
     )
-    if equal.are_chance(values, code if target.task == "classification" else np.zeros(len(code))):
+    if not copied:
         return groups, [f"{note}: no more than chance may bring about, so they are taken for different cases"]
     note += ", more than chance explains: they are held out together; leave out those that are one case entered twice"
     if groups is None:
         return equal.member, [note]
-    links = csr_array((np.ones(len(code)), (groups, equal.member)))
-    n_groups = links.shape[0]
+    links = csr_array((np.ones(frame.height), (groups, equal.member)))
     both = block_array([[None, links], [links.T, None]])
-    return connected_components(both, directed=False)[1][:n_groups][groups], [note]
+    return connected_components(both, directed=False)[1][groups], [note]
 
 
 def _check_columns(frame: Any, options: TrainOptions) -> None:
