@@ -153,6 +153,13 @@ def test_spelling_options_that_say_nothing_are_refused(tmp_path, command, words,
     assert not (tmp_path / "m.dsna").exists()
 
 
+def test_a_model_that_remembers_something_else_is_no_model(tmp_path):
+    model = dsna.load(spelled_model(tmp_path, "--merge-labels")[1])
+    model.steps[0][1].label_spelling_ = "guess"
+    with pytest.raises(ValueError, match="label_spelling_ is 'guess', not one of"):
+        dsna.save(model, tmp_path / "odd.dsna")
+
+
 def test_one_class_in_several_spellings_is_refused(tmp_path):
     data = write(tmp_path, frame=coins(["yes", "Yes"] * 60))
     refused(ask("train", data, "--target", "y", "-o", tmp_path / "m.dsna", "--merge-labels"), "one class only")
