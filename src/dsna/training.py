@@ -48,7 +48,8 @@ class Training(NamedTuple):
         if self.groups is None:
             return deal_folds(self.targets.rank, None, rng, self.weight)
         first, member = np.unique(self.group_codes, return_index=True, return_inverse=True)[1:]
-        if 1 < len(first) < len(member) and self._same(np.arange(len(member)), first[member]):
+        later = np.flatnonzero(first[member] != np.arange(len(member)))
+        if len(first) > 1 and len(later) and self._same(later, first[member[later]]):
             weight = np.bincount(member, weights=self.weight)
             return deal_folds(self.targets.rank[first], None, rng, weight)[member]
         return deal_folds(self.targets.rank, self.groups, rng, self.weight)
@@ -78,15 +79,15 @@ class Training(NamedTuple):
             )
 
     def _warn_of_copies(self) -> None:
-        kept = np.flatnonzero(self.weight > 0)
-        values = np.column_stack([self.X[kept], self.label[kept]])
-        equal, group = EqualRows.of(values), self.group_codes[kept]
+        kept = slice(None) if np.all(self.weight > 0) else np.flatnonzero(self.weight > 0)
+        X, label, group = self.X[kept], self.label[kept], self.group_codes[kept]
+        equal = EqualRows.of(X, label)
         if np.array_equal(group, group[equal.first[equal.member]]):
             return
-        strata = self.targets.rank[kept] if self.targets.n_classes else np.zeros(len(kept))
-        if not equal.are_chance(values, strata):
+        strata = self.targets.rank[kept] if self.targets.n_classes else np.zeros(len(X))
+        if not equal.are_chance(strata, X, label):
             warn_caller(
-                f"{equal.n_rows} of {len(kept)} rows are equal to others in all features and in the target, which "
+                f"{equal.n_rows} of {len(X)} rows are equal to others in all features and in the target, which "
                 "chance does not explain: out of bag they are predicted from their copies, so that scores are too "
                 "good. Leave the copies out, or pass groups=dsna.model_selection.equal_rows(X, y) to fit, which holds "
                 "them out together.",

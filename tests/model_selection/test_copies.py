@@ -19,7 +19,7 @@ def by_chance(values, strata=None):
     strata = np.zeros(len(values)) if strata is None else strata
     equal = EqualRows.of(values)
     assert equal.n_repeated
-    return equal.are_chance(values, strata)
+    return equal.are_chance(strata, values)
 
 
 def numbers(n=300, seed=0):
@@ -81,7 +81,7 @@ def test_columns_of_codes_beside_one_of_measured_numbers():
     assert not by_chance(np.concatenate([values, values[:20]]))
 
 
-@pytest.mark.parametrize("width", (1, 3000))
+@pytest.mark.parametrize("width", (1, 300))
 def test_narrow_and_wide_tables(width):
     X = np.random.default_rng(0).normal(size=(200, width))
     assert not by_chance(np.concatenate([X, X[:5]]))
@@ -98,7 +98,7 @@ def test_zero_and_minus_zero_are_equal():
 
 
 def test_hashes_that_collide_do_not_make_rows_equal(monkeypatch):
-    monkeypatch.setattr("dsna.model_selection.copies.row_hashes", lambda values: np.zeros(len(values), np.uint64))
+    monkeypatch.setattr("dsna.model_selection.copies.row_hashes", lambda X, y: np.zeros(len(X), np.uint64))
     X, y = numbers(50)
     assert len(np.unique(equal_rows(np.concatenate([X, X[:3]]), np.concatenate([y, y[:3]])))) == 50
 

@@ -170,7 +170,7 @@ def _equal_rows(frame: Any, target: Target) -> tuple[EqualRows, bool]:
     values = np.column_stack([*codes, code])
     equal = EqualRows.of(values)
     strata = code if target.task == "classification" else np.zeros(len(code))
-    return equal, bool(equal.n_repeated) and not equal.are_chance(values, strata)
+    return equal, bool(equal.n_repeated) and not equal.are_chance(strata, values)
 
 
 def _leaks(frame: Any, target: Target, keep: list[str]) -> dict[str, str]:

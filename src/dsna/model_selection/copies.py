@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,14 +41,14 @@ class EqualRows:
     size: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray) -> EqualRows:
-        """Equal rows of a table of finite numbers (n, n_columns)."""
-        hashes = row_hashes(values)
+    def of(cls, *tables: np.ndarray) -> EqualRows:
+        """Equal rows of tables of finite numbers (n, n_columns), which stand side by side."""
+        hashes = row_hashes(*tables)
         _, first, member, size = np.unique(hashes, return_index=True, return_inverse=True, return_counts=True)
         repeated = np.flatnonzero(size[member] > 1)
-        if not np.array_equal(values[repeated], values[first[member[repeated]]]):  # two rows have one hash
-            _, first, member, size = np.unique(
-                values, axis=0, return_index=True, return_inverse=True, return_counts=True
+        if not all(np.array_equal(one[repeated], one[first[member[repeated]]]) for one in tables):
+            _, first, member, size = np.unique(  # two rows have one hash
+                np.column_stack(tables), axis=0, return_index=True, return_inverse=True, return_counts=True
             )
         return cls(member.ravel(), first, size)
 
@@ -61,7 +62,7 @@ class EqualRows:
         """Distinct rows that occur more than once."""
         return int(np.sum(self.size > 1))
 
-    def are_chance(self, values: np.ndarray, strata: np.ndarray) -> bool:
+    def are_chance(self, strata: np.ndarray, *tables: np.ndarray) -> bool:
         """Whether as many equal rows are to be expected in such a table.
 
         Where columns hold few different values, rows coincide. Then there are many more rows that are nearly equal,
@@ -71,13 +72,13 @@ class EqualRows:
 
         Parameters
         ----------
-        values : (n, n_columns) the table.
         strata : (n,) class of each row, or one number for all. Where all rows of a stratum occur twice, or three times,
             and so on, they were copied, however likely equal rows are.
+        *tables : (n, n_columns) the tables whose rows are equal.
         """
-        if len(self.size) - _FEWEST_DISTINCT < 0 or len(self.member) - len(self.size) < _FEWEST_REPEATS:
+        if len(self.size) < _FEWEST_DISTINCT or len(self.member) - len(self.size) < _FEWEST_REPEATS:
             return True
-        return not self._are_multiplied(strata) and self._repeats_expected(values)
+        return not self._are_multiplied(strata) and self._repeats_expected(tables)
 
     def _are_multiplied(self, strata: np.ndarray) -> bool:
         """Whether the distinct rows of a stratum occur in multiples of two or more."""
@@ -85,22 +86,23 @@ class EqualRows:
         sizes = [self.size[stratum == one] for one in np.unique(stratum)]
         return any(len(size) >= _FEWEST_DISTINCT and np.gcd.reduce(size) > 1 for size in sizes)
 
-    def _repeats_expected(self, values: np.ndarray) -> bool:
+    def _repeats_expected(self, tables: Sequence[np.ndarray]) -> bool:
         """Whether nearly equal rows let expect as many equal ones."""
-        n, n_columns = values.shape
+        n, n_columns = len(self.member), sum(table.shape[1] for table in tables)
         rng = np.random.RandomState(0)
         others = rng.permutation(n)[:_OTHERS]
         most = max(10, _COMPARED // (len(others) * n_columns))
         examples = rng.permutation(np.flatnonzero(self.size > 1))[: min(most, _EXAMPLES)]
+        known = np.column_stack([table[others] for table in tables])
         nearly: dict[bytes, int] = {}
         for example in examples:
-            changed = values[others] != values[self.first[example]]
+            changed = known != np.concatenate([table[self.first[example]] for table in tables])
             number = np.count_nonzero(changed, axis=1)
             for columns in changed[(number > 0) & (number <= _MOST_CHANGED)]:
                 nearly[columns.tobytes()] = nearly.get(columns.tobytes(), 0) + 1
         left, right = rng.randint(n, size=(2, max(100, min(_PAIRS, _COMPARED // n_columns))))
         apart = self.member[left] != self.member[right]
-        differ = values[left[apart]] != values[right[apart]]
+        differ = np.column_stack([table[left[apart]] != table[right[apart]] for table in tables])
         repeats = (self.size[examples] - 1).sum() * len(others) / n
         around = [
             count * _odds_to_agree(differ[:, np.frombuffer(columns, dtype=bool)]) for columns, count in nearly.items()
@@ -115,7 +117,7 @@ def _odds_to_agree(differ: np.ndarray) -> float:
     return float(np.sum(~differ.any(axis=1))) / max(int(np.sum(differ.all(axis=1))), 1)
 
 
-def row_hashes(values: np.ndarray) -> np.ndarray:
+def row_hashes(*tables: np.ndarray) -> np.ndarray:
     """(n,) uint64 hashes of rows of finite numbers: equal rows have equal ones, and others hardly ever.
 
     Examples
@@ -125,11 +127,12 @@ def row_hashes(values: np.ndarray) -> np.ndarray:
     >>> bool(hashes[0] == hashes[2]), bool(hashes[0] == hashes[1])
     (True, False)
     """
-    hashes = np.zeros(len(values), dtype=np.uint64)
-    for column in values.T:
-        hashes ^= np.ascontiguousarray(column + 0.0).view(np.uint64)  # which makes 0 of -0
-        hashes *= np.uint64(0x9E3779B97F4A7C15)
-        hashes ^= hashes >> np.uint64(31)
+    hashes = np.zeros(len(tables[0]), dtype=np.uint64)
+    for table in tables:
+        for column in table.T:
+            hashes ^= (column + 0.0).view(np.uint64)  # which makes 0 of -0
+            hashes *= np.uint64(0x9E3779B97F4A7C15)
+            hashes ^= hashes >> np.uint64(31)
     return hashes
 
 
@@ -168,5 +171,5 @@ def equal_rows(X: Any, y: Any) -> np.ndarray:
             f"X has shape {values.shape} and y {target.shape}. Remedy: give a row of X and a target for each case."
         )
     codes = [np.unique(column, return_inverse=True)[1].ravel() for column in target.reshape(len(target), -1).T]
-    equal = EqualRows.of(np.column_stack([values, *codes]))
+    equal = EqualRows.of(values, np.column_stack(codes).astype(np.float64))
     return np.asarray(np.unique(equal.first[equal.member], return_inverse=True)[1].ravel())
