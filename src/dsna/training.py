@@ -66,8 +66,10 @@ class Training(NamedTuple):
 
     def _warn_of_few_rows(self, classes: np.ndarray) -> None:
         kept = self.weight > 0
-        pairs = np.unique(np.column_stack([self.targets.rank, self.group_codes])[kept], axis=0)
-        counts = np.bincount(pairs[:, 0].astype(np.int64), minlength=len(classes)).tolist()
+        code = self.targets.rank[kept].astype(np.int64)
+        if self.groups is not None:
+            code = np.unique(np.column_stack([code, self.groups[kept]]), axis=0)[:, 0]
+        counts = np.bincount(code, minlength=len(classes)).tolist()
         few = [f"{name} ({n})" for name, n in zip(classes.tolist(), counts, strict=True) if 0 < n < FEWEST]
         if few:
             shown = ", ".join(few[:_SHOWN]) + (f" and {len(few) - _SHOWN} more" if len(few) > _SHOWN else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ _FEWEST_REPEATS = 2  # one pair of equal rows may be a coincidence anywhere
 _TIMES = 20.0  # as many repeats as expected that chance is still believed to bring about
 _MOST_CHANGED = 3  # columns in which rows differ that are nearly equal
 _EXAMPLES, _OTHERS, _PAIRS = 300, 4000, 20_000  # rows and pairs that are compared
+_PATTERNS = 300  # sets of columns in which rows differ, the most frequent ones
 _COMPARED = 40_000_000  # cells that are compared at most
 
 
@@ -94,18 +96,19 @@ class EqualRows:
         most = max(10, _COMPARED // (len(others) * n_columns))
         examples = rng.permutation(np.flatnonzero(self.size > 1))[: min(most, _EXAMPLES)]
         known = np.column_stack([table[others] for table in tables])
-        nearly: dict[bytes, int] = {}
+        nearly: Counter[bytes] = Counter()  # how many rows differ in the columns that are marked
         for example in examples:
             changed = known != np.concatenate([table[self.first[example]] for table in tables])
             number = np.count_nonzero(changed, axis=1)
-            for columns in changed[(number > 0) & (number <= _MOST_CHANGED)]:
-                nearly[columns.tobytes()] = nearly.get(columns.tobytes(), 0) + 1
+            near = changed[(number > 0) & (number <= _MOST_CHANGED)]
+            nearly.update(near.view(f"V{n_columns}").ravel().tolist())
         left, right = rng.randint(n, size=(2, max(100, min(_PAIRS, _COMPARED // n_columns))))
         apart = self.member[left] != self.member[right]
         differ = np.column_stack([table[left[apart]] != table[right[apart]] for table in tables])
         repeats = (self.size[examples] - 1).sum() * len(others) / n
         around = [
-            count * _odds_to_agree(differ[:, np.frombuffer(columns, dtype=bool)]) for columns, count in nearly.items()
+            count * _odds_to_agree(differ[:, np.frombuffer(columns, dtype=bool)])
+            for columns, count in nearly.most_common(_PATTERNS)
         ]
         everywhere = 0.5 * n * n * np.prod(1.0 - differ.mean(axis=0))
         pairs = 0.5 * float(self.size @ (self.size - 1))
