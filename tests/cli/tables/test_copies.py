@@ -15,7 +15,7 @@ from tests.cli.tables.small_files import ask, done, refused, write
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
     """No other methods, which take most of the time."""
-    for module in ("peers", "evaluate"):
+    for module in ("evaluate", "peers"):  # which takes the name from the other
         monkeypatch.setattr(f"dsna.app.{module}.peers", lambda *_: {})
 
 

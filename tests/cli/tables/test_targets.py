@@ -175,7 +175,7 @@ TAKEN = "taken for 4 classes, because it holds 4 different whole numbers only; -
 
 @pytest.mark.parametrize("command", ["train", "evaluate"])
 def test_whole_numbers_that_are_taken_for_classes_are_said(tmp_path, monkeypatch, command):
-    for module in ("peers", "evaluate"):
+    for module in ("evaluate", "peers"):  # which takes the name from the other
         monkeypatch.setattr(f"dsna.app.{module}.peers", lambda *_: {})
     data = write(tmp_path, frame=coins([i % 4 for i in range(120)]))
     more = ["-o", tmp_path / "m.dsna"] if command == "train" else ["--folds", "2"]
