@@ -184,7 +184,8 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
             A row of weight two counts as two rows, in distribution: trees draw rows and features at random, so the
             model is not the very one that the row given twice makes.
         groups : array of shape (n,), optional
-            Rows of one group (a person, a day) are held out together wherever rows are held out.
+            Rows of one group (a person, a day) are held out together wherever rows are held out. Where rows are copies
+            of others, which is warned of, `dsna.model_selection.equal_rows` gives the groups that hold them together.
 
         Returns
         -------

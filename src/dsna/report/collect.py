@@ -71,6 +71,7 @@ def collect(
     at = answered(model, X, y, groups, about.id)
     names = tuple(clean(name, 60) for name in at.model.classes_) if at.is_classification else ()
     how = judged(at)
+    looked = look_at_rows(model, X) if about.looked is None else about.looked
     doubts = doubtful(at, how)
     some = picked_cases(at, how, _usual_cases(len(at.table.names)) if about.cases is None else max(1, about.cases))
     further = np.array([row for row, *_ in deciders(at, doubts)], dtype=np.int64)
@@ -89,7 +90,7 @@ def collect(
         quality=replace(quality, scores=table_of_scores, scores_from=clean(about.scores_from)),
         decide=class_decide(at, groups is not None) if names else range_decide(at),
         why=why,
-        suspects=suspect_section(at, how, look_at_rows(model, X), some, shown, names),
+        suspects=suspect_section(at, how, looked, some, shown, names),
     )
 
 

@@ -27,6 +27,7 @@ class About:
     scores_from : a sentence that says on which rows the scores beside other methods were made.
     cases : how many cases the page explains, each with the training rows behind it; None stands for 400, and for fewer
         where the table is wide.
+    looked : what ``dsna.report.suspects.look_at_rows`` found, where it was called already.
 
     Examples
     --------
@@ -43,6 +44,7 @@ class About:
     left_out: tuple[tuple[str, str], ...] = ()
     scores_from: str = "These scores were made elsewhere; they need not be out of bag."
     cases: int | None = None
+    looked: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,7 +42,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ...app.page import PageOptions
+    from ...app.page import PageOptions, Suspects
     from ...app.train import Trained, TrainOptions
     from ...tables import FileTable, ReadOptions
 
@@ -191,13 +192,14 @@ def train(
         out.lines("As it was read:", table.notes)
         trained = fit(table, how)
         tell(out, trained, how)
+        found = None
         if (suspects or report is not None) and len(trained.model.steps[-1][1].oob_rows_):
-            _tell_suspects(out, trained)
+            found = _tell_suspects(out, trained)
         save(trained.model, output)
         if report is not None:
             from ...app.page import write_training_page
 
-            write_training_page(report, trained, page_of(table, trained, str(output)))
+            write_training_page(report, trained, replace(page_of(table, trained, str(output)), suspects=found))
         out.put(rows=table.frame.height, columns=table.frame.width, notes=[*table.notes, *trained.notes])
         out.put(model=str(output), report=None if report is None else str(report))
         _advise(out, data, output, report, trained)
@@ -284,7 +286,7 @@ def tell(out: Output, trained: Trained, how: TrainOptions) -> None:
     out.put(importances=dict(top))
 
 
-def _tell_suspects(out: Output, trained: Trained) -> None:
+def _tell_suspects(out: Output, trained: Trained) -> Suspects:
     """Say which rows have labels that hardly fit the rows around them."""
     from ...app.page import suspects
 
@@ -292,7 +294,8 @@ def _tell_suspects(out: Output, trained: Trained) -> None:
     out.line()
     for line in found.lines():
         out.line(line)
-    out.put(suspects={"looked_at": found.looked_at, "number": found.number, "worst": found.worst})
+    out.put(suspects={"looked_at": found.looked.scope, "number": found.number, "worst": found.worst})
+    return found
 
 
 def page_of(table: FileTable, trained: Trained, model_file: str) -> PageOptions:
