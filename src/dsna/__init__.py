@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import presets
-    from ._utils.errors import DSNAError
+    from ._utils.errors import DSNAError, DSNAWarning
     from .approximation import Approximation
     from .classifier import DSNAClassifier
     from .forest import CostSensitiveForestClassifier, CostSensitiveForestRegressor
@@ -24,6 +24,7 @@ __all__ = [
     "DSNAClassifier",
     "DSNAError",
     "DSNARegressor",
+    "DSNAWarning",
     "ModelFileError",
     "load",
     "presets",
@@ -36,6 +37,7 @@ _MODULES = {
     "DSNAClassifier": "classifier",
     "DSNAError": "_utils.errors",
     "DSNARegressor": "regressor",
+    "DSNAWarning": "_utils.errors",
     "ModelFileError": "io",
     "load": "io",
     "presets": "presets",

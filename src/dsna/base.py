@@ -27,7 +27,7 @@ from .approximation import Approximation
 from .forest import CostSensitiveForestClassifier, CostSensitiveForestRegressor
 from .forest.adapters import check_forest, grow
 from .forest.build import TrainingRows
-from .forest.held_out import N_FOLDS, deal_folds
+from .forest.held_out import N_FOLDS
 from .forest.scaling import Scaling
 from .forest.trees import Leaves
 from .inspection.columns import TrainingColumns
@@ -184,7 +184,7 @@ class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
         scaling = Scaling(training.X, self.scaling, weight)
         most = self._most_neighbors(forest)
         leaves = Leaves(training.values, weight, targets.code, None if most is None else LEAF_ROWS)
-        fold = deal_folds(targets.rank, training.groups, rng, weight)
+        fold = training.folds(rng)
         rows = TrainingRows(training.X, scaling, targets, weight, fold, leaves)
         forest.set_params(n_jobs=self.n_jobs)
         if self.tune == "oob" and isinstance(forest, CostSensitiveForestClassifier | CostSensitiveForestRegressor):

@@ -173,7 +173,8 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
             A row of weight two counts as two rows, in distribution: trees draw rows and features at random, so the
             model is not the very one that the row given twice makes.
         groups : array of shape (n,), optional
-            Rows of one group (a person, a day) are held out together wherever rows are held out.
+            Rows of one group (a person, a day) are held out together wherever rows are held out. Where rows are copies
+            of others, which is warned of, `dsna.model_selection.equal_rows` gives the groups that hold them together.
 
         Returns
         -------
@@ -189,6 +190,7 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         targets = class_targets(code, n_classes, weight)
         training = Training(X, code[:, None], np.eye(n_classes), targets, weight, check_groups(groups, X))
         self._check_decision()
+        training.warn_of_scores(self.classes_)
         self._learn_probabilities(self._find_neighbors(training, forest), training)
         self._learn_decision()
         self._say(f"out-of-bag balanced accuracy {self.oob_balanced_accuracy_:.3f} on {len(self.oob_rows_)} rows")

@@ -185,7 +185,8 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
             A row of weight two counts as two rows, in distribution: trees draw rows and features at random, so the
             model is not the very one that the row given twice makes.
         groups : array of shape (n,), optional
-            Rows of one group (a person, a day) are held out together wherever rows are held out.
+            Rows of one group (a person, a day) are held out together wherever rows are held out. Where rows are copies
+            of others, which is warned of, `dsna.model_selection.equal_rows` gives the groups that hold them together.
 
         Returns
         -------
@@ -203,6 +204,7 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         self._rarity = relevant.rarity(target)
         targets = regression_targets(target, weight, relevant)
         training = Training(X, target, targets.of_codes(target), targets, weight, check_groups(groups, X))
+        training.warn_of_scores()
         self._learn_decision(self._find_neighbors(training, forest), training)
         return self
 

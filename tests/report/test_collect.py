@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import accuracy_score, mean_absolute_error, precision_score, recall_score
 from sklearn.pipeline import make_pipeline
@@ -18,8 +19,11 @@ from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DS
 from dsna.inspection import explain_out_of_bag
 from dsna.inspection.figures import FEWEST, rare_targets
 from dsna.report import About, collect
+from dsna.report.answers import answered
+from dsna.report.cases import judged
+from dsna.report.suspects import look_at_rows
 
-from .small_reports import mixed, report, rows, targets, three_classes, two_classes
+from .small_reports import mixed, of_a_sample, report, rows, targets, three_classes, two_classes
 
 NAMES = ("two", "three", "targets", "mixed")
 
@@ -187,6 +191,46 @@ def test_planted_label_errors_come_first_among_the_doubts():
     data = collect(model, X, wrong)
     listed = [data.why.rows.number[data.why.cases.row[one.case]] for one in data.suspects.doubts]
     assert len(set(flipped) & set(listed[:5])) >= 3
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_rows_that_were_not_held_out_are_looked_at_too(kind):
+    X, y, model = two_classes() if kind == "classes" else targets()
+    wrong, planted = y.copy(), np.argsort(-X[:, 0] - 0.7 * X[:, 1] ** 2)[5:30:2]
+    wrong[planted] = "no" if kind == "classes" else np.median(y)
+    model = of_a_sample(clone(model), X, wrong)
+    looked = look_at_rows(model, X)
+    unseen = np.setdiff1d(planted, model.oob_rows_)
+    assert looked.scope == "all 1,500 rows"
+    assert len(unseen) >= 5
+    assert np.median(np.argsort(np.argsort(-looked.doubt))[unseen]) < 75
+    data = collect(model, X, wrong).suspects
+    further = looked.worst[~np.isin(looked.rows[looked.worst], model.oob_rows_)]
+    assert [one.id for one in data.further] == [f"row {row}" for row in looked.rows[further]][:30]
+    assert (data.n_further, data.looked_at) == (len(further), looked.scope)
+
+
+def test_more_rows_than_are_looked_at(monkeypatch):
+    X, _, model = two_classes()
+    monkeypatch.setattr("dsna.report.suspects._LOOKED_AT", 200)
+    looked = look_at_rows(model, X)
+    assert looked.scope == "200 of 1,500 rows"
+    assert np.all(np.diff(looked.rows) > 0)
+    assert look_at_rows(model, X).rows.tolist() == looked.rows.tolist()
+
+
+def test_held_out_rows_are_doubted_as_before():
+    X, y, model = three_classes()
+    looked = look_at_rows(model, X)
+    at = answered(model, X, y, None, None)
+    np.testing.assert_array_equal(looked.doubt[at.rows], judged(at).doubt)
+
+
+def test_nearest_neighbours_and_added_classes_are_looked_at():
+    X, y, _ = three_classes()
+    model = DSNAClassifier(CostSensitiveForestClassifier(10), metric="euclidean", random_state=0).fit(X, y)
+    model.add_samples(X[:2], [7, 7])
+    assert look_at_rows(model, X).scope == "all 300 rows"
 
 
 def test_a_lonely_corner_is_named_in_the_users_columns():

@@ -32,6 +32,17 @@ class DSNAError(ValueError):
     """
 
 
+class DSNAWarning(UserWarning):
+    """What ``fit`` says of training rows on which scores mislead: copies of rows, and classes of very few rows.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from dsna import DSNAWarning
+    >>> warnings.simplefilter("ignore", DSNAWarning)
+    """
+
+
 @contextmanager
 def on_command_line() -> Iterator[None]:
     """Messages name options as they are typed, not as they are written in Python.

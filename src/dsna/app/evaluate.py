@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .._utils.choices import best_class
-from .._utils.errors import DSNAError
+from .._utils.errors import DSNAError, DSNAWarning
 from .._utils.parallel import bounded_threads
 from .._utils.progress import tracked
 from ..inspection.figures import Cases
@@ -26,7 +26,7 @@ from .columns import check_new_rows, known_rows
 from .peers import OURS, Fitted, class_shares, peers
 from .predict import is_classification
 from .scores import Scores, class_scores, target_scores
-from .target import Target, known_target, rare_targets, same_classes
+from .target import Target, known_labels, known_target, rare_targets, same_classes
 from .train import Rows, TrainOptions, build, choose_rows
 
 _INNER = 3  # folds on which peers' decisions are learned
@@ -39,12 +39,14 @@ class Evaluation:
     Parameters
     ----------
     scores : of all methods, on rows that none of them learned from.
+    apart : of ours, if copies of rows were not kept in one fold; None where they are not.
     target : the target of these rows.
     covered : share of the rows ("all", "rare") whose target the interval or set holds; None where there are none.
     notes : what was mended.
     """
 
     scores: Scores
+    apart: Scores | None
     target: Target
     covered: dict[str, float | None] | None
     notes: list[str]
@@ -64,32 +66,40 @@ def cross_validate(table: FileTable, options: TrainOptions, folds: int = 5) -> E
     """
     rows = choose_rows(table, options)
     y, classes = rows.target.values, rows.target.task == "classification"
-    splitter: Any = StratifiedRareKFold if classes else StratifiedTargetKFold
     least = np.unique(y, return_counts=True)[1].min() if classes else len(y)
     if classes and least < 2:
         raise DSNAError(
             f"{table.name}: a class of the target column {options.target!r} has one row only, which cannot be both "
             "learned from and predicted. Remedy: add rows of it, or leave it out."
         )
-    folds = min(folds, len(y))
+    copies = None if rows.groups is rows.asked_groups else rows.groups
+    folds = min(folds, len(y) if copies is None else len(np.unique(copies)))
     types = {name: kind.spec for name, kind in table.types.items()}
     ours = build(rows, options, types)
     others: dict[str, Any] = {**peers(rows.target.task, options.seed, options.jobs), "linear model": _linear(classes)}
-    answers = {name: np.empty(len(y), dtype=y.dtype) for name in (OURS, *others)}
+    methods = {OURS: ours, **others}
+    scores, apart = _cross_validated(rows, options, folds, methods), None
+    if rows.groups is not rows.asked_groups:
+        apart = _cross_validated(replace(rows, groups=rows.asked_groups), options, folds, {OURS: ours})
+    return Evaluation(scores=scores, apart=apart, target=rows.target, covered=None, notes=rows.notes)
+
+
+def _cross_validated(rows: Rows, options: TrainOptions, folds: int, methods: dict[str, Any]) -> Scores:
+    """Scores of predictions of each fold by methods, ours among them, that learned from the other folds."""
+    y, classes = rows.target.values, rows.target.task == "classification"
+    splitter: Any = StratifiedRareKFold if classes else StratifiedTargetKFold
+    answers = {name: np.empty(len(y), dtype=y.dtype) for name in methods}
+    work = [(name, method, side) for side in range(folds) for name, method in methods.items()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # classes that a fold lacks: cases are counted
         dealt = list(splitter(folds, shuffle=True, random_state=options.seed).split(y, y, rows.groups))
-    work = [(name, one, side) for side in range(folds) for name, one in [(OURS, ours), *others.items()]]
-    with bounded_threads(options.jobs):
-        for name, one, side in tracked(work, len(work), "fits"):
+    with warnings.catch_warnings(), bounded_threads(options.jobs):
+        warnings.simplefilter("ignore", DSNAWarning)  # cases are counted, and equal rows noted
+        for name, method, side in tracked(work, len(work), "fits"):
             train, test = dealt[side]
-            answers[name][test] = _answers(clone(one), clone(ours), rows, train, test)
-    return Evaluation(
-        scores=_scored(y, answers, Cases.of(len(y), rows.weight, rows.groups), classes),
-        target=rows.target,
-        covered=None,
-        notes=rows.notes,
-    )
+            answers[name][test] = _answers(clone(method), clone(methods[OURS]), rows, train, test)
+    cases = Cases.of(len(y), rows.weight, rows.groups)
+    return class_scores(y, answers, cases) if classes else target_scores(y, answers, cases, rare_targets(y, y), y)
 
 
 def _linear(classes: bool) -> Any:
@@ -172,7 +182,7 @@ def evaluate_model(model: Pipeline, table: FileTable, target: str | None = None)
         notes = [*notes, f"{again}: scores of rows that it learned from are too good"]
     y = found.values
     if classes:
-        y = same_classes(y, last.classes_, found.name)
+        y = same_classes(y, last.classes_, found.name, labels=known_labels(encoder))
         proba = last.predict_proba(X)
         predicted = last.predict(X) if last._by_votes else last.classes_[best_class(proba, last._gain)]
         inside = last.in_set(proba)[np.arange(len(y)), np.searchsorted(last.classes_, y)]
@@ -189,11 +199,5 @@ def evaluate_model(model: Pipeline, table: FileTable, target: str | None = None)
             inside = (low <= y) & (y <= high)
     covered = {"all": float(inside.mean()), "rare": float(inside[part].mean()) if part.any() else None}
     return Evaluation(
-        scores=scores, target=found, covered=covered if len(inside) else None, notes=[*found.notes, *notes]
+        scores=scores, apart=None, target=found, covered=covered if len(inside) else None, notes=[*found.notes, *notes]
     )
-
-
-def _scored(y: np.ndarray, answers: dict[str, np.ndarray], cases: Cases, classes: bool) -> Scores:
-    if classes:
-        return class_scores(y, answers, cases)
-    return target_scores(y, answers, cases, rare_targets(y, y), y)

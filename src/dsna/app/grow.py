@@ -12,7 +12,7 @@ from ..inspection.comparison import said
 from ..tables import FileTable
 from .columns import check_new_rows, known_rows
 from .predict import is_classification
-from .target import known_target, same_classes
+from .target import known_labels, known_target, same_classes
 
 
 class Added(NamedTuple):
@@ -56,7 +56,7 @@ def add_rows(model: Pipeline, table: FileTable, target: str | None = None) -> Ad
         raise DSNAError(f"{table.name}: {again}: they would count twice. Remedy: leave these out.")
     y, before = found.values, []
     if classes:
-        y = same_classes(y, last.classes_, found.name, new=True)
+        y = same_classes(y, last.classes_, found.name, new=True, labels=known_labels(encoder))
         before = [said(one) for one in last.classes_]
     X, notes = encoder.transform_with_notes(frame)
     last.add_samples(X, y)

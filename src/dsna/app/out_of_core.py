@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,11 @@ from sklearn.pipeline import Pipeline
 from .._utils.errors import DSNAError
 from ..distributed import DistributedDSNAClassifier, DistributedDSNARegressor
 from ..distributed.store import check_place, load_with_encoder, save
+from ..model_selection.copies import row_hashes
 from ..tables import FileTable, ReadOptions
 from ..tables.files.parquet import ParquetFile
 from ..tables.target import without_target
-from .target import read_target
+from .target import read_target, settle_spelling
 from .train import Rows, TrainOptions, build, choose_rows
 
 LOOKED_AT = 50_000  # rows from which types, categories and fills are learned
@@ -27,26 +29,43 @@ _COPIES = 12  # of the table as numbers, that training in memory takes at its pe
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
+class Reading(NamedTuple):
+    """How slices of a file are read, beside what their encoder knows."""
+
+    target_type: Any
+    merged: dict[str, str]  # spellings of classes, and what they are taken for
+    groups: str | None  # column that names what is held out together
+    with_copies: bool  # whether rows of equal inputs are held out together, where there is no such column
+
+    def settled(self, table: FileTable, target: str) -> FileTable:
+        """The same rows with merged classes."""
+        if not self.merged:
+            return table
+        return replace(table, frame=table.frame.with_columns(table.frame[target].replace(self.merged)))
+
+
 class Slice:
     """Some rows of a file, read and encoded whenever they are needed."""
 
-    def __init__(self, file: ParquetFile, begin: int, rows: Rows, encoder: Any, options: TrainOptions):
-        self.file, self.begin, self.encoder = file, begin, encoder
-        self.target, self.task, self.groups = options.target, rows.target.task, options.groups
+    def __init__(self, file: ParquetFile, begin: int, rows: Rows, encoder: Any, how: Reading):
+        self.file, self.begin, self.encoder, self.how = file, begin, encoder, how
+        self.target, self.task = rows.target.name, rows.target.task
         self.without = np.empty(0, dtype=np.int64)  # rows of the file without a target, once it was read
 
     def read(self) -> tuple[Any, ...]:
         """Features, targets, no weights, and groups."""
-        types = {**self.encoder.types_}
-        table = self.file.slice(self.begin, self.file.slice_rows, types, ReadOptions())
+        types = {**self.encoder.types_, self.target: self.how.target_type}
+        table = self.how.settled(self.file.slice(self.begin, self.file.slice_rows, types, ReadOptions()), self.target)
         missing = np.flatnonzero(table.frame[self.target].is_null())
         self.without = self.begin + missing
         if len(missing) == table.frame.height:
             return np.empty((0, len(self.encoder.get_feature_names_out()))), np.empty(0), None, None
         target = read_target(table, self.target, self.task, several=False)
         frame = table.frame[target.rows]
-        groups = None if self.groups is None else frame[self.groups].cast(str).fill_null("").to_numpy()
-        return self.encoder.transform(frame), target.values, None, groups
+        X = self.encoder.transform(frame)
+        if self.how.groups is not None:
+            return X, target.values, None, frame[self.how.groups].cast(str).fill_null("").to_numpy()
+        return X, target.values, None, row_hashes(X) if self.how.with_copies else None
 
 
 class TrainedOnDisk(NamedTuple):
@@ -101,22 +120,43 @@ def train_on_disk(
     """
     file = ParquetFile.open(path)
     table = file.sample(LOOKED_AT, options.seed, read)
-    rows = choose_rows(_with_target(table, options.target), options)
+    merged, remarks = _settled_classes(file, table, options)
+    target_type = table.types[options.target].spec if options.target in table.types else None
+    how = Reading(target_type, merged, options.groups, False)
+    rows = choose_rows(how.settled(_with_target(table, options.target), options.target), options)
+    how = how._replace(with_copies=rows.groups is not rows.asked_groups)
     pipeline = build(rows, options, {name: kind.spec for name, kind in table.types.items()})
     encoder, template = pipeline.steps[0][1].set_params(keep_rows=False), pipeline.steps[1][1]
     encoder.fit(rows.frame)
+    if options.labels is not None:
+        encoder.label_spelling_ = options.labels
     kind = DistributedDSNAClassifier if rows.target.task == "classification" else DistributedDSNARegressor
     model = kind(template, sample_size=sample_size, store=store, verbose=options.verbose)
-    slices = [Slice(file, begin, rows, encoder, options) for begin in file.starts()]
+    slices = [Slice(file, begin, rows, encoder, how) for begin in file.starts()]
     model.fit(slices, None)
     without = np.concatenate([one.without for one in slices])
     notes = [*table.notes, *([without_target(table, options.target, without)] if len(without) else [])]
-    notes += [*rows.notes, *encoder.notes_]
+    notes += [*rows.notes, *remarks, *encoder.notes_]
+    if how.with_copies and how.groups is not None:
+        notes.append(f"out of core, column {how.groups!r} alone says what is held out together: copies may be apart")
     notes.append(
         f"columns were learned from {rows.frame.height:,} rows, trees were grown on {sample_size:,} at most, rare "
         f"ones first; all {model.n_rows_:,} rows with a target are in the leaves"
     )
     return TrainedOnDisk(model, encoder, rows, notes)
+
+
+def _settled_classes(file: ParquetFile, table: FileTable, options: TrainOptions) -> tuple[dict[str, str], list[str]]:
+    """Spellings of classes in the whole file that are merged, and what to say of it; see ``settle_spelling``."""
+    name = options.target
+    if options.task == "regression" or name not in table.types or table.frame[name].to_numpy().dtype != object:
+        return {}, []
+    counts: Counter[str] = Counter()
+    for begin in file.starts():
+        cells = file.slice(begin, file.slice_rows, {name: table.types[name].spec}, ReadOptions(), [name]).frame[name]
+        counts.update(cells.drop_nulls().to_list())
+    merged, remarks = settle_spelling(file.path, name, counts, options.labels)
+    return merged, remarks if merged else []
 
 
 def _with_target(table: FileTable, target: str) -> FileTable:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._utils.errors import DSNAError
 from .._utils.optional import import_extra
+from ..report.suspects import LookedAt, look_at_rows
+from ..report.text import clean
 from .predict import is_classification, row_numbers
 from .scores import Scores
 from .train import Trained
@@ -28,6 +30,7 @@ class PageOptions:
     scores : of this method and others, or None.
     scores_from : a sentence that says on which rows the scores were made.
     groups : (n,) which rows belong together, or None.
+    suspects : rows whose labels hardly fit, where they are known already.
     """
 
     model_file: str = "model.dsna"
@@ -39,6 +42,7 @@ class PageOptions:
         "All methods answered the same rows out of bag, those behind the figures at the top of this page."
     )
     groups: np.ndarray | None = None
+    suspects: Suspects | None = None
 
 
 def write_training_page(path: str | os.PathLike[str], trained: Trained, options: PageOptions) -> None:
@@ -46,6 +50,59 @@ def write_training_page(path: str | os.PathLike[str], trained: Trained, options:
     rows = trained.rows
     frame = rows.frame.drop(rows.target.name)
     _write(path, trained.model, frame, rows.target.values, rows.id, options)
+
+
+class Suspects(NamedTuple):
+    """Rows whose neighbours disagree with their class or target.
+
+    Attributes
+    ----------
+    looked : the rows that were looked at, and what is said of them.
+    worst : the most doubtful, worst first: row, id (None where rows have no names), label and what neighbours say.
+    """
+
+    looked: LookedAt
+    worst: list[dict[str, Any]]
+
+    @property
+    def number(self) -> int:
+        """How many rows are doubtful."""
+        return len(self.looked.worst)
+
+    def lines(self) -> list[str]:
+        """The same for a terminal."""
+        compared = f"The labels of {self.looked.scope} were compared with the rows around them"
+        if not self.worst:
+            return [f"{compared}: none clearly contradicts them."]
+        which = "" if len(self.worst) == self.number else f"; the worst {len(self.worst)} are"
+        return [
+            f"{compared}: {self.number:,} hardly fit{which}:",
+            *(
+                f"  row {one['row']}{'' if one['id'] is None else ' (' + one['id'] + ')'}: {one['label']}, "
+                f"neighbours say {one['neighbours_say']}"
+                for one in self.worst
+            ),
+            "(found by trees and rows of other folds; some labels may be wrong, others are rare but right)",
+        ]
+
+
+def suspects(trained: Trained, most: int = 10) -> Suspects:
+    """The rows of a trained model, as users know them, whose labels hardly fit the rows around them."""
+    rows, last = trained.rows, trained.model.steps[-1][1]
+    looked = look_at_rows(trained.model, rows.frame.drop(rows.target.name))
+    names = [clean(name, 60) for name in last.classes_] if is_classification(trained.model) else []
+    worst = []
+    for place in looked.worst[:most].tolist():
+        row, label = int(looked.rows[place]), looked.label[place]
+        worst.append(
+            {
+                "row": int(rows.target.rows[row]) + 1,
+                "id": None if rows.id is None else clean(rows.frame[rows.id][row], 60),
+                "label": names[int(label)] if names else f"{label:.4g}",
+                "neighbours_say": looked.says(place, names),
+            }
+        )
+    return Suspects(looked, worst)
 
 
 def write_model_page(path: str | os.PathLike[str], model: Pipeline, options: PageOptions) -> None:
@@ -78,6 +135,7 @@ def _write(
         id=[f"row {number}" for number in numbers] if id is None else id,
         left_out=tuple(options.left_out.items()),
         scores_from=options.scores_from,
+        looked=None if options.suspects is None else options.suspects.looked,
     )
     scores = [] if options.scores is None else score_rows(options.scores)
     data = collect(model, frame, y, scores=scores, notes=options.notes, groups=options.groups, about=about)

@@ -46,8 +46,8 @@ class Fitted(NamedTuple):
     groups: np.ndarray | None = None
 
 
-def out_of_bag_scores(model: Any, training: Fitted, seed: int = 0) -> Scores:
-    """Out-of-bag scores of a fitted model beside those of its peers.
+def out_of_bag_scores(model: Any, training: Fitted, seed: int = 0, *, others: bool = True) -> Scores:
+    """Out-of-bag scores of a fitted model, beside those of its peers where ``others`` are wanted.
 
     A random forest answers out of bag, too, and others learn from the other folds; with groups both do.
 
@@ -59,6 +59,7 @@ def out_of_bag_scores(model: Any, training: Fitted, seed: int = 0) -> Scores:
     model : fitted DSNAClassifier or DSNARegressor
     training : the rows that it was fitted on, in their order.
     seed : of the peers.
+    others : whether peers are scored, too.
 
     Examples
     --------
@@ -74,7 +75,8 @@ def out_of_bag_scores(model: Any, training: Fitted, seed: int = 0) -> Scores:
     cases = Cases.of(len(rows), model._oob_weight, groups)
     classes = is_classifier(model)
     answers: dict[str, np.ndarray] = {OURS: model.oob_prediction_}
-    for name, one in peers("classification" if classes else "regression", seed, model.n_jobs).items():
+    beside = peers("classification" if classes else "regression", seed, model.n_jobs) if others else {}
+    for name, one in beside.items():
         with bounded_threads(model.n_jobs if len(y) > _FEW_ROWS else 1):
             held = _own_out_of_bag(one, model, training) if hasattr(one, "oob_score") else None
             held = _outside_folds(name, one, model, training) if held is None else held

@@ -66,6 +66,18 @@ class Scores:
         note = [f"-: fewer than {FEWEST} cases, too few to say"] if few else []
         return "\n".join([aligned(overall), "", f"{self.measure}:", aligned(parts), *note])
 
+    def beside_apart(self, apart: Scores) -> str:
+        """How the first score differs from that of equal rows in different folds; empty where it does not."""
+        method, figures = next(iter(apart.overall.items()))
+        name, figure = next(iter(figures.items()))
+        held, other = written(self.overall[method][name].value), written(figure.value)
+        if held == other:
+            return ""
+        return (
+            f"With equal rows held out together, as above, the {name} of {method} is {held}; with equal rows in "
+            f"different folds it would be {other}, because rows would be predicted from their copies."
+        )
+
     def as_json(self) -> dict[str, Any]:
         """The same as plain values."""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +40,9 @@ class Target:
     notes: list[str]
 
 
-def read_target(table: FileTable, name: str, task: str | None = None, *, several: bool = True) -> Target:
+def read_target(
+    table: FileTable, name: str, task: str | None = None, *, several: bool = True, labels: str | None = None
+) -> Target:
     """The target column of a table; rows without a target are left out, with a note.
 
     Parameters
@@ -46,7 +51,8 @@ def read_target(table: FileTable, name: str, task: str | None = None, *, several
     name : of the column.
     task : {"classification", "regression"} or None, which guesses it from the values.
     several : whether there is to be something to learn: a single class or value is refused, and so are classes that
-        name the rows or are too many; classes that only their spelling tells apart are noted.
+        name the rows or are too many, or that only their spelling tells apart.
+    labels : {"merge", "keep"} or None: what becomes of classes that only their spelling tells apart; None refuses them.
 
     Examples
     --------
@@ -60,6 +66,11 @@ def read_target(table: FileTable, name: str, task: str | None = None, *, several
     y, notes = labelled.y, labelled.table.notes[len(table.notes) :]
     found = task or guess_task(y)
     if found == "regression":
+        if labels is not None:
+            raise DSNAError(
+                f"{table.name}: --{labels}-labels is about the spelling of classes, and the target {name!r} holds "
+                "numbers to predict. Remedy: leave the option out."
+            )
         if y.dtype.kind not in "biuf":
             raise TableError(
                 f"{table.name}: the target {name!r} holds text, no numbers: use --task classification, or name another."
@@ -76,7 +87,17 @@ def read_target(table: FileTable, name: str, task: str | None = None, *, several
         problem = _too_many(classes, len(y)) or _not_whole(y, name)
         if problem:
             raise TableError(f"{table.name}: the target {name!r} {problem}.")
-        notes += _notes_of_spelling([said(one) for one in classes])
+        if y.dtype == object:
+            names, counts = np.unique(y, return_counts=True)
+            merged, remarks = settle_spelling(table.name, name, dict(zip(names, counts.tolist(), strict=True)), labels)
+            y = np.array([merged.get(one, one) for one in y], dtype=object)
+            if len(np.unique(y)) < 2:
+                raise TableError(
+                    f"{table.name}: the target {name!r} holds one class only once its spellings are merged."
+                )
+            notes += remarks
+        elif task is None:
+            notes += _note_of_guess(classes, name)
     return Target(name, found, y, labelled.rows, notes)
 
 
@@ -107,22 +128,67 @@ def _not_whole(y: np.ndarray, name: str) -> str:
     )
 
 
-def _spelling(name: str) -> str:
-    """A class without what people spell now so, now so: case, and blanks around it."""
-    return name.strip().casefold()
-
-
-def _notes_of_spelling(names: list[str]) -> list[str]:
-    """What to say of classes that differ in nothing but their spelling."""
-    alike: dict[str, list[str]] = {}
-    for name in names:
-        alike.setdefault(_spelling(name), []).append(name)
+def _note_of_guess(classes: np.ndarray, name: str) -> list[str]:
+    """What to say of whole numbers that are taken for classes, as nobody said what they are."""
+    if classes.dtype.kind == "b" or classes.tolist() == [0, 1]:
+        return []
     return [
-        f"classes {' and '.join(map(repr, one))} differ only in case or blanks, and are taken for {len(one)} classes: "
-        "spell them alike if they are one"
-        for one in alike.values()
-        if len(one) > 1
+        f"the target {name!r} is taken for {len(classes)} classes, because it holds {len(classes)} different whole "
+        "numbers only; --task regression predicts numbers"
     ]
+
+
+def _spelling(name: str) -> str:
+    """A class without what may be spelled in several ways: case, blanks, and accents of European letters.
+
+    Examples
+    --------
+    >>> _spelling(" Génial") == _spelling("genial"), _spelling("A+") == _spelling("A")
+    (True, False)
+    """
+    letters = unicodedata.normalize("NFD", "".join(name.split()).casefold())
+    return "".join(letter for letter in letters if not "\u0300" <= letter <= "\u036f")
+
+
+def settle_spelling(
+    table: str, target: str, counts: Mapping[str, int], labels: str | None
+) -> tuple[dict[str, str], list[str]]:
+    """Classes that differ in case, blanks or accents alone are merged, kept apart, or refused.
+
+    Parameters
+    ----------
+    table, target : names of the table and of the column.
+    counts : rows of each class.
+    labels : {"merge", "keep"} or None, which refuses them.
+
+    Returns
+    -------
+    merged : the class that each spelling of it is taken for: the most frequent one.
+    notes : what was done.
+
+    Examples
+    --------
+    >>> settle_spelling("t.csv", "ill", {"no": 90, "yes": 8, "Yes": 2}, "merge")[0]
+    {'Yes': 'yes'}
+    """
+    alike: dict[str, list[str]] = {}
+    for name in sorted(counts, key=lambda name: (-counts[name], name)):
+        alike.setdefault(_spelling(name), []).append(name)
+    several = [names for names in alike.values() if len(names) > 1]
+    if not several:
+        return {}, []
+    if labels == "keep":
+        shown = "; ".join(" and ".join(map(repr, names)) for names in several[:_SHOWN])
+        return {}, [f"classes {shown} differ only in case, blanks or accents: kept apart, as --keep-labels says"]
+    shown = "; ".join(" and ".join(f"{name!r} ({counts[name]:,} rows)" for name in names) for names in several[:_SHOWN])
+    differing = f"{shown} differ only in case, blanks or accents"
+    if labels == "merge":
+        merged = {name: names[0] for names in several for name in names[1:]}
+        return merged, [f"classes {differing}: merged into the most frequent spelling, as --merge-labels says"]
+    raise TableError(
+        f"{table}: the target {target!r} holds classes that may be one: {differing}. Remedy: --merge-labels takes them "
+        "for one class, --keep-labels for several."
+    )
 
 
 def known_target(table: FileTable, name: str | None, task: str) -> Target:
@@ -132,7 +198,14 @@ def known_target(table: FileTable, name: str | None, task: str) -> Target:
     return read_target(table, name, task, several=False)
 
 
-def same_classes(y: np.ndarray, classes: np.ndarray, name: str, new: bool = False) -> np.ndarray:
+def known_labels(encoder: Any) -> str | None:
+    """What became of spellings of one class in training, as the encoder of a model remembers it."""
+    return getattr(encoder, "label_spelling_", None)
+
+
+def same_classes(
+    y: np.ndarray, classes: np.ndarray, name: str, new: bool = False, labels: str | None = None
+) -> np.ndarray:
     """Classes of a file in the form that a model knows them in: numbers, text or booleans.
 
     Parameters
@@ -141,6 +214,7 @@ def same_classes(y: np.ndarray, classes: np.ndarray, name: str, new: bool = Fals
     classes : those of the model.
     name : of the column.
     new : whether classes that the model does not know are allowed.
+    labels : {"merge", "keep"} or None: what became of spellings of one class when the model was trained.
 
     Examples
     --------
@@ -149,19 +223,25 @@ def same_classes(y: np.ndarray, classes: np.ndarray, name: str, new: bool = Fals
     ['0', '1']
     """
     known = {said(one): one for one in classes.tolist()}
+    if labels == "merge":
+        met, counts = np.unique([said(one) for one in y.tolist()], return_counts=True)
+        every = {**dict(zip(met.tolist(), counts.tolist(), strict=True)), **dict.fromkeys(known, len(y) + 1)}
+        merged, _ = settle_spelling(name, name, every, labels)
+        y = np.array([merged.get(said(one), one) for one in y.tolist()], dtype=object)
     strange = sorted({said(one) for one in np.unique(y)} - known.keys())
     if strange and not new:
         raise DSNAError(
             f"the target column {name!r} holds {', '.join(strange[:5])}, which the model does not know; it knows "
             f"{', '.join([*known][:5])}. Remedy: correct these cells, or name another column with --target."
         )
-    meant = {_spelling(one): one for one in known}
-    misspelled = [one for one in strange if _spelling(one) in meant]
-    if misspelled:
-        known_as = meant[_spelling(misspelled[0])]
+    meant = {_spelling(one): one for one in [*strange[::-1], *known]}
+    misspelled = [one for one in strange if meant[_spelling(one)] != one]
+    if misspelled and labels != "keep":
+        other = meant[_spelling(misspelled[0])]
+        holder = "the model knows" if other in known else "also"
         raise DSNAError(
-            f"the target column {name!r} holds {misspelled[0]!r}, and the model knows {known_as!r}, which differs only "
-            "in case or blanks. Remedy: spell classes as the model does."
+            f"the target column {name!r} holds {misspelled[0]!r}, and {holder} {other!r}, which differs only in case, "
+            "blanks or accents. Remedy: spell classes as the model does, or train it with --merge-labels."
         )
     numbers = classes.dtype.kind in "iuf" and y.dtype.kind in "iuf"
     if strange and classes.dtype.kind not in "OU" and not numbers:

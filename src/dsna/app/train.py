@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import block_array, csr_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from .._utils.errors import DSNAError
+from .._utils.errors import DSNAError, DSNAWarning
 from .._utils.sampling import stratified_sample
 from ..classifier import DSNAClassifier
-from ..inspection.comparison import said
+from ..model_selection.copies import EqualRows
 from ..prediction.decision import DECISIONS
 from ..regressor import DSNARegressor
 from ..tables import FileTable, TableEncoder, find_leaks
@@ -22,7 +26,6 @@ from .target import Target, read_target
 
 _RANGES = 20  # of targets, along which a sample is drawn
 _OF_NUMBERS = ("auto", *DECISIONS, "paper")
-_SHOWN = 5  # classes that a note lists
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +43,8 @@ class TrainOptions:
     id : column that says what rows are called, for explanations; None: one that identifies rows, or their numbers.
     sample : how many rows to learn from at most, rare ones first, or None.
     keep_rows : whether the model keeps the training rows in their own values, for explanations.
+    labels : {"merge", "keep"} or None: what becomes of classes that differ in case, blanks or accents alone; None
+        refuses them.
     seed, jobs, verbose : random seed, threads, and whether progress is shown.
     """
 
@@ -53,6 +58,7 @@ class TrainOptions:
     id: str | None = None
     sample: int | None = None
     keep_rows: bool = True
+    labels: str | None = None
     seed: int = 0
     jobs: int = 1
     verbose: int = 0
@@ -67,7 +73,8 @@ class Rows:
     frame : polars.DataFrame, with all columns of the table.
     target : their target.
     weight : (n,) rows of the table that each stands for, or None.
-    groups : (n,) what belongs together, or None.
+    groups : (n,) what is held out together, or None.
+    asked_groups : (n,) what is held out together as the user says: ``groups``, unless copies of rows are in one, too.
     left_out : columns that are not used, and why.
     id : column that says what rows are called, or None.
     notes : what was left out, and why.
@@ -77,6 +84,7 @@ class Rows:
     target: Target
     weight: np.ndarray | None
     groups: np.ndarray | None
+    asked_groups: np.ndarray | None
     left_out: dict[str, str]
     id: str | None
     notes: list[str]
@@ -84,11 +92,16 @@ class Rows:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Trained:
-    """A fitted pipeline, the rows that it was fitted on, and its out-of-bag scores (None where there are none)."""
+    """A fitted pipeline, the rows that it was fitted on, and its out-of-bag scores (None where there are none).
+
+    ``apart`` are the scores that its method would have if copies of rows were not held out together; None where they
+    are not.
+    """
 
     model: Pipeline
     rows: Rows
     scores: Scores | None
+    apart: Scores | None
     notes: list[str]
 
 
@@ -105,7 +118,7 @@ def choose_rows(table: FileTable, options: TrainOptions) -> Rows:
     ['copy']
     """
     _check_columns(table.frame, options)
-    target = read_target(table, options.target, options.task)
+    target = read_target(table, options.target, options.task, labels=options.labels)
     notes = list(target.notes)
     frame = table.frame[target.rows]
     groups = None
@@ -117,7 +130,7 @@ def choose_rows(table: FileTable, options: TrainOptions) -> Rows:
     used = frame.drop(options.target, *unused)
     if not used.width:
         raise DSNAError(f"{table.name}: no column is left to learn from beside the target. Remedy: --drop fewer.")
-    leaks = dict(find_leaks(used, target.values, [name for name in options.keep if name in used.columns]))
+    leaks = _leaks(used, target, [name for name in options.keep if name in used.columns])
     notes += [f"column {name!r} is left out: {reason} (--keep {name} uses it)" for name, reason in leaks.items()]
     left_out = {**unused, **leaks}
     names = (name for name, reason in leaks.items() if "identifies rows" in reason)
@@ -126,16 +139,70 @@ def choose_rows(table: FileTable, options: TrainOptions) -> Rows:
             f"{table.name}: no column is left to learn from beside the target. Remedy: --keep a column that was left "
             f"out ({', '.join(leaks)})."
         )
-    weight = None
+    asked_groups, weight = groups, None
+    groups, remarks = _with_copies(frame.drop(options.target, *left_out), target, groups)
+    notes += remarks
     if options.sample is not None and options.sample < frame.height:
         some, weight = _sampled(target, options.sample, options.seed)
         notes.append(
             f"{len(some)} of {frame.height} rows are used, rare ones first, each weighted by those it stands for"
         )
-        frame, groups = frame[some], None if groups is None else groups[some]
+        held, asked = (None if one is None else one[some] for one in (groups, asked_groups))
+        frame, groups, asked_groups = frame[some], held, held if asked_groups is groups else asked
         target = Target(target.name, target.task, target.values[some], target.rows[some], target.notes)
     called = options.id or next(names, None)
-    return Rows(frame=frame, target=target, weight=weight, groups=groups, left_out=left_out, id=called, notes=notes)
+    return Rows(
+        frame=frame,
+        target=target,
+        weight=weight,
+        groups=groups,
+        asked_groups=asked_groups,
+        left_out=left_out,
+        id=called,
+        notes=notes,
+    )
+
+
+def _equal_rows(frame: Any, target: Target) -> tuple[EqualRows, bool]:
+    """Rows that are equal in all columns and in the target, and whether they are more than chance explains."""
+    codes = [column.rank("dense").fill_null(0).to_numpy().astype(np.float64) for column in frame.iter_columns()]
+    code = np.unique(target.values, return_inverse=True)[1].astype(np.float64)
+    values = np.column_stack([*codes, code])
+    equal = EqualRows.of(values)
+    strata = code if target.task == "classification" else np.zeros(len(code))
+    return equal, bool(equal.n_repeated) and not equal.are_chance(strata, values)
+
+
+def _leaks(frame: Any, target: Target, keep: list[str]) -> dict[str, str]:
+    """Columns to leave out, and why; of copied rows one each is looked at, for what all copies share is no evidence."""
+    found = dict(find_leaks(frame, target.values, keep))
+    saying_nothing = {name: reason for name, reason in found.items() if "gives the target away" not in reason}
+    if len(saying_nothing) == frame.width:
+        return found
+    equal, copied = _equal_rows(frame.drop(*saying_nothing), target)
+    if not copied:
+        return found
+    first = np.sort(equal.first)
+    return {**saying_nothing, **dict(find_leaks(frame[first], target.values[first], keep))}
+
+
+def _with_copies(frame: Any, target: Target, groups: np.ndarray | None) -> tuple[np.ndarray | None, list[str]]:
+    """Groups in which equal rows are, too, where chance does not explain them; and what to say of equal rows."""
+    equal, copied = _equal_rows(frame, target)
+    if not equal.n_repeated:
+        return groups, []
+    note = (
+        f"{equal.n_rows} of {frame.height} rows are equal to another one in all columns that are used and in the "
+        f"target ({equal.n_repeated} different rows)"
+    )
+    if not copied:
+        return groups, [f"{note}: no more than chance may bring about, so they are taken for different cases"]
+    note += ", more than chance explains: they are held out together; leave out those that are one case entered twice"
+    if groups is None:
+        return equal.member, [note]
+    links = csr_array((np.ones(frame.height), (groups, equal.member)))
+    both = block_array([[None, links], [links.T, None]])
+    return connected_components(both, directed=False)[1][groups], [note]
 
 
 def _check_columns(frame: Any, options: TrainOptions) -> None:
@@ -230,18 +297,6 @@ def build(rows: Rows, options: TrainOptions, types: dict[str, Any] | None = None
     return Pipeline([("columns", encoder), ("model", model)])
 
 
-def _lonely_note(target: Target) -> list[str]:
-    """What to say of classes of one row."""
-    if target.task == "regression":
-        return []
-    classes, counts = np.unique(target.values, return_counts=True)
-    alone = [said(one) for one in classes[counts == 1]]
-    if not alone:
-        return []
-    shown = ", ".join(alone[:_SHOWN]) + (f" and {len(alone) - _SHOWN} more" if len(alone) > _SHOWN else "")
-    return [f"one row only is {shown}: it is not known where it is held out, so the scores say nothing of it"]
-
-
 def train(table: FileTable, options: TrainOptions, *, compare: bool = True) -> Trained:
     """Fit a pipeline of :class:`dsna.tables.TableEncoder` and a DSNA estimator to a table.
 
@@ -270,17 +325,29 @@ def train(table: FileTable, options: TrainOptions, *, compare: bool = True) -> T
     rows = choose_rows(table, options)
     types = {name: kind.spec for name, kind in table.types.items()}
     model = build(rows, options, types)
-    lonely = _lonely_note(rows.target)
     given = {"model__sample_weight": rows.weight, "model__groups": rows.groups}
     y = rows.target.values
     model.fit(rows.frame, y, **{name: value for name, value in given.items() if value is not None})
     encoder, last = model.steps[0][1], model.steps[1][1]
     if encoder.rows_ is not None:
         encoder.rows_ = encoder.rows_.identified_by(rows.id).numbered(rows.target.rows + 1)
-    scores, notes = None, [*rows.notes, *lonely, *encoder.notes_]
+    if options.labels is not None:
+        encoder.label_spelling_ = options.labels
+    scores, apart, notes = None, None, [*rows.notes, *encoder.notes_]
     if compare and len(last.oob_rows_):
         fitted = Fitted(encoder.transform(rows.frame), y, rows.weight, rows.groups)
         scores = out_of_bag_scores(last, fitted, options.seed)
+        apart = _scores_apart(last, fitted, rows.asked_groups)
         if len(y) > MOST_ROWS:
             notes.append(f"the methods beside dsna learn from {MOST_ROWS:,} rows at most, rare classes first")
-    return Trained(model=model, rows=rows, scores=scores, notes=notes)
+    return Trained(model=model, rows=rows, scores=scores, apart=apart, notes=notes)
+
+
+def _scores_apart(last: Any, training: Fitted, groups: np.ndarray | None) -> Scores | None:
+    """Out-of-bag scores of the same method with other groups; None where they are the same."""
+    if groups is training.groups:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DSNAWarning)  # of equal rows, which are noted
+        model = clone(last).fit(training.X, training.y, sample_weight=training.weight, groups=groups)
+    return out_of_bag_scores(model, training._replace(groups=groups), others=False)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._utils.errors import DSNAError
+from .._utils.errors import DSNAError, DSNAWarning
 from .._utils.optional import import_extra
 
 _SHARES = (0.25, 0.5)
@@ -176,7 +176,9 @@ def _curve(model: Any, X: Any, y: Any, rare: Any) -> list[tuple[int, float, floa
             for draw in range(_DRAWS):
                 dropped = np.random.RandomState(draw).permutation(rows)[n:]
                 kept = np.setdiff1d(np.arange(len(y)), dropped)
-                part = clone(full).set_params(tune=None).fit(X[kept], y[kept])
+                with catch_warnings():
+                    simplefilter("ignore", DSNAWarning)  # of rows that are left out on purpose
+                    part = clone(full).set_params(tune=None).fit(X[kept], y[kept])
                 scores.append(part.oob_balanced_accuracy_)
             found.append((n, float(np.mean(scores)), float(np.std(scores))))
     return [*found, (len(rows), full.oob_decision_score_, full.oob_decision_score_std_)]

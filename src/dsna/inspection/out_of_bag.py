@@ -46,7 +46,7 @@ def explain_out_of_bag(model: Any, X: Any, rows: Any = None, *, id: Any = None) 
     >>> 7 in why.rows
     False
     """
-    steps, last = split_pipeline(getattr(model, "best_estimator_", model))
+    last = split_pipeline(getattr(model, "best_estimator_", model))[1]
     if not hasattr(last, "_explain_oob"):
         raise DSNAError(
             f"{type(last).__name__} has no out-of-bag explanations: pass a DSNAClassifier, a DSNARegressor or a "
@@ -57,16 +57,35 @@ def explain_out_of_bag(model: Any, X: Any, rows: Any = None, *, id: Any = None) 
     lacking = asked[~np.isin(asked, last.oob_rows_)]
     if len(lacking):
         raise DSNAError(f"Row {lacking[0]} has no out-of-bag answer: pass numbers that are in oob_rows_ of the model.")
-    names = getattr(model, "feature_names_in_", None)
-    own = X[[*names]] if names is not None and hasattr(X, "columns") else X
-    values = check_rows(last, transformed(steps, some_rows(own, asked)), reset=False)
+    values = training_values(model, X, asked)
     if not np.all(last.holds_rows(values, asked)):
         raise DSNAError(
             "Rows of X are not those that the model was fitted on: pass the rows given to fit, in their order. A step "
             "that encodes training rows otherwise than new ones, such as TargetEncoder, has the same effect."
         )
+    names = getattr(model, "feature_names_in_", None)
     explained: Explanation = last._explain_oob(values, asked)
     return explained.beside(some_rows(X, asked), X, id, names if hasattr(X, "columns") else None)
+
+
+def training_values(model: Any, X: Any, rows: np.ndarray) -> np.ndarray:
+    """(n, n_features) what the last step of a pipeline takes of some rows; ``X`` may hold further columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from dsna import CostSensitiveForestRegressor, DSNARegressor
+    >>> X = np.arange(60.0)[:, None]
+    >>> model = make_pipeline(StandardScaler(), DSNARegressor(CostSensitiveForestRegressor(5))).fit(X, X[:, 0])
+    >>> training_values(model, X, np.array([0, 59])).round(2).tolist()
+    [[-1.7], [1.7]]
+    """
+    steps, last = split_pipeline(getattr(model, "best_estimator_", model))
+    names = getattr(model, "feature_names_in_", None)
+    own = X[[*names]] if names is not None and hasattr(X, "columns") else X
+    return check_rows(last, transformed(steps, some_rows(own, rows)), reset=False)
 
 
 def some_rows(X: Any, rows: np.ndarray) -> Any:

@@ -256,7 +256,7 @@ ATTRIBUTES = {
             "source_columns_": Array("int64", "encoded", below="columns"),
             "rows_": Part("KeptRows", none=True),
         },
-        {"feature_names_in_": Array("object", "columns")},
+        {"feature_names_in_": Array("object", "columns"), "label_spelling_": Choice(("merge", "keep"))},
         _encoder,
     ),
     "EdgeDetector": Attributes(_DETECTOR, {}, _detector),

@@ -47,19 +47,38 @@ def judged(at: Answered) -> Judged:
     plain, share = plain_average(at.why)
     if not at.is_classification:
         error = np.abs(at.predicted - at.truth)
-        spread = neighbor_spread(at)
-        usual = spread + np.average(spread, weights=at.cases.weight)
-        off = error / np.where(usual > 0, usual, 1.0)
+        off = times_off(error, neighbor_spread(at), at.cases.weight)
         found = error <= np.average(error, weights=at.cases.weight)
         return Judged(off, np.empty(0), error, found, plain, share, off / (1.0 + off))
     proba = at.proba
     likelihood, confidence = proba[n, at.truth], proba[n, at.predicted]
-    balanced = proba / np.maximum(at.model.class_prior_, 1e-300)
-    # A rare row is unlikely as things are, and a common one near rare ones is, were all classes equally common.
-    doubt = 1.0 - np.maximum((balanced / balanced.sum(axis=1, keepdims=True))[n, at.truth], likelihood)
+    doubt = class_doubt(proba, at.truth, at.model.class_prior_)
     found = at.predicted == at.truth
     loss = np.where(found, -1.0, confidence - likelihood)
     return Judged(likelihood, confidence, loss, found, plain, share, doubt)
+
+
+def class_doubt(proba: np.ndarray, truth: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """(n,) how much class probabilities (n, n_classes) contradict the class of a row, 1 for entirely.
+
+    A rare row is unlikely as things are, and a common one near rare ones is, were all classes equally common: the
+    larger of both probabilities counts.
+
+    Examples
+    --------
+    >>> class_doubt(np.array([[0.9, 0.1]]), np.array([1]), np.array([0.9, 0.1])).round(6).tolist()
+    [0.5]
+    """
+    n = np.arange(len(proba))
+    balanced = proba / np.maximum(prior, 1e-300)
+    share = balanced / np.maximum(balanced.sum(axis=1, keepdims=True), 1e-300)
+    return np.asarray(1.0 - np.maximum(share[n, truth], proba[n, truth]))
+
+
+def times_off(error: np.ndarray, spread: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(n,) errors in units of the spread of targets around each row, of which the mean is added."""
+    usual = spread + np.average(spread, weights=weight)
+    return np.asarray(error / np.where(usual > 0, usual, 1.0))
 
 
 def picked_cases(at: Answered, how: Judged, most: int) -> np.ndarray:

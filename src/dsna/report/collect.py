@@ -15,7 +15,7 @@ from .cases import judged, picked_cases, why_section
 from .classes import class_decide, class_quality
 from .data import About, DataSection, ReportData, Score
 from .ranges import range_decide, range_quality
-from .suspects import deciders, doubtful, suspect_section
+from .suspects import deciders, doubtful, look_at_rows, suspect_section
 from .table import class_bars, summarize_columns, target_bars
 from .text import EXACT, clean, percent, rounded
 
@@ -71,6 +71,7 @@ def collect(
     at = answered(model, X, y, groups, about.id)
     names = tuple(clean(name, 60) for name in at.model.classes_) if at.is_classification else ()
     how = judged(at)
+    looked = look_at_rows(model, X) if about.looked is None else about.looked
     doubts = doubtful(at, how)
     some = picked_cases(at, how, _usual_cases(len(at.table.names)) if about.cases is None else max(1, about.cases))
     further = np.array([row for row, *_ in deciders(at, doubts)], dtype=np.int64)
@@ -89,7 +90,7 @@ def collect(
         quality=replace(quality, scores=table_of_scores, scores_from=clean(about.scores_from)),
         decide=class_decide(at, groups is not None) if names else range_decide(at),
         why=why,
-        suspects=suspect_section(at, how, doubts, some, shown, names),
+        suspects=suspect_section(at, how, looked, some, shown, names),
     )
 
 

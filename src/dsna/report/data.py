@@ -27,6 +27,7 @@ class About:
     scores_from : a sentence that says on which rows the scores beside other methods were made.
     cases : how many cases the page explains, each with the training rows behind it; None stands for 400, and for fewer
         where the table is wide.
+    looked : what ``dsna.report.suspects.look_at_rows`` found, where it was called already.
 
     Examples
     --------
@@ -43,6 +44,7 @@ class About:
     left_out: tuple[tuple[str, str], ...] = ()
     scores_from: str = "These scores were made elsewhere; they need not be out of bag."
     cases: int | None = None
+    looked: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,6 +252,15 @@ class Doubt:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FurtherDoubt:
+    """A training row that is not among the held-out cases, and whose neighbours disagree with it."""
+
+    id: str
+    label: str
+    says: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Decider:
     """A training row that decides many cases; ``row`` is its place in ``ShownRows``."""
 
@@ -276,6 +287,9 @@ class SuspectSection:
 
     n_doubts: int
     doubts: tuple[Doubt, ...]
+    looked_at: str  # which rows, in words
+    n_further: int  # doubtful rows that are not among the cases
+    further: tuple[FurtherDoubt, ...]
     deciders: tuple[Decider, ...]
     regions: tuple[Region, ...]
     thin: tuple[str, ...]  # classes and ranges with hardly any rows

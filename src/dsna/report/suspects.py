@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
 from ..inspection.columns import as_numbers, is_missing
 from ..inspection.figures import FEWEST
+from ..inspection.out_of_bag import training_values
+from ..inspection.pipeline import split_pipeline
+from ..uncertainty.intervals import target_spread
 from .answers import Answered
-from .cases import Judged
-from .data import Decider, Doubt, Region, SuspectSection
+from .cases import Judged, class_doubt, times_off
+from .data import Decider, Doubt, FurtherDoubt, Region, SuspectSection
 from .table import column_names, kind_of
 from .text import clean, estimate, percent, rounded
 
 _DOUBTS = 30
+_LOOKED_AT = 50_000  # training rows whose labels are compared with their neighbours
+_TREE_VISITS = 7_500_000  # of rows in trees, so that this takes a few seconds at most
+_LOOKED_AT_NEAREST = 5_000  # where neighbours are not found by trees
 _DECIDERS = 15
 _DOUBTFUL = 0.8
 _FAR_OFF = 2.0  # in regression: errors in units of the spread around the case
@@ -27,15 +34,114 @@ _FAR = 1.5
 _NAMED_VALUES = 5
 
 
+class LookedAt(NamedTuple):
+    """What trees and rows of other folds say of training rows, held-out cases or not.
+
+    Attributes
+    ----------
+    rows : (n,) numbers of the rows that were looked at, rising.
+    n_rows : training rows in all.
+    label, predicted : (n,) class numbers, or targets; in classification the most probable other class.
+    share : (n,) probability of ``predicted``; NaN in regression.
+    doubt : (n,) as in ``Judged``.
+    worst : numbers, among ``rows``, of those whose label hardly fits, most doubtful first.
+    """
+
+    rows: np.ndarray
+    n_rows: int
+    label: np.ndarray
+    predicted: np.ndarray
+    share: np.ndarray
+    doubt: np.ndarray
+    worst: np.ndarray
+
+    @property
+    def scope(self) -> str:
+        """Which rows were looked at, in words."""
+        if len(self.rows) == self.n_rows:
+            return f"all {self.n_rows:,} rows"
+        return f"{len(self.rows):,} of {self.n_rows:,} rows"
+
+    def says(self, place: int, names: Sequence[str]) -> str:
+        """What neighbours say of a row, given the names of the classes."""
+        if not len(names):
+            return f"about {self.predicted[place]:.4g}"
+        return f"{names[int(self.predicted[place])]} ({percent(self.share[place])})"
+
+
+def look_at_rows(model: Any, X: Any) -> LookedAt:
+    """Compare the label of each training row with what trees and rows of other folds say of it.
+
+    Up to 50,000 rows are looked at, or fewer where there are many trees; beyond that, they are drawn evenly. Of rows
+    with an out-of-bag answer it counts; of others, what the leaves of the trees hold, which is close to it.
+
+    Parameters
+    ----------
+    model : fitted DSNAClassifier or DSNARegressor (one output), or Pipeline that ends in one.
+    X : the rows given to ``fit``, in their order; of a pipeline, as they went into its first step.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from dsna import CostSensitiveForestClassifier, DSNAClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> y[3] = 2
+    >>> looked = look_at_rows(DSNAClassifier(CostSensitiveForestClassifier(20), random_state=0).fit(X, y), X)
+    >>> looked.scope, int(looked.rows[looked.worst[0]])
+    ('all 178 rows', 3)
+    """
+    last = split_pipeline(getattr(model, "best_estimator_", model))[1]
+    index, n_rows = last._index, len(X)
+    fold = index.fold[:n_rows]
+    rows = np.flatnonzero(np.isin(fold, fold[last.oob_rows_]))
+    most = min(_LOOKED_AT, _TREE_VISITS // index.trees.n_trees) if index.trees is not None else _LOOKED_AT_NEAREST
+    if len(rows) > most:
+        rows = np.sort(np.random.RandomState(0).choice(rows, most, replace=False))
+    scaled, Q = index.place(training_values(model, X, rows))
+    near = index.neighbors(scaled, Q, fold=fold[rows], n_jobs=last.n_jobs)
+    order = np.argsort(last.oob_rows_)
+    place = order[np.minimum(np.searchsorted(last.oob_rows_, rows, sorter=order), len(order) - 1)]
+    answered = last.oob_rows_[place] == rows
+    label, share = index.label[rows, 0], np.full(len(rows), np.nan)
+    if hasattr(last, "classes_"):
+        label = label.astype(np.int64)
+        proba = _padded(near.vote, last)
+        proba[answered] = _padded(last.oob_decision_function_[place[answered]], last)
+        doubt = class_doubt(proba, label, last.class_prior_)
+        proba[np.arange(len(rows)), label] = -1.0
+        predicted, share = proba.argmax(axis=1), proba.max(axis=1)
+    else:
+        predicted = np.where(answered, last.oob_prediction_[place], near.vote[:, 0])
+        kernel = near.proximity / np.maximum(near.proximity.sum(axis=1, keepdims=True), 1e-300)
+        spread = target_spread(kernel, index.label[near.rows])[:, 0]
+        off = times_off(np.abs(predicted - label), spread, np.ones(len(rows)))
+        doubt = off / (1.0 + off)
+    return LookedAt(rows, n_rows, label, predicted, share, doubt, _most_doubtful(doubt, hasattr(last, "classes_")))
+
+
+def _padded(shares: np.ndarray, last: Any) -> np.ndarray:
+    """Shares of all classes, given those of all or of the classes that were known when the model was fitted."""
+    if shares.shape[1] == len(last.classes_):
+        return shares.copy()
+    proba = np.zeros((len(shares), len(last.classes_)))
+    proba[:, np.searchsorted(last.classes_, last.fitted_classes_)] = shares
+    return proba
+
+
+def _most_doubtful(doubt: np.ndarray, classes: bool) -> np.ndarray:
+    """Which labels hardly fit what is around them, most doubtful first."""
+    enough = _DOUBTFUL if classes else _FAR_OFF / (1.0 + _FAR_OFF)
+    order = np.argsort(-doubt, kind="stable")
+    return np.asarray(order[doubt[order] >= enough])
+
+
 def doubtful(at: Answered, how: Judged) -> np.ndarray:
     """Cases whose neighbours disagree with their label, most first."""
-    enough = _DOUBTFUL if at.is_classification else _FAR_OFF / (1.0 + _FAR_OFF)
-    order = np.argsort(-how.doubt, kind="stable")
-    return np.asarray(order[how.doubt[order] >= enough])
+    return _most_doubtful(how.doubt, at.is_classification)
 
 
 def deciders(at: Answered, doubts: np.ndarray) -> list[tuple[int, int, float, bool]]:
-    """Training rows that have a fifth or more of the weight of several cases.
+    """Training rows that have a tenth or more of the weight of several cases.
 
     Returns
     -------
@@ -141,9 +247,11 @@ def _path(tree: DecisionTreeRegressor, leaf: int, names: Sequence[tuple[str, str
 
 
 def suspect_section(
-    at: Answered, how: Judged, doubts: np.ndarray, some: np.ndarray, rows: np.ndarray, names: tuple[str, ...]
+    at: Answered, how: Judged, looked: LookedAt, some: np.ndarray, rows: np.ndarray, names: tuple[str, ...]
 ) -> SuspectSection:
     """Suspects among the cases ``some`` and the training rows ``rows``, both sorted, that the page shows."""
+    doubts = doubtful(at, how)
+    others = looked.worst[~np.isin(looked.rows[looked.worst], at.rows)]
     listed = doubts[np.isin(doubts, some)][:_DOUBTS]
     found = [
         Doubt(case=int(np.searchsorted(some, i)), says=_says(at, int(i), names), strength=rounded(how.doubt[i], 3))
@@ -156,9 +264,22 @@ def suspect_section(
     return SuspectSection(
         n_doubts=len(doubts),
         doubts=tuple(found),
+        looked_at=looked.scope,
+        n_further=len(others),
+        further=tuple(_further(at, looked, int(place), names) for place in others[:_DOUBTS]),
         deciders=tuple(deciding),
         regions=regions(at),
         thin=_thin(at, names),
+    )
+
+
+def _further(at: Answered, looked: LookedAt, place: int, names: tuple[str, ...]) -> FurtherDoubt:
+    """A doubtful row that is not among the cases."""
+    row, label = int(looked.rows[place]), looked.label[place]
+    return FurtherDoubt(
+        id=clean(at.table.id[row], 120) if at.table.id is not None else f"row {row}",
+        label=names[int(label)] if names else f"{label:.4g}",
+        says=looked.says(place, names),
     )
 
 

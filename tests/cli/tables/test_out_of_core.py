@@ -113,3 +113,37 @@ def test_a_file_that_is_too_large_is_trained_on_out_of_core(data, tmp_path, monk
     run = ask("train", data, "--target", "rare", "-o", tmp_path / "m")
     assert run.exit_code == 7
     assert "too large for the memory at hand" in run.stdout
+
+
+def spelled(folder, *option):
+    """Train on a file whose last slice alone holds another spelling."""
+    rows = frame().with_columns(pl.Series("rare", [*frame()["rare"][:-5], *["Yes"] * 4, "NO"]))
+    rows.write_parquet(folder / "spelled.parquet")
+    words = ("--target", "rare", "-o", folder / "spelled", "--drop", "rent", "--out-of-core")
+    return ask("train", folder / "spelled.parquet", *words, *option, "--json")
+
+
+def test_spellings_of_a_class_in_any_slice(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(out_of_core, "LOOKED_AT", 100)
+    refused(spelled(tmp_path), "classes that may be one", "'Yes' (4 rows)", "'NO' (1 rows)", "--merge-labels")
+    assert not (tmp_path / "spelled").exists()
+    found = json.loads(done(spelled(tmp_path, "--merge-labels")).stdout)
+    assert [note for note in found["notes"] if "merged into the most frequent spelling" in note]
+    model = load_model(tmp_path / "spelled")
+    assert model.steps[1][1].classes_.tolist() == ["no", "yes"]
+    new = frame(50, seed=1).with_columns(pl.col("rare").str.to_uppercase())
+    new.write_parquet(tmp_path / "new.parquet")
+    done(ask("evaluate", tmp_path / "spelled", tmp_path / "new.parquet"))
+
+
+def test_spellings_of_a_class_are_kept(data, tmp_path):
+    done(spelled(tmp_path, "--keep-labels"))
+    assert load_model(tmp_path / "spelled").steps[1][1].classes_.tolist() == ["NO", "Yes", "no", "yes"]
+
+
+def test_copies_of_rows_are_held_out_together(data, tmp_path):
+    pl.concat([frame()] * 2).write_parquet(data)
+    words = ("--target", "rare", "-o", tmp_path / "model", "--drop", "rent", "--out-of-core", "--json")
+    found = json.loads(done(ask("train", data, *words)).stdout)
+    assert [note for note in found["notes"] if "more than chance explains: they are held out together" in note]
+    assert not [note for note in found["notes"] if "chance does not explain" in note]

@@ -22,6 +22,8 @@ from .options import (
     Force,
     Jobs,
     Json,
+    KeepLabels,
+    MergeLabels,
     NoHeader,
     Report,
     Seed,
@@ -31,8 +33,10 @@ from .options import (
     check_new,
     chosen_decision,
     is_model,
+    labels_of,
     noted_output,
     read_options,
+    tell_apart,
 )
 from .train import Balance, Columns, Groups, Identifier, Kept, Sample, TaskOption, balance_of, page_of
 
@@ -53,6 +57,8 @@ def evaluate(
     keep: Kept = None,
     id: Identifier = None,
     sample: Sample = None,
+    merge_labels: MergeLabels = False,
+    keep_labels: KeepLabels = False,
     report: Report = None,
     jobs: Jobs = 1,
     seed: Seed = 0,
@@ -89,7 +95,11 @@ def evaluate(
             check_readable(first)
         check_new(force, report, inputs=[first, second])
         options = read_options(separator, decimal, encoding, no_header, types)
-        chosen = chosen_decision(decision, costs)
+        chosen, labels = chosen_decision(decision, costs), labels_of(merge_labels, keep_labels)
+        if second is not None and labels is not None:
+            raise DSNAError(
+                f"--{labels}-labels is said when a model is trained, and {first} remembers it. Remedy: leave it out."
+            )
         if second is not None:
             from .held_out import score_model
 
@@ -117,6 +127,7 @@ def evaluate(
             id=id,
             sample=sample,
             keep_rows=False,
+            labels=labels,
             seed=seed,
             jobs=jobs,
         )
@@ -132,6 +143,8 @@ def evaluate(
         out.line(found.scores.text())
         out.put(task=found.target.task, target=target, folds=folds, notes=[*table.notes, *found.notes])
         out.put(rarity=rarity_lines(found.target), scores=found.scores.as_json())
+        if found.apart is not None:
+            tell_apart(out, found.scores, found.apart)
         if report is not None:
             from ...app.page import write_training_page
             from ...app.train import train

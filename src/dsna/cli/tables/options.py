@@ -20,6 +20,7 @@ from ..errors import say
 from ..options import LARGEST_SEED, flag, names
 
 if TYPE_CHECKING:
+    from ...app.scores import Scores
     from ...tables import ReadOptions
 
 REMEDY = install_command("app")
@@ -67,6 +68,13 @@ DecisionOption = Annotated[
         help="What predictions are to serve. Classes: balanced, f1, mcc, gmean, 'recall>=.9', 'precision>=.5' or a "
         "scorer of scikit-learn. Numbers: mean, median, grid (only numbers seen).",
     ),
+]
+MergeLabels = Annotated[
+    bool,
+    flag("--merge-labels", "Classes that differ in case, blanks or accents alone are one, spelled as most often."),
+]
+KeepLabels = Annotated[
+    bool, flag("--keep-labels", "Classes that differ in case, blanks or accents alone are several, as alleles a and A.")
 ]
 Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page to look at, such as page.html.")]
 
@@ -156,6 +164,13 @@ def chosen_decision(decision: str | None, costs: str | None) -> Any:
     return found
 
 
+def labels_of(merge: bool, keep: bool) -> str | None:
+    """What becomes of classes that only their spelling tells apart, from the options; None refuses them."""
+    if merge and keep:
+        raise DSNAError("--merge-labels and --keep-labels exclude each other. Remedy: give one of them.")
+    return "merge" if merge else "keep" if keep else None
+
+
 class Output:
     """What a command has found, as lines for people while it works or as one JSON object at its end.
 
@@ -206,6 +221,15 @@ class Output:
                 self._found["notes"] = [*self._found.get("notes", []), *self._warned]
             text = json.dumps(self._found, allow_nan=False, ensure_ascii=False, default=_plain, indent=1)
             typer.echo(text.encode(errors="surrogateescape").decode(errors="replace"), err=self._quiet)
+
+
+def tell_apart(out: Output, together: Scores, apart: Scores) -> None:
+    """Say what scores would be were equal rows not held out together, where the first one differs."""
+    out.put(equal_rows_apart=apart.as_json()["overall"])
+    difference = together.beside_apart(apart)
+    if difference:
+        out.line()
+        out.line(difference)
 
 
 def _plain(value: Any) -> Any:

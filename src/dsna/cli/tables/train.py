@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,6 +23,8 @@ from .options import (
     Force,
     Jobs,
     Json,
+    KeepLabels,
+    MergeLabels,
     NoHeader,
     Output,
     Report,
@@ -31,13 +34,15 @@ from .options import (
     check_apart,
     check_new,
     chosen_decision,
+    labels_of,
     noted_output,
     read_options,
+    tell_apart,
     verbosity,
 )
 
 if TYPE_CHECKING:
-    from ...app.page import PageOptions
+    from ...app.page import PageOptions, Suspects
     from ...app.train import Trained, TrainOptions
     from ...tables import FileTable, ReadOptions
 
@@ -102,6 +107,8 @@ def train(
     keep: Kept = None,
     id: Identifier = None,
     sample: Sample = None,
+    merge_labels: MergeLabels = False,
+    keep_labels: KeepLabels = False,
     no_rows: Annotated[
         bool,
         flag("--no-rows", "Leave the rows' own values out of the file; explanations then give numbers of rows only."),
@@ -115,6 +122,9 @@ def train(
         ),
     ] = False,
     report: Report = None,
+    suspects: Annotated[
+        bool, flag("--suspects", "Print rows whose neighbours disagree with their target; --report does, too.")
+    ] = False,
     jobs: Jobs = 1,
     seed: Seed = 0,
     types: Types = None,
@@ -136,6 +146,8 @@ def train(
     - `dsna train payments.csv --target fraud -o fraud.dsna`
 
     - `dsna train flats.csv --target rent -o rent.dsna --report rent.html --jobs 2` : with a page to look at
+
+    - `dsna train flats.csv --target rent -o rent.dsna --suspects` : with rents that hardly fit the flats around them
 
     - `dsna train visits.csv --target outcome -o visits.dsna --groups patient --drop ward,bed`
 
@@ -164,11 +176,14 @@ def train(
             id=id,
             sample=sample,
             keep_rows=not no_rows,
+            labels=labels_of(merge_labels, keep_labels),
             seed=seed,
             jobs=jobs,
             verbose=verbosity(),
         )
         if out_of_core or (sample is None and _is_too_large(out, data)):
+            if suspects:
+                raise DSNAError("--suspects needs all rows in memory. Remedy: leave it out, or train with --sample.")
             _train_on_disk(out, data, output, how, options, force, report)
             return
         check_new(force, output, report, inputs=[data])
@@ -177,11 +192,14 @@ def train(
         out.lines("As it was read:", table.notes)
         trained = fit(table, how)
         tell(out, trained, how)
+        found = None
+        if (suspects or report is not None) and len(trained.model.steps[-1][1].oob_rows_):
+            found = _tell_suspects(out, trained)
         save(trained.model, output)
         if report is not None:
             from ...app.page import write_training_page
 
-            write_training_page(report, trained, page_of(table, trained, str(output)))
+            write_training_page(report, trained, replace(page_of(table, trained, str(output)), suspects=found))
         out.put(rows=table.frame.height, columns=table.frame.width, notes=[*table.notes, *trained.notes])
         out.put(model=str(output), report=None if report is None else str(report))
         _advise(out, data, output, report, trained)
@@ -251,6 +269,8 @@ def tell(out: Output, trained: Trained, how: TrainOptions) -> None:
     out.line(f"Scores on {len(last.oob_rows_)} rows that were held out, rare ones first, weighted to stand for all:")
     out.line(trained.scores.text())
     out.put(scores=trained.scores.as_json(), held_out_rows=len(last.oob_rows_))
+    if trained.apart is not None:
+        tell_apart(out, trained.scores, trained.apart)
     threshold = getattr(last, "decision_threshold_", None)
     if threshold is not None:
         out.line()
@@ -264,6 +284,18 @@ def tell(out: Output, trained: Trained, how: TrainOptions) -> None:
     out.line("Columns that the splits use most: " + ", ".join(f"{name} {share:.0%}" for name, share in top[:6]))
     out.line("(shares of their gain; not a measure of importance: columns of many values are used often, noise too)")
     out.put(importances=dict(top))
+
+
+def _tell_suspects(out: Output, trained: Trained) -> Suspects:
+    """Say which rows have labels that hardly fit the rows around them."""
+    from ...app.page import suspects
+
+    found = suspects(trained)
+    out.line()
+    for line in found.lines():
+        out.line(line)
+    out.put(suspects={"looked_at": found.looked.scope, "number": found.number, "worst": found.worst})
+    return found
 
 
 def page_of(table: FileTable, trained: Trained, model_file: str) -> PageOptions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,18 +68,21 @@ class ParquetFile:
         """First row of each slice."""
         return iter(range(0, self.rows, self.slice_rows))
 
-    def frame(self, begin: int, rows: int) -> Any:
-        """Rows as they are in the file."""
+    def frame(self, begin: int, rows: int, columns: Sequence[str] | None = None) -> Any:
+        """Rows as they are in the file, with all columns or some."""
         import polars as pl
 
         try:
-            return pl.scan_parquet(self.path).slice(begin, rows).collect()
+            lazy = pl.scan_parquet(self.path)
+            return (lazy if columns is None else lazy.select(columns)).slice(begin, rows).collect()
         except (pl.exceptions.PolarsError, OSError) as error:
             raise unreadable(self.path, "parquet", error) from error
 
-    def slice(self, begin: int, rows: int, types: dict[str, Any], options: ReadOptions) -> FileTable:
-        """Rows with columns of given types."""
-        bare = FileTable(name=self.path, frame=self.frame(begin, rows), types={}, notes=[], first=begin)
+    def slice(
+        self, begin: int, rows: int, types: dict[str, Any], options: ReadOptions, columns: Sequence[str] | None = None
+    ) -> FileTable:
+        """Rows with columns of given types; all columns or some."""
+        bare = FileTable(name=self.path, frame=self.frame(begin, rows, columns), types={}, notes=[], first=begin)
         known = {name: ColumnType.of(spec, name) for name, spec in types.items() if name in bare.frame.columns}
         typing = Typing(known, options.decimals("."), options.spellings(), bare.place)
         frame, found, remarks = typed_frame(bare.frame, typing)
