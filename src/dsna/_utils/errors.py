@@ -78,7 +78,8 @@ def setting(option: str, value: Any, column: str | None = None) -> str:
     """
     text = "tab" if value == "\t" else str(value)
     typed = f"--{option} {shlex.quote(text if column is None else f'{column}={text}')}"
-    return worded(typed, f"{option}={value!r}" if column is None else f"{option}={{{column!r}: {value!r}}}")
+    name = option.replace("-", "_")
+    return worded(typed, f"{name}={value!r}" if column is None else f"{name}={{{column!r}: {value!r}}}")
 
 
 def warn_caller(message: str, category: type[UserWarning] = UserWarning) -> None:

@@ -22,7 +22,7 @@ from ..model_selection import StratifiedRareKFold, StratifiedTargetKFold
 from ..prediction.class_decision import Answers, learn_decision
 from ..prediction.measures import find_measure
 from ..tables import FileTable
-from .columns import check_new_rows, known_rows
+from .columns import check_new_rows, encoded_rows, known_rows
 from .peers import OURS, Fitted, class_shares, peers
 from .predict import is_classification
 from .scores import Scores, class_scores, target_scores
@@ -147,7 +147,9 @@ def _gain(method: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, 
     return learn_decision(decision, float(model.balance), held, classes, prior, None).gain
 
 
-def evaluate_model(model: Pipeline, table: FileTable, target: str | None = None) -> Evaluation:
+def evaluate_model(
+    model: Pipeline, table: FileTable, target: str | None = None, *, allow_unreadable: bool = False
+) -> Evaluation:
     """Scores of a trained pipeline on rows that it has not seen, whose target is known.
 
     Parameters
@@ -155,6 +157,7 @@ def evaluate_model(model: Pipeline, table: FileTable, target: str | None = None)
     model : fitted pipeline of a TableEncoder and a DSNA estimator.
     table : the held-out rows.
     target : name of the target column; None: the one of training.
+    allow_unreadable : whether columns that cannot be read are only noted.
 
     Examples
     --------
@@ -175,9 +178,8 @@ def evaluate_model(model: Pipeline, table: FileTable, target: str | None = None)
     classes = is_classification(model)
     found = known_target(table, target or encoder.target, "classification" if classes else "regression")
     check_new_rows(encoder, table)
-    frame = table.frame[found.rows]
-    X, notes = encoder.transform_with_notes(frame)
-    again = known_rows(encoder, frame)
+    X, notes = encoded_rows(encoder, table, found.rows, allow_unreadable)
+    again = known_rows(encoder, table.frame[found.rows])
     if again:
         notes = [*notes, f"{again}: scores of rows that it learned from are too good"]
     y = found.values

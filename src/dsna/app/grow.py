@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from .._utils.errors import DSNAError
 from ..inspection.comparison import said
 from ..tables import FileTable
-from .columns import check_new_rows, known_rows
+from .columns import check_new_rows, encoded_rows, known_rows
 from .predict import is_classification
 from .target import known_labels, known_target, same_classes
 
@@ -24,7 +24,7 @@ class Added(NamedTuple):
     notes: list[str]
 
 
-def add_rows(model: Pipeline, table: FileTable, target: str | None = None) -> Added:
+def add_rows(model: Pipeline, table: FileTable, target: str | None = None, *, allow_unreadable: bool = False) -> Added:
     """Add the rows of a table to a fitted pipeline of a TableEncoder and a DSNA estimator, which changes.
 
     Parameters
@@ -32,6 +32,7 @@ def add_rows(model: Pipeline, table: FileTable, target: str | None = None) -> Ad
     model : the pipeline.
     table : rows with the columns of training and the target.
     target : name of the target column; None: the one of training.
+    allow_unreadable : whether columns that cannot be read are only noted.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def add_rows(model: Pipeline, table: FileTable, target: str | None = None) -> Ad
     if classes:
         y = same_classes(y, last.classes_, found.name, new=True, labels=known_labels(encoder))
         before = [said(one) for one in last.classes_]
-    X, notes = encoder.transform_with_notes(frame)
+    X, notes = encoded_rows(encoder, table, found.rows, allow_unreadable)
     last.add_samples(X, y)
     if encoder.rows_ is not None:
         encoder.rows_ = encoder.rows_.extended(frame)

@@ -41,7 +41,11 @@ def describe(model: Pipeline) -> dict[str, Any]:
         "target": encoder.target,
         "training_rows": getattr(whole, "n_rows_", len(last._index.fold)),
         "added_rows": int(np.sum(last._index.fold < 0)),
-        "columns": {name: "ordered" if isinstance(spec, list) else spec for name, spec in encoder.types_.items()},
+        # That numbers have a decimal point goes without saying.
+        "columns": {
+            name: "ordered" if isinstance(spec, list) else spec.removesuffix(":point")
+            for name, spec in encoder.types_.items()
+        },
         "left_out": [*(encoder.drop or ())],
         "importances": dict(sorted(importances.items(), key=lambda pair: -pair[1])),
         "holds_training_rows": encoder.rows_ is not None,

@@ -18,9 +18,10 @@ from .._utils.errors import DSNAError
 from ..distributed import DistributedDSNAClassifier, DistributedDSNARegressor
 from ..distributed.store import check_place, load_with_encoder, save
 from ..model_selection.copies import row_hashes
-from ..tables import FileTable, ReadOptions
+from ..tables import ColumnType, FileTable, ReadOptions, TableError
 from ..tables.files.parquet import ParquetFile
 from ..tables.target import without_target
+from .columns import as_trained, remember_unreadable
 from .target import read_target, settle_spelling
 from .train import Rows, TrainOptions, build, choose_rows
 
@@ -32,7 +33,7 @@ _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_b
 class Reading(NamedTuple):
     """How slices of a file are read, beside what their encoder knows."""
 
-    target_type: Any
+    options: ReadOptions  # what text holds, as in the sample
     merged: dict[str, str]  # spellings of classes, and what they are taken for
     groups: str | None  # column that names what is held out together
     with_copies: bool  # whether rows of equal inputs are held out together, where there is no such column
@@ -54,8 +55,9 @@ class Slice:
 
     def read(self) -> tuple[Any, ...]:
         """Features, targets, no weights, and groups."""
-        types = {**self.encoder.types_, self.target: self.how.target_type}
-        table = self.how.settled(self.file.slice(self.begin, self.file.slice_rows, types, ReadOptions()), self.target)
+        table = self.file.slice(self.begin, self.file.slice_rows, self.how.options)
+        check_as_sampled(table, self.how.options)
+        table = self.how.settled(table, self.target)
         missing = np.flatnonzero(table.frame[self.target].is_null())
         self.without = self.begin + missing
         if len(missing) == table.frame.height:
@@ -66,6 +68,26 @@ class Slice:
         if self.how.groups is not None:
             return X, target.values, None, frame[self.how.groups].cast(str).fill_null("").to_numpy()
         return X, target.values, None, row_hashes(X) if self.how.with_copies else None
+
+
+def check_as_sampled(table: FileTable, options: ReadOptions) -> None:
+    """Refuse rows whose text is written otherwise than in the sample that the types of columns were learned from.
+
+    Examples
+    --------
+    >>> import polars
+    >>> table = FileTable(name="t", frame=polars.DataFrame(), types={"a": ColumnType("number", decimal=",")}, notes=[])
+    >>> check_as_sampled(table, ReadOptions(model_types={"a": "number:point"}))
+    Traceback (most recent call last):
+    dsna.tables.files.source.TableError: t: column 'a' is number:point in a sample of the rows, and number:comma ...
+    """
+    for name, spec in options.model_types.items():
+        known, kind = ColumnType.of(spec, name), table.types.get(name)
+        if kind is not None and known.kind == kind.kind and known.way and kind.way not in ("", known.way):
+            raise TableError(
+                f"{table.name}: column {name!r} is {known.spec} in a sample of the rows, and {kind.spec} from "
+                f"{table.place(0)} on. Remedy: write it in one way."
+            )
 
 
 class TrainedOnDisk(NamedTuple):
@@ -121,8 +143,7 @@ def train_on_disk(
     file = ParquetFile.open(path)
     table = file.sample(LOOKED_AT, options.seed, read)
     merged, remarks = _settled_classes(file, table, options)
-    target_type = table.types[options.target].spec if options.target in table.types else None
-    how = Reading(target_type, merged, options.groups, False)
+    how = Reading(read, merged, options.groups, False)
     rows = choose_rows(how.settled(_with_target(table, options.target), options.target), options)
     how = how._replace(with_copies=rows.groups is not rows.asked_groups)
     pipeline = build(rows, options, {name: kind.spec for name, kind in table.types.items()})
@@ -132,6 +153,10 @@ def train_on_disk(
         encoder.label_spelling_ = options.labels
     kind = DistributedDSNAClassifier if rows.target.task == "classification" else DistributedDSNARegressor
     model = kind(template, sample_size=sample_size, store=store, verbose=options.verbose)
+    remember_unreadable(encoder, table)
+    sampled = as_trained(replace(read, types={}), encoder)
+    types = {**sampled.model_types, options.target: table.types[options.target].spec}
+    how = how._replace(options=replace(sampled, model_types=types))
     slices = [Slice(file, begin, rows, encoder, how) for begin in file.starts()]
     model.fit(slices, None)
     without = np.concatenate([one.without for one in slices])
@@ -153,7 +178,8 @@ def _settled_classes(file: ParquetFile, table: FileTable, options: TrainOptions)
         return {}, []
     counts: Counter[str] = Counter()
     for begin in file.starts():
-        cells = file.slice(begin, file.slice_rows, {name: table.types[name].spec}, ReadOptions(), [name]).frame[name]
+        read = ReadOptions(types={name: table.types[name].spec})
+        cells = file.slice(begin, file.slice_rows, read, [name]).frame[name]
         counts.update(cells.drop_nulls().to_list())
     merged, remarks = settle_spelling(file.path, name, counts, options.labels)
     return merged, remarks if merged else []

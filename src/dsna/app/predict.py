@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,9 @@ from ..distributed.store import is_store
 from ..inspection.comparison import said
 from ..io import ModelFileError, load
 from ..prediction.digits import decimals_of, rounded
+from ..tables.cells import Unreadable
 from ..tables.ranges import TrainingRanges
-from .columns import check_option
+from .columns import ReadableColumns, check_option
 from .train import check_settings, costs_of
 
 EXPLAINED = 5  # training rows that an answer names
@@ -36,11 +37,13 @@ class PredictOptions:
     explain : whether to name the training rows behind each prediction.
     coverage : share of the cases that intervals or sets are to hold the truth of.
     columns : columns of the table to repeat beside the answers.
+    allow_unreadable : whether columns that cannot be read are only noted.
     """
 
     explain: bool = False
     coverage: float = 0.9
     columns: tuple[str, ...] = ()
+    allow_unreadable: bool = False
 
 
 def load_model(path: str | os.PathLike[str]) -> Pipeline:
@@ -147,6 +150,7 @@ class Answerer:
     Attributes
     ----------
     notes : what was noted of the rows so far, and how often.
+    readable : how much of their columns could be read.
     done : rows answered so far.
 
     Examples
@@ -168,6 +172,7 @@ class Answerer:
         self.encoder, self.model = model.steps[0][1], model.steps[1][1]
         self.options, self._pause = options, pause
         self.notes: dict[str, int] = {}
+        self.readable = ReadableColumns(self.encoder, options.allow_unreadable)
         rows = getattr(self.encoder, "rows_", None)
         self._ids = None if rows is None else rows.identifiers()
         self._id_name = None if rows is None or rows.id is None else rows.id_name
@@ -180,15 +185,22 @@ class Answerer:
         for one in notes:
             self.notes[one] = self.notes.get(one, 0) + 1
 
-    def note_ranges(self) -> None:
-        """Note which numbers of the rows so far lie outside the ranges of training: to be called once, at the end."""
-        self.note(self._ranges.notes())
+    def note_summary(self) -> None:
+        """Note what all rows show: cells that cannot be read, numbers outside training's ranges; called once, last."""
+        self.note([*self.readable.notes(), *self._ranges.notes()])
 
-    def answer(self, frame: Any) -> Any:
-        """Answers to the rows of a polars frame, which follow those of the frames before, as a polars frame."""
+    def answer(self, frame: Any, unreadable: Mapping[str, Unreadable] | None = None) -> Any:
+        """Answers to the rows of a polars frame, which follow those of the frames before, as a polars frame.
+
+        Parameters
+        ----------
+        frame : the rows.
+        unreadable : cells of them that could not be read from their file, by column.
+        """
         pl = import_extra("polars", "app")
-        X, notes = self.encoder.transform_with_notes(frame)
+        X, notes, strange = self.encoder.transform_with_counts(frame)
         self.note(notes)
+        self.readable.count({**strange, **(unreadable or {})})
         self._ranges.add(X)
         columns: dict[str, Any] = {"row": np.arange(self.done + 1, self.done + frame.height + 1)}
         for name in self._repeated(frame):

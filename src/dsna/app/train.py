@@ -19,7 +19,7 @@ from ..model_selection.copies import EqualRows
 from ..prediction.decision import DECISIONS
 from ..regressor import DSNARegressor
 from ..tables import FileTable, TableEncoder, find_leaks
-from .columns import check_option
+from .columns import check_option, left_out_note, remember_unreadable
 from .peers import MOST_ROWS, Fitted, out_of_bag_scores
 from .scores import Scores
 from .target import Target, read_target
@@ -131,7 +131,7 @@ def choose_rows(table: FileTable, options: TrainOptions) -> Rows:
     if not used.width:
         raise DSNAError(f"{table.name}: no column is left to learn from beside the target. Remedy: --drop fewer.")
     leaks = _leaks(used, target, [name for name in options.keep if name in used.columns])
-    notes += [f"column {name!r} is left out: {reason} (--keep {name} uses it)" for name, reason in leaks.items()]
+    notes += [left_out_note(table, name, reason) for name, reason in leaks.items()]
     left_out = {**unused, **leaks}
     names = (name for name, reason in leaks.items() if "identifies rows" in reason)
     if used.width == len(leaks):
@@ -329,6 +329,7 @@ def train(table: FileTable, options: TrainOptions, *, compare: bool = True) -> T
     y = rows.target.values
     model.fit(rows.frame, y, **{name: value for name, value in given.items() if value is not None})
     encoder, last = model.steps[0][1], model.steps[1][1]
+    remember_unreadable(encoder, table)
     if encoder.rows_ is not None:
         encoder.rows_ = encoder.rows_.identified_by(rows.id).numbered(rows.target.rows + 1)
     if options.labels is not None:

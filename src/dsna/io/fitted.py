@@ -128,11 +128,14 @@ def _dsna_regressor(model: Any) -> None:
 
 
 def _encoder(model: Any) -> None:
-    kinds = [ColumnType.of(spec, name).kind for name, spec in model.types_.items()]
+    types = [ColumnType.of(spec, name) for name, spec in model.types_.items()]
+    kinds = [kind.kind for kind in types]
     names = getattr(model, "feature_names_in_", np.array([*model.types_], dtype=object))
     require(names.tolist() == [*model.types_], "types_ is not that of the columns")
     right = all(type(one) is ENCODERS[kind] for one, kind in zip(model._columns, kinds, strict=True))
     require(right, "_columns is not made for these types")
+    ways = [getattr(one, "decimal", getattr(one, "order", "")) for one in model._columns]
+    require(ways == [kind.way for kind in types], "_columns reads numbers or dates otherwise than types_ says")
     made = np.repeat(np.arange(len(kinds)), [len(one.suffixes()) for one in model._columns])
     require(np.array_equal(model.source_columns_, made), "source_columns_ is not that of _columns")
     filled = np.searchsorted(made, [place for place, one in enumerate(model._columns) if one.filled])
@@ -254,6 +257,7 @@ ATTRIBUTES = {
             "_filling": Part("Filling"),
             "_columns": Parts(" ".join(sorted({kind.__name__ for kind in ENCODERS.values()})), "columns"),
             "source_columns_": Array("int64", "encoded", below="columns"),
+            "unreadable_": Array("float64", "columns", 0.0, 1.0),
             "rows_": Part("KeptRows", none=True),
         },
         {"feature_names_in_": Array("object", "columns"), "label_spelling_": Choice(("merge", "keep"))},

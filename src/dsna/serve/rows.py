@@ -6,29 +6,32 @@ import io
 import math
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from .._utils.optional import import_extra
 from ..tables import ColumnType, ReadOptions, read_chunks
-from ..tables.files.delimited import short
+from ..tables.cells import Unreadable
+from ..tables.files.delimited import few, short
 from ..tables.files.source import Source, is_plain_text
 from ..tables.files.typed import Typing, typed_frame
+from ..tables.notation import Notation
 from ..tables.words import MISSING
 from .fields import Field, truth
 from .limits import Limits, Refused
 
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
 _EXACT = 2.0**53
-_NAMED = 5  # columns that a message lists
 _MORE_COLUMNS = 2_000  # that a file may have beside those of the model
 _WHAT = {"number": "a number", "date": "a date", "boolean": "yes or no"}
 
 
 class Rows(NamedTuple):
-    """Rows as typed columns, and what was noted of them."""
+    """Rows as typed columns, what was noted of them, and the cells that could not be read, by column."""
 
     frame: Any  # of polars
     notes: list[str]
+    unreadable: Mapping[str, Unreadable] = MappingProxyType({})
 
 
 def rows_of_form(fields: Sequence[Field], values: Mapping[str, str]) -> Rows:
@@ -42,7 +45,7 @@ def rows_of_form(fields: Sequence[Field], values: Mapping[str, str]) -> Rows:
     """
     # Browsers end the lines of a text with two characters, files with one.
     cells = {field.name: [values.get(field.key, "").replace("\r\n", "\n")] for field in fields}
-    return _typed(fields, cells, place="")
+    return _typed(fields, cells, place="", points=True)
 
 
 def rows_of_objects(fields: Sequence[Field], objects: Sequence[Any], limits: Limits) -> Rows:
@@ -60,6 +63,7 @@ def rows_of_objects(fields: Sequence[Field], objects: Sequence[Any], limits: Lim
         raise limits.too_many("rows holds")
     columns: dict[str, list[str]] = {field.name: [] for field in fields}
     optional = {field.name for field in fields if not field.used}
+    numeric = {field.name for field in fields if field.kind == "number"}
     others: dict[str, None] = {}
     for number, one in enumerate(objects, 1):
         if not isinstance(one, dict):
@@ -71,9 +75,9 @@ def rows_of_objects(fields: Sequence[Field], objects: Sequence[Any], limits: Lim
                 "the name."
             )
         for name, cells in columns.items():
-            cells.append(_text(one.get(name), name, number))
+            cells.append(_text(one.get(name), name, number, name in numeric))
         others.update(dict.fromkeys(name for name in one if name not in columns))
-    rows = _typed(fields, columns, place="row {}, ")
+    rows = _typed(fields, columns, place="row {}, ", points=False)
     if others:
         rows.notes.append(f"the rows have the column {few(list(others))}, which training had not: ignored")
     return rows
@@ -94,7 +98,7 @@ def rows_of_file(fields: Sequence[Field], content: bytes, limits: Limits, *, tab
     if not is_plain_text(content):
         raise Refused("the file is packed, or Parquet or Arrow. Remedy: send plain CSV, or use `dsna predict`.", 415)
     types = {field.name: field.type.spec for field in fields}
-    options = ReadOptions(types=types, most_columns=len(fields) + _MORE_COLUMNS)
+    options = ReadOptions(model_types=types, skip_lines=0, named=(), most_columns=len(fields) + _MORE_COLUMNS)
     found: list[Rows] = []
     seen = 0
     for chunk in read_chunks(Source(name, io.BytesIO(content)), options):
@@ -103,7 +107,7 @@ def rows_of_file(fields: Sequence[Field], content: bytes, limits: Limits, *, tab
             raise limits.too_many("the file has")
         if not found:
             _check_columns(fields, chunk.frame.columns)
-        found.append(Rows(chunk.frame, chunk.notes))
+        found.append(Rows(chunk.frame, chunk.notes, chunk.unreadable))
     return found
 
 
@@ -117,20 +121,8 @@ def _check_columns(fields: Sequence[Field], there: Sequence[str]) -> None:
         )
 
 
-def few(names: Sequence[str]) -> str:
-    """The first names, and how many more there are.
-
-    Examples
-    --------
-    >>> few(["a", "b"])
-    "'a', 'b'"
-    """
-    shown = ", ".join(short(name) for name in names[:_NAMED])
-    return shown + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
-
-
-def _text(cell: Any, name: str, row: int) -> str:
-    """A cell of JSON as a file would hold it."""
+def _text(cell: Any, name: str, row: int, is_numeric: bool) -> str:
+    """A cell of JSON as a file would hold it; of a column of numbers, in a way that has one reading."""
     if cell is None:
         return ""
     if isinstance(cell, str):
@@ -143,7 +135,9 @@ def _text(cell: Any, name: str, row: int) -> str:
         except OverflowError:
             value = math.inf
         if math.isfinite(value):
-            return str(int(value)) if value == int(value) and abs(value) < _EXACT else repr(value)
+            if value == int(value) and abs(value) < _EXACT:
+                return str(int(value))
+            return f"{value!r}0" if is_numeric and "e" not in repr(value) else repr(value)
         raise Refused(
             f"row {row}, column {short(name)}: the number is not finite. Remedy: send null where it is missing."
         )
@@ -153,15 +147,28 @@ def _text(cell: Any, name: str, row: int) -> str:
     )
 
 
-def _typed(fields: Sequence[Field], columns: Mapping[str, list[str]], place: str) -> Rows:
-    """Text as typed columns; cells that are not of their column's type are refused."""
+def _typed(fields: Sequence[Field], columns: Mapping[str, list[str]], place: str, points: bool) -> Rows:
+    """Text as typed columns; cells that are not of their column's type are refused.
+
+    Parameters
+    ----------
+    fields, columns : the columns of the model, and their cells.
+    place : what messages call a row, before they name the column.
+    points : whether points are decimal signs in any case, as browsers write them.
+    """
     pl = import_extra("polars", "serve")
     columns = {field.name: _in_own_words(field, columns[field.name]) for field in fields}
     types = {field.name: _type(field, columns[field.name]) for field in fields}
-    frame = pl.DataFrame([pl.Series(name, cells, dtype=pl.String) for name, cells in columns.items()])
-    typed, _, remarks = typed_frame(frame, Typing(types))
+    typed, notes = [], []
     for field in fields:
-        kind, read = types[field.name], typed[field.name].to_list()
+        name, kind = field.name, types[field.name]
+        # Each column for itself: numbers of JSON say nothing of how text beside them is written.
+        learned = {name: kind.written(kind.way or ".")}
+        how = Typing({}, learned, Notation(points=points, learned=learned, options=()))
+        column, _, remarks = typed_frame(pl.DataFrame([pl.Series(name, columns[name], dtype=pl.String)]), how)
+        typed.append(column)
+        notes += [note for note in remarks.lines() if "holds no value" not in note]
+        read = column[name].to_list()
         for row, (cell, value) in enumerate(zip(columns[field.name], read, strict=True), 1):
             bare = cell.strip()
             if bare not in MISSING and not _fits(kind, bare, value):
@@ -169,7 +176,7 @@ def _typed(fields: Sequence[Field], columns: Mapping[str, list[str]], place: str
                     f"{place.format(row)}column {short(field.name)}: {short(bare)} is not {_wanted(kind)}. "
                     "Remedy: correct it, or leave it empty."
                 )
-    return Rows(typed, [note for note in remarks.lines() if "holds no value" not in note])
+    return Rows(pl.concat(typed, how="horizontal"), notes)
 
 
 def _in_own_words(field: Field, cells: list[str]) -> list[str]:

@@ -201,8 +201,9 @@ class Service:
         frames = []
         for part in parts:
             answerer.note(part.notes)
-            frames.append(answerer.answer(part.frame))
-        answerer.note_ranges()
+            frames.append(answerer.answer(part.frame, part.unreadable))
+        answerer.readable.check("the file", can_allow=False)
+        answerer.note_summary()
         return parts, frames, [*answerer.notes]
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -13,9 +13,51 @@ from sklearn.utils.validation import check_array
 
 from .._utils.errors import DSNAError
 from .column_types import ColumnType, type_of_words
+from .files.delimited import few
+from .notation import Evidence, Notation, evidence_of
 from .words import Words, booleans, dates, numbers, words_of
 
 _EPOCH = "datetime64[us]"
+_SHOWN = 3  # cells that a message shows
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """Cells of a column that hold something, but no value of its type.
+
+    Parameters
+    ----------
+    cells, filled : int
+        How many they are, and how many cells hold anything.
+    what : str
+        Values of the type, such as "numbers".
+    examples : tuple of str
+        The first of them.
+
+    Examples
+    --------
+    >>> (Unreadable(1, 4, "numbers", ("'x'",)) + Unreadable(1, 6, "numbers", ("'y'",))).text()
+    "2 of 10 cells cannot be read as numbers, 'x', 'y'"
+    """
+
+    cells: int = 0
+    filled: int = 0
+    what: str = "numbers"
+    examples: tuple[str, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """Of the cells that hold anything."""
+        return self.cells / max(self.filled, 1)
+
+    def __add__(self, other: Unreadable) -> Unreadable:
+        examples = (*self.examples, *other.examples)[:_SHOWN]
+        return Unreadable(self.cells + other.cells, self.filled + other.filled, other.what, examples)
+
+    def text(self) -> str:
+        """How many cells, and the first of them."""
+        more = f" and {self.cells - len(self.examples)} more" if self.cells > len(self.examples) else ""
+        return f"{self.cells} of {self.filled} cells cannot be read as {self.what}, {', '.join(self.examples)}{more}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +72,10 @@ class Cells:
     data : (n,) float64 with NaN for missing values, of numbers and booleans; datetime64[us] of dates; Words of text.
     levels : tuple of str
         Of text that its owner has ordered, the lowest first.
+    declared : bool
+        Whether the owner says that text is categories, whatever the cells look like.
+    way : str
+        How text is written: the decimal sign, or the order of day and month; empty where that is not known.
 
     Examples
     --------
@@ -43,6 +89,8 @@ class Cells:
     held: str
     data: Any
     levels: tuple[str, ...] = ()
+    declared: bool = False
+    way: str = ""
 
     @classmethod
     def of_array(cls, name: str, column: np.ndarray) -> Cells:
@@ -72,15 +120,22 @@ class Cells:
             return cls(name, "date", series.to_numpy().astype(_EPOCH))
         if dtype.is_nested():
             raise DSNAError(f"Column {name!r} holds {dtype}: take the values apart into columns, or drop it.")
-        levels: tuple[str, ...] = ()
         if dtype in (nw.Categorical, nw.Enum):
-            native = series.to_native()
-            if getattr(getattr(native, "cat", None), "ordered", False) is True:  # of pandas
-                levels = tuple(str(level) for level in native.cat.categories)
-        return cls._of_objects(name, series.to_list(), levels)
+            return cls._of_categories(name, series)
+        return cls._of_objects(name, series.to_list())
 
     @classmethod
-    def _of_objects(cls, name: str, cells: Sequence[Any], levels: tuple[str, ...] = ()) -> Cells:
+    def _of_categories(cls, name: str, series: nw.Series[Any]) -> Cells:
+        """A column that its owner declares to be categories: text, also where they are numbers."""
+        levels: list[str] = []
+        native = series.to_native()
+        if getattr(getattr(native, "cat", None), "ordered", False) is True:  # of pandas
+            levels = words_of(_whole_as_such(native.cat.categories.tolist())).values
+            levels = levels if len(levels) == len(native.cat.categories) > 1 else []
+        return cls(name, "text", words_of(_whole_as_such(series.to_list())), tuple(levels), declared=True)
+
+    @classmethod
+    def _of_objects(cls, name: str, cells: Sequence[Any]) -> Cells:
         """Python objects: numbers where all are, else text."""
         kinds = {type(cell) for cell in cells}
         if kinds and kinds <= {int, float} and kinds != {bool}:
@@ -90,7 +145,7 @@ class Cells:
         for kind in kinds:
             if issubclass(kind, dict | list | tuple | set):
                 raise TypeError(f"argument must be a string or a number: column {name!r} holds a {kind.__name__}.")
-        return cls(name, "text", words_of(cells), levels)
+        return cls(name, "text", words_of(cells))
 
     def __len__(self) -> int:
         return len(self.data.codes if self.held == "text" else self.data)
@@ -100,7 +155,8 @@ class Cells:
         if self.levels:
             return ColumnType("ordered", levels=self.levels)
         if self.held == "text":
-            return type_of_words(self.data, ".,")
+            kind = type_of_words(self.data)
+            return kind if kind.kind == "constant" or not self.declared else ColumnType("category")
         known = self.data[~self.missing()]
         if not len(known) or (len(known) == len(self.data) and np.all(known == known[0])):
             return ColumnType("constant")
@@ -112,13 +168,18 @@ class Cells:
             return np.asarray(self.data.codes < 0)
         return np.asarray(np.isnat(self.data) if self.held == "date" else np.isnan(self.data))
 
-    def numbers(self, decimal: str = ".") -> tuple[np.ndarray, np.ndarray]:
+    def evidence(self, kind: str) -> Evidence:
+        """What text shows of the way in which numbers or dates are written."""
+        return evidence_of(self.data, kind)
+
+    def numbers(self, decimal: str = "") -> tuple[np.ndarray, np.ndarray]:
         """Values as float64, NaN where there is none; and which cells hold something that is no number."""
         if self.held == "date":
             return self.data.astype(np.float64), ~np.isnat(self.data)
         if self.held != "text":
             return self.data, np.zeros(len(self.data), dtype=bool)
-        return self._read(numbers(self.data.values, decimal), np.nan, np.isnan)
+        sign = self.way or decimal or self.evidence("number").way or "."
+        return self._read(numbers(self.data.values, sign), np.nan, np.isnan)
 
     def booleans(self) -> tuple[np.ndarray, np.ndarray]:
         """1.0 for true and 0.0 for false, NaN where there is no value; and which cells hold something else."""
@@ -132,7 +193,7 @@ class Cells:
     def dates(self, order: str = "ymd") -> tuple[np.ndarray, np.ndarray]:
         """Values as datetime64[us], NaT where there is none; and which cells hold something that is no date."""
         if self.held == "text":
-            return self._read(dates(self.data.values, order), np.datetime64("NaT"), np.isnat)
+            return self._read(dates(self.data.values, self.way or order), np.datetime64("NaT"), np.isnat)
         if self.held == "date":
             return self.data, np.zeros(len(self.data), dtype=bool)
         return np.full(len(self.data), "NaT", dtype=_EPOCH), ~np.isnan(self.data)
@@ -160,6 +221,11 @@ def _boolean(value: str) -> float:
     if found is None:
         return {"0": 0.0, "1": 1.0}.get(value, np.nan)
     return float(found[0])
+
+
+def _whole_as_such(cells: Sequence[Any]) -> list[Any]:
+    """Whole numbers that are held as floats, because values are missing, as they are written without."""
+    return [int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in cells]
 
 
 def _finite(column: np.ndarray) -> np.ndarray:
@@ -233,6 +299,61 @@ class InputColumns:
             raise DSNAError("No column is left beside the target and those dropped: add columns, or drop fewer.")
         chosen = tuple(self.names[place] for place in places)
         return InputColumns(chosen, self.named, self.n_rows, lambda place: self.read(places[place]))
+
+    def written(self, cells: Cells, kind: ColumnType, notation: Notation, types: Mapping[str, ColumnType]) -> Cells:
+        """A column of text with the way in which it is written; where its cells do not show it, others are asked.
+
+        Parameters
+        ----------
+        cells : the column.
+        kind : its type, whose way holds for dates.
+        notation : how the columns are written, as far as was seen.
+        types : types of columns, as far as they are known.
+        """
+        name, asked = cells.name, kind.kind == "number" or notation.has_order(cells.name, kind)
+        if cells.held != "text" or not asked:
+            return cells
+        way = notation.way(name, cells.evidence(kind.kind))
+        if way is None:
+            for other in map(self.read, range(len(self.names))):
+                known = other.held == "text" and other.name != name and (types.get(other.name) or other.type())
+                if known and known.kind == "number":
+                    notation.way(other.name, other.evidence("number"))
+            way = notation.helped(name, cells.evidence(kind.kind))
+        return replace(cells, way=way)
+
+    def places(self, names: Sequence[str] | None, number: int, owner: str, warn: Callable[[str], None]) -> list[int]:
+        """Where the columns of training stand: by their names, or in their order where one of both has no names.
+
+        Parameters
+        ----------
+        names : of the columns of training, if they had any.
+        number : of the columns of training.
+        owner : what messages call what was fitted to them.
+        warn : called with what should not pass unseen.
+        """
+        if names is None or not self.named:
+            if len(self.names) != number:
+                raise DSNAError(
+                    f"X has {len(self.names)} features, but {owner} is expecting {number} features as input: pass the "
+                    "same columns in the same order, or a data frame with their names."
+                )
+            if names is not None:
+                warn(f"X does not have valid feature names, but {owner} was fitted with feature names")
+            elif self.named:
+                warn(f"X has feature names, but {owner} was fitted without feature names")
+            return list(range(number))
+        place = {name: at for at, name in enumerate(self.names)}
+        lacking = [name for name in names if name not in place]
+        if lacking:
+            raise DSNAError(
+                f"X lacks the column {few(lacking)}, which training had; it has {few(self.names)}: add it, or correct "
+                "its name. (Feature names should match those that were passed during fit.)"
+            )
+        extra = [name for name in self.names if name not in set(names)]
+        if extra:
+            warn(f"there are the columns {few(extra)}, which training had not: ignored")
+        return [place[name] for name in names]
 
     @classmethod
     def _of_array(cls, X: Any) -> InputColumns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ _LEAST_LEVELS = 3  # of two the order does not matter
 _LEAST_ROWS = 20  # that tell an identifier from a category
 _WORDS = 4  # of free text, on average
 TypeSpec = str | Sequence[str]
+#: Decimal signs by their names in types.
+SIGNS = {"point": ".", "comma": ","}
 
 
 @dataclass(frozen=True)
@@ -45,13 +47,15 @@ class ColumnType:
     order : str
         Of day, month and year in dates that are text: "ymd", "dmy" or "mdy".
     decimal : str
-        Decimal sign of numbers that are text.
+        Decimal sign of numbers that are text: "." or ","; empty where it is not known.
 
     Examples
     --------
     >>> from dsna.tables import ColumnType
     >>> ColumnType.of("date:dmy", "born")
-    ColumnType(kind='date', levels=(), order='dmy', decimal='.')
+    ColumnType(kind='date', levels=(), order='dmy', decimal='')
+    >>> ColumnType.of("number:comma", "rent").decimal
+    ','
     >>> ColumnType.of(["S", "M", "L"], "size").spec
     ['S', 'M', 'L']
     """
@@ -59,17 +63,19 @@ class ColumnType:
     kind: str
     levels: tuple[str, ...] = ()
     order: str = "ymd"
-    decimal: str = "."
+    decimal: str = ""
 
     @classmethod
     def of(cls, spec: TypeSpec, column: str) -> ColumnType:
-        """A type from how users write it: the kind, the levels of an order, or "date:dmy"."""
+        """A type from how users write it: the kind, the levels of an order, "date:dmy" or "number:comma"."""
         if isinstance(spec, ColumnType):
             return spec
         if isinstance(spec, str):
             kind, _, more = spec.partition(":")
             if kind == "date" and (not more or more in DATE_ORDERS):
                 return cls("date", order=more or "ymd")
+            if kind == "number" and more in SIGNS:
+                return cls("number", decimal=SIGNS[more])
             if kind in KINDS and kind != "ordered" and not more:
                 return cls(kind)
         elif len(spec) > 1 and all(isinstance(one, str) for one in spec):
@@ -78,8 +84,8 @@ class ColumnType:
             raise DSNAError(f"The levels of column {column!r} name one twice: list each once, the lowest first.")
         known = ", ".join(kind for kind in KINDS if kind != "ordered")
         raise DSNAError(
-            f"The type {spec!r} of column {column!r} is unknown: use one of {known}, date:dmy or date:mdy, or list the "
-            "levels of ordered text, the lowest first."
+            f"The type {spec!r} of column {column!r} is unknown: use one of {known}, number:point, number:comma, "
+            "date:dmy or date:mdy, or list the levels of ordered text, the lowest first."
         )
 
     @property
@@ -87,7 +93,20 @@ class ColumnType:
         """The type as users write it: plain values, which ``of`` reads back."""
         if self.kind == "ordered":
             return list(self.levels)
+        if self.kind == "number" and self.decimal:
+            return "number:" + next(name for name, sign in SIGNS.items() if sign == self.decimal)
         return f"date:{self.order}" if self.kind == "date" and self.order != "ymd" else self.kind
+
+    @property
+    def way(self) -> str:
+        """How cells are written that can be written in two ways: a decimal sign or an order, empty of other columns."""
+        return self.decimal if self.kind == "number" else self.order if self.kind == "date" else ""
+
+    def written(self, way: str) -> ColumnType:
+        """The type of a column that is written so; the same where it is not known, or there is no choice."""
+        if not way or self.kind not in ("number", "date"):
+            return self
+        return replace(self, decimal=way) if self.kind == "number" else replace(self, order=way)
 
 
 def check_types(types: Mapping[str, TypeSpec] | None, names: Sequence[str]) -> dict[str, ColumnType]:
@@ -100,15 +119,15 @@ def check_types(types: Mapping[str, TypeSpec] | None, names: Sequence[str]) -> d
     return {name: ColumnType.of(spec, name) for name, spec in given.items()}
 
 
-def type_of_words(words: Words, decimals: str = ".") -> ColumnType:
-    """What text says, seen as a whole.
+def type_of_words(words: Words, *, several: bool = True) -> ColumnType:
+    """What text says, seen as a whole; of numbers, the decimal sign is not looked for.
 
     Parameters
     ----------
     words : Words
         All cells of the column.
-    decimals : str, default="."
-        Decimal signs to try, in this order; ",." begins with the one that stands in more cells.
+    several : bool, default=True
+        Whether a column of one value is a constant, whatever the value is.
 
     Examples
     --------
@@ -120,11 +139,10 @@ def type_of_words(words: Words, decimals: str = ".") -> ColumnType:
     """
     counts = words.counts
     total = int(counts.sum())
-    if not words.values or (len(words.values) == 1 and total == len(words.codes)):
+    if not words.values or (several and len(words.values) == 1 and total == len(words.codes)):
         return ColumnType("constant")
-    as_number = _type_of_numbers(words.values, counts, decimals)
-    if as_number is not None:
-        return as_number
+    if _are_numbers(words.values, counts):
+        return ColumnType("number")
     if booleans(words.values) is not None:
         return ColumnType("boolean")
     order = date_order(words.values, counts)
@@ -136,33 +154,12 @@ def type_of_words(words: Words, decimals: str = ".") -> ColumnType:
     return ColumnType(_kind_of_text(words.values, counts))
 
 
-def _type_of_numbers(values: list[str], counts: np.ndarray, decimals: str) -> ColumnType | None:
-    """A number, where nearly all cells are."""
+def _are_numbers(values: list[str], counts: np.ndarray) -> bool:
+    """Whether nearly all cells are numbers, with one of the decimal signs."""
     if any(is_code(value) for value in values):
-        return None
-    sign, share = decimal_of(values, counts, decimals)
-    return ColumnType("number", decimal=sign) if share >= _MOSTLY else None
-
-
-def decimal_of(values: Sequence[str], counts: np.ndarray, decimals: str) -> tuple[str, float]:
-    """The decimal sign under which most cells are numbers, and their share.
-
-    ``decimals`` are the signs to try, in this order; ",." begins with the one that stands in more cells.
-    """
-    if decimals == ",.":
-        points, commas = (
-            sum(int(n) for value, n in zip(values, counts, strict=True) if sign in value and other not in value)
-            for sign, other in (".,", ",.")
-        )
-        decimals = ",." if commas > points else ".,"
-    best, most = decimals[0], -1.0
-    for sign in decimals:
-        share = float(counts[~np.isnan(numbers(values, sign))].sum() / max(counts.sum(), 1))
-        if share > most:
-            best, most = sign, share
-        if share == 1.0:
-            break
-    return best, most
+        return False
+    least = _MOSTLY * counts.sum()
+    return any(counts[~np.isnan(numbers(values, sign))].sum() >= least for sign in SIGNS.values())
 
 
 def date_order(values: Sequence[str], counts: np.ndarray) -> str:

@@ -67,7 +67,7 @@ def read_columns(path: Path) -> Columns:
     """
     import pandas as pd
 
-    text = read_text(source_of(path), ReadOptions())
+    text = read_text(source_of(path), ReadOptions(skip_lines=0))
     reader = text.reader
     found = Columns(problems=list(reader.problems))
     if reader.unnamed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._utils.errors import DSNAError, setting, warn_caller
 from .._utils.parameters import at_least
-from .cells import InputColumns
-from .column_types import TypeSpec, check_types
+from .cells import InputColumns, Unreadable
+from .column_types import ColumnType, TypeSpec, check_types
 from .encoders import ENCODERS, ColumnEncoder, Filling, Notes, Settings, telling_gaps
+from .files.delimited import few
 from .kept_rows import KeptRows
-
-_NAMED = 5  # columns that a message lists
+from .notation import Notation
 
 
 class TableWarning(UserWarning):
@@ -53,9 +54,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     types : dict, default=None
-        Type of some columns, in place of what is inferred from all of their cells: "number", "boolean", "category",
-        "date" ("date:dmy" and "date:mdy" for text with the day or the month first), "text", "identifier", or the levels
-        of ordered text, the lowest first. Columns of arrays are called x0, x1, ...
+        Type of some columns, in place of what is inferred from all of their cells: "number" ("number:point" and
+        "number:comma" for text with this decimal sign), "boolean", "category", "date" ("date:dmy" and "date:mdy" for
+        text with the day or the month first), "text", "identifier", or the levels of ordered text, the lowest first.
+        Columns of arrays are called x0, x1, ...
     max_categories : int, default=20
         Most categories of a column that get columns of their own.
     min_rows : int, default=2
@@ -79,6 +81,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Their names, where the input has names.
     types_ : dict
         Type of each column, as ``types`` takes it.
+    unreadable_ : array of float, (n_features_in_,)
+        Share of the cells of each column that held something else than its type.
     source_columns_ : array of int, (n_columns_out,)
         Number of the input column that each output column comes from.
     notes_ : list of str
@@ -179,12 +183,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         types = check_types(self.types, given.names)
         settings = Settings(self.max_categories, self.min_rows, self.text_columns)
         notes = Notes()
+        notation = Notation(options=("types",))
         self._columns: list[ColumnEncoder] = []
         encoded = []
         self.types_ = {}
         for place in range(len(given.names)):
             cells = given.read(place)
             kind = types.get(cells.name) or cells.type()
+            if kind == ColumnType("number"):
+                cells = given.written(cells, kind, notation, types)
+                kind = ColumnType("number", decimal=cells.way)
             self.types_[cells.name] = kind.spec
             self._columns.append(ENCODERS[kind.kind].fit(cells, kind, settings, notes))
             encoded.append(self._columns[-1].encode(cells, Notes()))
@@ -201,6 +209,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.notes_ = notes.said
+        self.unreadable_ = np.array([notes.unreadable.get(name, Unreadable()).share for name in self.types_])
         name = next((name for name, kind in self.types_.items() if kind == "identifier"), None)
         self.rows_ = KeptRows.of(X, without=self.target).identified_by(name) if self.keep_rows else None
         self._filling = Filling.fit(found, self._places_to_fill())
@@ -221,7 +230,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if len(left_out) and self.indicators == "auto":
             names = [list(self.types_)[self.source_columns_[place]] for place in left_out]
             notes.say(
-                f"values are missing at random, as far as other columns tell, in {_few(names)}: no column says where"
+                f"values are missing at random, as far as other columns tell, in {few(names)}: no column says where"
             )
         for column, keep in zip(gaps, wanted, strict=True):
             column.indicator = bool(column.indicator and keep)
@@ -269,7 +278,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         -------
         encoded : array of shape (n, n_columns_out)
         notes : list of str
-            Columns that were ignored, categories that training had not, cells of another type.
+            Columns that were ignored, new categories, cells of another type.
 
         Examples
         --------
@@ -282,47 +291,44 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         found, notes = self._encode(X)
         return found, notes.said
 
-    def _encode(self, X: Any) -> tuple[np.ndarray, Notes]:
+    def transform_with_counts(self, X: Any) -> tuple[np.ndarray, list[str], dict[str, Unreadable]]:
+        """Encode rows as :meth:`transform_with_notes` does; cells that cannot be read are counted, and not refused.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n, n_columns)
+
+        Returns
+        -------
+        encoded, notes, unreadable : array, list of str, and dict of the cells of another type by column
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from dsna.tables import TableEncoder
+        >>> encoder = TableEncoder().fit(pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}))
+        >>> encoder.transform_with_counts(pd.DataFrame({"a": ["1", "?!"], "b": ["x", "y"]}))[2]["a"].share
+        0.5
+        """
+        found, notes = self._encode(X, lenient=True)
+        return found, notes.said, notes.unreadable
+
+    def _encode(self, X: Any, lenient: bool = False) -> tuple[np.ndarray, Notes]:
         check_is_fitted(self)
         given = self._used(X)
-        notes = Notes()
-        places = self._places(given, notes)
-        encoded = [column.encode(given.read(place), notes) for column, place in zip(self._columns, places, strict=True)]
-        return self._filled(encoded), notes
-
-    def _filled(self, encoded: Sequence[np.ndarray]) -> np.ndarray:
-        """Encoded columns side by side, without NaN."""
+        notes = Notes(lenient=lenient)
+        types = {name: ColumnType.of(spec, name) for name, spec in self.types_.items()}
+        notation = Notation(learned=types, options=("types",))
+        names = getattr(self, "feature_names_in_", None)
+        places = given.places(names, self.n_features_in_, type(self).__name__, notes.warn)
+        encoded = []
+        for name, column, place in zip(types, self._columns, places, strict=True):
+            cells = replace(given.read(place), name=name)
+            encoded.append(column.encode(given.written(cells, types[name], notation, types), notes))
+        notation.check()
         found = np.concatenate(encoded, axis=1)
         self._filling.fill(found)
-        return found
-
-    def _places(self, given: InputColumns, notes: Notes) -> list[int]:
-        """Where the columns of training stand in the input."""
-        names = getattr(self, "feature_names_in_", None)
-        if names is None or not given.named:
-            if len(given.names) != self.n_features_in_:
-                raise DSNAError(
-                    f"X has {len(given.names)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                    "features as input: pass the same columns in the same order, or a data frame with their names."
-                )
-            if names is not None:
-                notes.warn(
-                    f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names"
-                )
-            elif given.named:
-                notes.warn(f"X has feature names, but {type(self).__name__} was fitted without feature names")
-            return list(range(self.n_features_in_))
-        place = {name: at for at, name in enumerate(given.names)}
-        lacking = [name for name in names if name not in place]
-        if lacking:
-            raise DSNAError(
-                f"X lacks the column {_few(lacking)}, which training had; it has {_few(given.names)}: add it, or "
-                "correct its name. (Feature names should match those that were passed during fit.)"
-            )
-        extra = [name for name in given.names if name not in set(names)]
-        if extra:
-            notes.warn(f"there are the columns {_few(extra)}, which training had not: ignored")
-        return [place[name] for name in names]
+        return found, notes
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the output columns: the input column, and what of it a column holds.
@@ -391,9 +397,3 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
-
-
-def _few(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    shown = ", ".join(repr(name) for name in names[:_NAMED])
-    return shown + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")

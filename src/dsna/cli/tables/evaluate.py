@@ -15,6 +15,7 @@ from ..options import names
 from .options import (
     REMEDY,
     UNTOUCHED,
+    AllowUnreadable,
     Costs,
     Decimal,
     DecisionOption,
@@ -28,6 +29,7 @@ from .options import (
     Report,
     Seed,
     Separator,
+    SkipLines,
     Types,
     check_model,
     check_new,
@@ -67,6 +69,8 @@ def evaluate(
     decimal: Decimal = None,
     encoding: Encoding = None,
     no_header: NoHeader = False,
+    skip_lines: SkipLines = None,
+    allow_unreadable: AllowUnreadable = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -94,7 +98,7 @@ def evaluate(
         else:
             check_readable(first)
         check_new(force, report, inputs=[first, second])
-        options = read_options(separator, decimal, encoding, no_header, types)
+        options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
         chosen, labels = chosen_decision(decision, costs), labels_of(merge_labels, keep_labels)
         if second is not None and labels is not None:
             raise DSNAError(
@@ -103,7 +107,7 @@ def evaluate(
         if second is not None:
             from .held_out import score_model
 
-            score_model(out, first, second, options, target, (chosen, balance_of(balance)), report)
+            score_model(out, first, second, options, target, (chosen, balance_of(balance)), report, allow_unreadable)
             out.end()
             return
         if target is None:

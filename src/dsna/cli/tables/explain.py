@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,7 @@ from ..errors import exit_on_user_error
 from .options import (
     REMEDY,
     UNTOUCHED,
+    AllowUnreadable,
     Decimal,
     Encoding,
     Force,
@@ -21,6 +22,7 @@ from .options import (
     ModelFile,
     NoHeader,
     Separator,
+    SkipLines,
     Types,
     check_model,
     check_new,
@@ -28,6 +30,9 @@ from .options import (
     read_options,
 )
 from .predict import NewRows, parts
+
+if TYPE_CHECKING:
+    from ...tables import ReadOptions
 
 _ROWS = 20_000  # of a part of the file
 
@@ -43,6 +48,8 @@ def explain(
     decimal: Decimal = None,
     encoding: Encoding = None,
     no_header: NoHeader = False,
+    skip_lines: SkipLines = None,
+    allow_unreadable: AllowUnreadable = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -60,31 +67,37 @@ def explain(
         check_model(model, data)
         check_new(force, plot, inputs=[model, data])
         ending = None if plot is None else _picture_ending(plot)
-        options = read_options(separator, decimal, encoding, no_header, types)
+        options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
         import numpy as np
 
         from ...app.predict import load_model, row_numbers
         from ...inspection import explain as explained
 
         found = load_model(model)
-        one = _row(parts(found.steps[0][1], data, options, _ROWS), row, data)
+        one, notes = _row(found.steps[0][1], data, options, row, allow_unreadable)
         why = explained(found, one)
         numbers = row_numbers(found.steps[0][1], why.rows)
         why = replace(why, names=np.array([f"new row {row}"]), numbers=numbers)
         out.line(why.report(0, largest=largest))
-        out.put(row=row, **_plain(found, why, largest))
+        out.lines("Notes:", notes)
+        out.put(row=row, notes=notes, **_plain(found, why, largest))
         if plot is not None:
             _draw(why, largest, plot, ending)
             out.line(f"Picture: {plot}")
         out.end()
 
 
-def _row(tables: Any, row: int, data: str) -> Any:
-    """The row of this number, as a frame of one."""
-    seen = 0
-    for table in tables:
+def _row(encoder: Any, data: str, options: ReadOptions, row: int, allow_unreadable: bool) -> tuple[Any, list[str]]:
+    """The row of this number, as a frame of one, and what was noted of the file up to there."""
+    from ...app.columns import ReadableColumns
+
+    seen, notes, readable = 0, dict[str, None](), ReadableColumns(encoder, allow_unreadable)
+    for table in parts(encoder, data, options, _ROWS):
+        notes.update(dict.fromkeys(table.notes))
+        readable.count(table.unreadable)
         if row <= seen + table.frame.height:
-            return table.frame[row - seen - 1 : row - seen]
+            readable.check(table.name)
+            return table.frame[row - seen - 1 : row - seen], [*notes, *readable.notes()]
         seen += table.frame.height
     raise DSNAError(f"{data}: there is no row {row}. Remedy: name one from 1 to {seen}.")
 

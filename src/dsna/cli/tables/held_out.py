@@ -19,16 +19,18 @@ def score_model(
     target: str | None,
     decision: tuple[Any, Any],
     report: Path | None,
+    allow_unreadable: bool = False,
 ) -> None:
     """Say how good a model is on a table."""
+    from ...app.columns import as_trained
     from ...app.evaluate import evaluate_model
     from ...app.predict import decide_anew, load_model
     from ...tables import read_file
 
     found = decide_anew(load_model(model), *decision)
-    table = read_file(data, options)
+    table = read_file(data, as_trained(options, found.steps[0][1]))
     out.line(f"{table.name}: {table.frame.height} rows, {table.frame.width} columns")
-    scored = evaluate_model(found, table, target)
+    scored = evaluate_model(found, table, target, allow_unreadable=allow_unreadable)
     out.lines("Notes:", [*table.notes, *scored.notes])
     out.line()
     out.line(f"Scores of {model} on {len(scored.target.values)} rows:")

@@ -11,6 +11,7 @@ from ..errors import exit_on_user_error
 from .options import (
     REMEDY,
     UNTOUCHED,
+    AllowUnreadable,
     Decimal,
     Encoding,
     Force,
@@ -18,6 +19,7 @@ from .options import (
     ModelFile,
     NoHeader,
     Separator,
+    SkipLines,
     Types,
     check_model,
     check_new,
@@ -60,6 +62,8 @@ def add(
     decimal: Decimal = None,
     encoding: Encoding = None,
     no_header: NoHeader = False,
+    skip_lines: SkipLines = None,
+    allow_unreadable: AllowUnreadable = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -75,15 +79,16 @@ def add(
     with exit_on_user_error("add", REMEDY, UNTOUCHED), noted_output(as_json) as out:
         check_model(model, data)
         check_new(force, output, inputs=[data])  # a model may grow where it is
-        options = read_options(separator, decimal, encoding, no_header, types)
+        options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
+        from ...app.columns import as_trained
         from ...app.grow import add_rows
         from ...app.predict import load_model
         from ...io import save
         from ...tables import read_file
 
         grown = load_model(model)
-        table = read_file(data, options)
-        added = add_rows(grown, table, target)
+        table = read_file(data, as_trained(options, grown.steps[0][1]))
+        added = add_rows(grown, table, target, allow_unreadable=allow_unreadable)
         save(grown, output)
         out.lines("Notes:", added.notes)
         out.line(f"{added.rows} rows were added; the model knows {added.total} now: {output}")

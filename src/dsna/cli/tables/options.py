@@ -32,7 +32,30 @@ Separator = Annotated[
     str | None, typer.Option(help="Between cells: one character; guessed if not named.", rich_help_panel=_READING)
 ]
 Decimal = Annotated[
-    str | None, typer.Option(help="Decimal sign: . or , ; guessed if not named.", rich_help_panel=_READING)
+    str | None,
+    typer.Option(
+        help="Decimal sign, . or , , of numbers that can be read with either, such as 1.243; other columns show it if "
+        "it is not named.",
+        rich_help_panel=_READING,
+    ),
+]
+SkipLines = Annotated[
+    int | None,
+    typer.Option(
+        "--skip-lines",
+        metavar="N",
+        min=0,
+        help="Leave out the first lines, such as titles above the names; 0: there are none.",
+        rich_help_panel=_READING,
+    ),
+]
+AllowUnreadable = Annotated[
+    bool,
+    typer.Option(
+        "--allow-unreadable",
+        help="Take cells that cannot be read for missing values, also where they are more than a fifth of a column.",
+        rich_help_panel=_READING,
+    ),
 ]
 Encoding = Annotated[
     str | None, typer.Option(help="Such as utf-8 or cp1252; guessed if not named.", rich_help_panel=_READING)
@@ -44,8 +67,8 @@ Types = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN=TYPE",
-        help="number, boolean, category, date, date:dmy, date:mdy, text or identifier; repeat it for several columns. "
-        "size=S<M<L is text in this order.",
+        help="number, number:point, number:comma, boolean, category, date, date:dmy, date:mdy, text or identifier; "
+        "repeat it for several columns. size=S<M<L is text in this order.",
         rich_help_panel=_READING,
     ),
 ]
@@ -80,7 +103,12 @@ Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page 
 
 
 def read_options(
-    separator: str | None, decimal: str | None, encoding: str | None, no_header: bool, types: list[str] | None
+    separator: str | None,
+    decimal: str | None,
+    encoding: str | None,
+    no_header: bool,
+    skip_lines: int | None,
+    types: list[str] | None,
 ) -> ReadOptions:
     """What a user says of a file."""
     from ...tables import ReadOptions
@@ -92,7 +120,9 @@ def read_options(
             raise DSNAError(f"--types {one}: write the column, =, and its type, such as --types zip=category.")
         given[column] = kind.split("<") if "<" in kind else kind
     tab = {"\\t": "\t", "tab": "\t"}.get(separator or "", separator)
-    return ReadOptions(separator=tab, decimal=decimal, encoding=encoding, header=not no_header, types=given)
+    return ReadOptions(
+        separator=tab, decimal=decimal, encoding=encoding, header=not no_header, skip_lines=skip_lines, types=given
+    )
 
 
 def is_model(path: Path) -> bool:

@@ -13,6 +13,7 @@ from .options import (
     REMEDY,
     STANDARD,
     UNTOUCHED,
+    AllowUnreadable,
     Costs,
     Decimal,
     DecisionOption,
@@ -23,6 +24,7 @@ from .options import (
     ModelFile,
     NoHeader,
     Separator,
+    SkipLines,
     Types,
     check_model,
     check_new,
@@ -81,14 +83,17 @@ def predict(
     decimal: Decimal = None,
     encoding: Encoding = None,
     no_header: NoHeader = False,
+    skip_lines: SkipLines = None,
+    allow_unreadable: AllowUnreadable = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Predict the rows of a file: class, probabilities and set of classes, or number and interval.
 
     The file may be larger than memory: it is read, answered and written a part at a time. Columns are found by name;
-    further ones are ignored, and missing ones refused. The answers can follow another decision than that of the
-    training, without another training. A note says which columns hold numbers outside the range that training had.
+    further ones are ignored, and missing ones refused, and so is a column of which over a fifth cannot be read that
+    training could read. The answers can follow another decision than that of the training, without another training. A
+    note says which columns hold numbers outside the range that training had.
 
     In CSV and TSV files, text that a spreadsheet would take for a formula is written with an apostrophe before it;
     --raw turns that off.
@@ -112,17 +117,19 @@ def predict(
 
         check_new(force, output, inputs=[model, data])
         table_format(output)
-        options = read_options(separator, decimal, encoding, no_header, types)
+        options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
         chosen = chosen_decision(decision, costs)
         from ...app.predict import Answerer, PredictOptions, decide_anew, load_model
 
         found = decide_anew(load_model(model), chosen, balance_of(balance))
         found.steps[-1][1].set_params(n_jobs=jobs)
-        asked = PredictOptions(explain=explain, coverage=coverage, columns=names(columns))
+        asked = PredictOptions(
+            explain=explain, coverage=coverage, columns=names(columns), allow_unreadable=allow_unreadable
+        )
         answerer = Answerer(found, asked)
         with table_writer(output, raw=raw) as writer:
-            answer_file(answerer, data, options, writer)
-        answerer.note_ranges()
+            answer_file(answerer, data, options, writer, at_once=quiet)
+        answerer.note_summary()
         out.lines("Notes:", [*answerer.notes])
         threshold = getattr(found.steps[-1][1], "decision_threshold_", None)
         out.line(f"{answerer.done} rows answered: {output}" + (f"; by probability, {threshold}" if threshold else ""))
@@ -131,23 +138,29 @@ def predict(
         out.end()
 
 
-def answer_file(answerer: Answerer, data: str, options: ReadOptions, writer: Any) -> None:
-    """Read a file, answer and write a part at a time."""
+def answer_file(answerer: Answerer, data: str, options: ReadOptions, writer: Any, *, at_once: bool) -> None:
+    """Read a file, answer and write a part at a time.
+
+    Columns that cannot be read are refused at the end, when all is known; ``at_once`` says that this would be too late,
+    as on standard output, so that each part is checked with those before it.
+    """
     from ..._utils.progress import tracked
 
     rows = _EXPLAINED_ROWS if answerer.options.explain else _ROWS
     for chunk in tracked(parts(answerer.encoder, data, options, rows), 0, "parts of the file"):
         answerer.note(chunk.notes)
-        writer.write(answerer.answer(chunk.frame))
+        answers = answerer.answer(chunk.frame, chunk.unreadable)
+        if at_once:
+            answerer.readable.check(chunk.name)
+        writer.write(answers)
+    answerer.readable.check(chunk.name)
 
 
 def parts(encoder: Any, data: str, options: ReadOptions, rows: int) -> Iterator[Any]:
     """A file a part at a time, with the types of training unless others are named."""
-    from dataclasses import replace
-
-    from ...app.columns import check_new_rows
+    from ...app.columns import as_trained, check_new_rows
     from ...tables import read_chunks
 
-    for table in read_chunks(data, replace(options, types={**encoder.types_, **options.types}), rows=rows):
+    for table in read_chunks(data, as_trained(options, encoder), rows=rows):
         check_new_rows(encoder, table)
         yield table

@@ -30,6 +30,7 @@ from .options import (
     Report,
     Seed,
     Separator,
+    SkipLines,
     Types,
     check_apart,
     check_new,
@@ -132,6 +133,7 @@ def train(
     decimal: Decimal = None,
     encoding: Encoding = None,
     no_header: NoHeader = False,
+    skip_lines: SkipLines = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -158,7 +160,7 @@ def train(
     - `dsna train huge.parquet --target y -o y.model --out-of-core` : all rows, a slice at a time
     """
     with exit_on_user_error("train", REMEDY, UNTOUCHED), noted_output(as_json) as out:
-        options = read_options(separator, decimal, encoding, no_header, types)
+        options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
         chosen = chosen_decision(decision, costs)
         from ...app.train import TrainOptions
         from ...app.train import train as fit

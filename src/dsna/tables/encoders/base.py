@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._utils.errors import DSNAError
 from ..._utils.invariants import Checked, Choice
-from ..cells import Cells
+from ..cells import Cells, Unreadable
 from ..column_types import ColumnType
 
 MISSING_COLUMN = "=(missing)"
@@ -29,10 +29,18 @@ class Settings(NamedTuple):
 
 @dataclass
 class Notes:
-    """What is worth saying of the rows at hand; ``warnings`` is the part of it that should not pass unseen."""
+    """What is worth saying of the rows at hand; ``warnings`` is the part of it that should not pass unseen.
+
+    Parameters
+    ----------
+    lenient : bool
+        Whether cells that cannot be read are only counted, in ``unreadable``, also where a column has no others.
+    """
 
     said: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    lenient: bool = False
+    unreadable: dict[str, Unreadable] = field(default_factory=dict)
 
     def say(self, text: str) -> None:
         """Note something that was expected."""
@@ -88,13 +96,18 @@ class ColumnEncoder(Checked, ABC):
 
 def check_readable(cells: Cells, strange: np.ndarray, what: str, notes: Notes) -> None:
     """Refuse a column that holds nothing of its kind; note single cells that do not."""
-    n = int(strange.sum())
+    n, filled = int(strange.sum()), int((~cells.missing()).sum())
+    notes.unreadable[cells.name] = Unreadable(n, filled, what)
     if not n:
         return
     words = cells.words()
     shown = list(dict.fromkeys(words.values[code] for code in words.codes[strange][: 10 * SHOWN].tolist()))[:SHOWN]
-    such = ", ".join(repr(shortened(value)) for value in shown)
-    if n == int((~cells.missing()).sum()):
+    examples = tuple(repr(shortened(value)) for value in shown)
+    notes.unreadable[cells.name] = Unreadable(n, filled, what, examples)
+    such = ", ".join(examples)
+    if notes.lenient:
+        return
+    if n == filled:
         raise DSNAError(
             f"Column {cells.name!r} holds {such}, where training had {what}: is it another column under this name?"
         )

@@ -47,6 +47,10 @@ class _OneColumn(ColumnEncoder):
 class NumberEncoder(_OneColumn):
     """Numbers as they are.
 
+    Parameters
+    ----------
+    decimal : decimal sign of text, or "" where training did not show it.
+
     Examples
     --------
     >>> import numpy as np
@@ -56,9 +60,9 @@ class NumberEncoder(_OneColumn):
     """
 
     kind = "number"
-    FIELDS = {"missing": FLAG, "indicator": FLAG, "decimal": Choice((".", ","))}
+    FIELDS = {"missing": FLAG, "indicator": FLAG, "decimal": Choice(("", ".", ","))}
 
-    def __init__(self, decimal: str = ".", missing: bool = False):
+    def __init__(self, decimal: str = "", missing: bool = False):
         self.decimal, self.missing, self.indicator = decimal, missing, missing
         self.check()
 

@@ -8,15 +8,11 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..column_types import ColumnType
-from .delimited import DelimitedReader
 from .dialect import find_dialect
 from .source import Source, all_problems, format_of, is_packed, source_of
-from .table import FileTable, ReadOptions, unreadable
-from .typed import Typing, typed_frame
+from .table import FileTable, ReadOptions, check_has_lines, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,16 +26,17 @@ def read_chunks(
 ) -> Iterator[FileTable]:
     r"""Read a file as tables of so many rows at most, one after another.
 
-    Nothing is inferred from a chunk but the decimal sign of numbers: columns whose type ``options.types`` names are
-    converted, others stay text. Packed files and standard input are decoded as they are read. A line that cannot be
-    read is refused when its chunk is reached.
+    Nothing is inferred from a chunk but how numbers and dates are written: columns whose type ``options.types`` or
+    ``options.model_types`` names are converted, others stay text. What the chunks so far show holds for those that
+    follow; one that contradicts them is refused. Packed files and standard input are decoded as they are read. A line
+    that cannot be read is refused when its chunk is reached.
 
     Parameters
     ----------
     path : path
         ``-`` is standard input; a Source that holds a stream will do, too.
     options : ReadOptions, optional
-        ``types`` are best those of training (``TableEncoder.types_``); types of columns that are not there are ignored.
+        ``model_types`` are best those of training (``TableEncoder.types_``); columns that are not there are ignored.
     rows : int, default=20000
         Most rows of a chunk.
 
@@ -68,22 +65,23 @@ def read_chunks(
         if form == "csv":
             yield from _text_chunks(source, stream, options, rows)
         else:
+            check_has_lines(source.name, form, options)
             yield from _typed_chunks(source, stream, form, options, rows)
 
 
 def _text_chunks(source: Source, stream: io.BufferedReader, options: ReadOptions, rows: int) -> Iterator[FileTable]:
     """Chunks of a text file."""
     head = stream.read(_HEAD)
-    dialect = find_dialect(head, source.name, options.encoding, options.separator)
-    reader = DelimitedReader(source.name, dialect, options.header, options.most_columns)
+    dialect = find_dialect(head, source.name, options.encoding, options.separator, options.skip_lines or 0)
+    reader = options.reader(source.name, dialect)
     typing, notes = None, dialect.notes
     for block in reader.blocks(io.BufferedReader(_Rejoined(head, stream), 1 << 16), rows):
         reader.refuse_early()
         if typing is None:
             notes = notes + reader.notes
-            typing = _typing(options, reader.names, dialect.separator)
+            typing = options.typing(reader.names, dialect.separator, only_known=True)
         table = FileTable(name=source.name, frame=block.frame, types={}, notes=notes, lines=block.lines)
-        yield _typed(table, typing)
+        yield table.typed(typing)
         notes = []
     reader.refuse()
 
@@ -106,21 +104,6 @@ class _Rejoined(io.RawIOBase):
         return n
 
 
-def _typing(options: ReadOptions, names: list[str], separator: str) -> Typing:
-    """How columns are converted; those without a type stay text."""
-    given = {name: ColumnType.of(spec, name) for name, spec in options.types.items() if name in names}
-    types = {name: given.get(name, ColumnType("text")) for name in names}
-    return Typing(types, options.decimals(separator), options.spellings())
-
-
-def _typed(table: FileTable, typing: Typing) -> FileTable:
-    """A chunk with typed columns; the decimal sign that it shows holds for those that follow."""
-    here = replace(typing, place=table.place)
-    frame, types, remarks = typed_frame(table.frame, here)
-    typing.types.update({name: kind for name, kind in types.items() if kind.kind == "number"})
-    return replace(table, frame=frame, types=types, notes=table.notes + remarks.lines())
-
-
 def _typed_chunks(
     source: Source, stream: io.BufferedReader, form: str, options: ReadOptions, rows: int
 ) -> Iterator[FileTable]:
@@ -136,9 +119,9 @@ def _typed_chunks(
             typing, begin = None, 0
             for part in slices:
                 if typing is None:
-                    typing = _typing(options, part.columns, ".")
+                    typing = options.typing(part.columns, only_known=True)
                 for piece in part.iter_slices(rows):
-                    yield _typed(FileTable(name=source.name, frame=piece, types={}, notes=[], first=begin), typing)
+                    yield FileTable(name=source.name, frame=piece, types={}, notes=[], first=begin).typed(typing)
                     begin += piece.height
         except (pl.exceptions.PolarsError, OSError) as error:
             raise unreadable(source.name, form, error) from error

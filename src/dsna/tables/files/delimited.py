@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._utils.errors import worded
+from ..._utils.errors import setting, worded
 from ..words import MISSING, dates, numbers
 from .dialect import Dialect, undecodable
 from .source import all_problems
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 _SHOWN = 3  # cells or lines that a message names
+_NAMED = 5  # columns that a message lists
 _MOST_RAGGED = 1000  # lines that are counted one by one
+_LOOKED_AT = 40  # rows among which names are looked for that titles stand above
 
 
 @dataclass
@@ -51,6 +53,8 @@ class DelimitedReader:
         Whether the first line holds names; else columns are named by their place.
     most_columns : int or None
         More columns are refused at once.
+    find_titles : bool
+        Whether a header is refused that a line further down looks more like.
     names, header_line : names of the columns, and the line that they stand in.
     unnamed, repeated : places of columns without a name, and names that stand over several.
     """
@@ -59,6 +63,7 @@ class DelimitedReader:
     dialect: Dialect
     has_header: bool = True
     most_columns: int | None = None
+    find_titles: bool = True
     names: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -67,6 +72,7 @@ class DelimitedReader:
     repeated: list[str] = field(default_factory=list)
     _ragged: list[tuple[int, int]] = field(default_factory=list)
     _n_ragged: int = 0
+    _names_below: int = 0  # line of another width than the header, that looks like the names
 
     def blocks(self, stream: IO[bytes], rows: int) -> Iterator[Block]:
         """Blocks of so many rows at most; ``problems`` is complete when the last was asked for."""
@@ -79,15 +85,18 @@ class DelimitedReader:
             text.detach()
 
     def _blocks(self, text: io.TextIOWrapper, rows: int) -> Iterator[Block]:
+        skip = self.dialect.skip
+        if not all(text.readline() for _ in range(skip)):
+            self.problems.append(f"there are fewer than {skip} lines: leave out fewer than {_skip_lines(skip)}")
         reader = csv.reader(text, delimiter=self.dialect.separator, strict=True)
         cells: list[list[str]] = []
         lines: list[int] = []
-        end, n_rows, width = 0, 0, 0
+        end, n_rows, width = skip, 0, 0
         try:
             for row in reader:
-                end, line = reader.line_num, end + 1
+                end, line = skip + reader.line_num, end + 1
                 if len(row) != width or not width:
-                    if (len(row) < 2 and not (row and row[0].strip())) or line <= self.dialect.skip:
+                    if len(row) < 2 and not (row and row[0].strip()):
                         continue
                     if not width:
                         width = len(row)
@@ -96,6 +105,8 @@ class DelimitedReader:
                             continue
                     else:
                         self._n_ragged += 1
+                        if self._n_ragged == 1 and line < self.header_line + _LOOKED_AT and _are_names(row):
+                            self._names_below = line
                         if len(self._ragged) < _MOST_RAGGED:
                             self._ragged.append((line, len(row)))
                         continue
@@ -115,6 +126,7 @@ class DelimitedReader:
     def _block(self, cells: list[list[str]], lines: list[int]) -> Block:
         import polars as pl
 
+        self._look_for_titles(cells, lines)
         columns = zip(self.names, zip(*cells, strict=True), strict=True)
         frame = pl.DataFrame([pl.Series(name, column, dtype=pl.String) for name, column in columns])
         return Block(frame, np.array(lines, dtype=np.int64))
@@ -164,6 +176,23 @@ class DelimitedReader:
             names[place] = name if seen[name] == 1 else f"{name} ({seen[name]})"
         self.names = names
 
+    def _look_for_titles(self, cells: list[list[str]], lines: list[int]) -> None:
+        """Refuse a header that lacks names where a row below has more of them, above rows that are of another kind."""
+        if not (self.unnamed and self.find_titles and self.has_header and lines[0] < self.header_line + _LOOKED_AT):
+            return
+        rows = [[cell.strip() for cell in row] for row in cells[:_LOOKED_AT]]
+        for place, row in enumerate(rows[:-1]):
+            named = [column for column, cell in enumerate(row) if cell]
+            if len(row) - len(named) >= len(self.unnamed) or not _are_names([row[column] for column in named]):
+                continue
+            if any(_are_values([below[column] for below in rows[place + 1 :]]) for column in named):
+                self.problems.append(
+                    f"line {self.header_line} names some columns only, and line {lines[place]} looks like the names "
+                    f"({', '.join(short(row[column]) for column in named[:_SHOWN])}): leave out the titles above it "
+                    f"with {_skip_lines(lines[place] - 1)}, or say that there are none with {_skip_lines(0)}"
+                )
+                return
+
     def _finish(self, n_rows: int) -> None:
         """What is wrong with the lines as a whole."""
         if self._ragged:
@@ -182,11 +211,16 @@ class DelimitedReader:
     def _wrong_widths(self) -> str:
         """What to say of lines that have more or fewer fields than the header."""
         first = self.names[0]
-        if self.has_header and (len(self.names) == 1 or first.startswith(("#", "%", "@"))):
+        below = self._names_below
+        below = below if self.find_titles and self._n_ragged > below - self.header_line else 0
+        if self.has_header and (below or len(self.names) == 1 or first.startswith(("#", "%", "@"))):
             line, width = self._ragged[0]
+            names = (
+                f" (line {below} looks like these), or leave them out with {_skip_lines(below - 1)}" if below else ""
+            )
             return (
                 f"line {self.header_line} ({short(first)}) is no header, as line {line} has {width} fields: remove "
-                "comments and titles above the column names"
+                f"comments and titles above the column names{names}"
             )
         said = [f"line {line} has {width}" for line, width in self._ragged[:_SHOWN]]
         return (
@@ -204,6 +238,23 @@ class DelimitedReader:
         """Raise where anything was wrong; called after the last block."""
         if self.problems:
             raise all_problems(self.name, self.problems)
+
+
+def _skip_lines(number: int | str) -> str:
+    """The option that leaves out lines."""
+    return setting("skip-lines", number)
+
+
+def _are_names(row: list[str]) -> bool:
+    """Whether all cells could be names of columns, and are different."""
+    names = [cell.strip() for cell in row]
+    return len(set(names)) == len(names) > 1 and not any(_is_data(name) for name in names)
+
+
+def _are_values(cells: list[str]) -> bool:
+    """Whether most cells of a column, of those that are not empty, are values and no names."""
+    filled = [cell for cell in cells if cell]
+    return bool(filled) and 2 * sum(_is_data(cell) for cell in filled) > len(filled)
 
 
 def _is_data(name: str) -> bool:
@@ -224,6 +275,17 @@ def short(cell: Any) -> str:
     """A name or a cell, quoted, of a length that fits into a message."""
     text = str(cell)
     return repr(text if len(text) <= 40 else f"{text[:37]}...")
+
+
+def few(names: Sequence[str]) -> str:
+    """The first names, and how many more there are.
+
+    Examples
+    --------
+    >>> few(["a", "b"])
+    "'a', 'b'"
+    """
+    return listed([short(name) for name in names[:_NAMED]], len(names))
 
 
 def listed(first: Sequence[str], total: int) -> str:

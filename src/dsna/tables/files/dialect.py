@@ -36,7 +36,8 @@ class Dialect:
     encoding : str
     separator : str
     skip : int
-        Lines above the header that only name the separator, as spreadsheets write them ("sep=;").
+        Lines above the header: titles that the user leaves out, and one that only names the separator, as spreadsheets
+        write it ("sep=;").
     notes : list of str
         What was guessed.
     """
@@ -47,7 +48,7 @@ class Dialect:
     notes: list[str] = field(default_factory=list)
 
 
-def find_dialect(head: bytes, name: str, encoding: str | None, separator: str | None) -> Dialect:
+def find_dialect(head: bytes, name: str, encoding: str | None, separator: str | None, skip_lines: int = 0) -> Dialect:
     r"""How a file is written, from its first bytes, as far as it is not given.
 
     Parameters
@@ -58,6 +59,8 @@ def find_dialect(head: bytes, name: str, encoding: str | None, separator: str | 
         Of the file, for messages; one with ``.tsv`` is read with tabs.
     encoding, separator : str or None
         As the user says.
+    skip_lines : int
+        Lines above the header that are left out.
 
     Examples
     --------
@@ -70,13 +73,20 @@ def find_dialect(head: bytes, name: str, encoding: str | None, separator: str | 
         notes += [note] if note else []
     else:
         check_encoding(encoding)
-    text = head.decode(encoding, errors="ignore")
-    skip = 0
-    first = text.split("\n", 1)[0].strip().strip('"')
+    if skip_lines:
+        left_out = "line 1 is" if skip_lines == 1 else f"lines 1 to {skip_lines} are"
+        notes.append(f"{left_out} left out ({setting('skip-lines', skip_lines)})")
+    lines = io.StringIO(head.decode(encoding, errors="ignore"), newline="")
+    for _ in range(skip_lines):
+        lines.readline()
+    skip, begin = skip_lines, lines.tell()
+    first = lines.readline().strip().strip('"')
     if first.lower().startswith("sep=") and len(first) == 5:
-        separator, skip = separator or first[4], 1
-        notes.append(f"line 1 names the separator, {first[4]!r}")
-        text = text.split("\n", 1)[1] if "\n" in text else ""
+        separator, skip = separator or first[4], skip + 1
+        notes.append(f"line {skip} names the separator, {first[4]!r}")
+    else:
+        lines.seek(begin)
+    text = lines.read()
     if separator is None:
         separator = _find_separator(text, name)
         if separator != ",":

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..column_types import ColumnType
 from .source import TableError, source_of
-from .table import FileTable, ReadOptions, typed_table, unreadable
-from .typed import Typing, typed_frame
+from .table import FileTable, ReadOptions, check_has_lines, typed_table, unreadable
 
 _SLICE_BYTES, _SLICE_ROWS = 1 << 25, 25_000
 
@@ -42,7 +40,7 @@ class ParquetFile:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     polars.DataFrame({"a": [1, 2, 3], "b": [4, 5, 6]}).write_parquet(folder + "/t.parquet")
         ...     found = ParquetFile.open(folder + "/t.parquet")
-        ...     found.rows, found.columns, found.slice(1, 1, {}, ReadOptions()).frame["b"].to_list()
+        ...     found.rows, found.columns, found.slice(1, 1, ReadOptions()).frame["b"].to_list()
         (3, 2, [5])
         """
         import polars as pl
@@ -78,20 +76,16 @@ class ParquetFile:
         except (pl.exceptions.PolarsError, OSError) as error:
             raise unreadable(self.path, "parquet", error) from error
 
-    def slice(
-        self, begin: int, rows: int, types: dict[str, Any], options: ReadOptions, columns: Sequence[str] | None = None
-    ) -> FileTable:
-        """Rows with columns of given types; all columns or some."""
+    def slice(self, begin: int, rows: int, options: ReadOptions, columns: Sequence[str] | None = None) -> FileTable:
+        """Rows with columns of the types that are given; all columns or some."""
         bare = FileTable(name=self.path, frame=self.frame(begin, rows, columns), types={}, notes=[], first=begin)
-        known = {name: ColumnType.of(spec, name) for name, spec in types.items() if name in bare.frame.columns}
-        typing = Typing(known, options.decimals("."), options.spellings(), bare.place)
-        frame, found, remarks = typed_frame(bare.frame, typing)
-        return replace(bare, frame=frame, types=found, notes=remarks.lines())
+        return bare.typed(options.typing(bare.frame.columns))
 
     def sample(self, most: int, seed: int, options: ReadOptions) -> FileTable:
         """About so many rows, drawn evenly from the whole file, with types inferred from them."""
         import polars as pl
 
+        check_has_lines(self.path, "parquet", options)
         share = min(1.0, most / max(1, self.rows))
         drawn = [
             self.frame(begin, self.slice_rows).sample(fraction=share, seed=seed + k)
@@ -99,4 +93,4 @@ class ParquetFile:
         ]
         if not drawn:
             raise TableError(f"{self.path}: there are no rows. Remedy: add some.")
-        return typed_table(self.path, pl.concat(drawn), None, [], options, ".")
+        return typed_table(self.path, pl.concat(drawn), None, [], options)

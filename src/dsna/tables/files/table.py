@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..._utils.errors import DSNAError, setting
+from ..cells import Unreadable
 from ..column_types import ColumnType, TypeSpec, check_types
+from ..notation import Notation
 from ..words import MISSING
 from .delimited import Block, DelimitedReader
-from .dialect import check_content, find_dialect
+from .dialect import Dialect, check_content, find_dialect
 from .source import Source, TableError, all_problems, source_of
 from .typed import Typing, typed_frame
 
@@ -34,18 +36,26 @@ class ReadOptions:
     separator : str, optional
         Between cells: one character.
     decimal : {".", ","}, optional
-        Decimal sign of numbers.
+        Decimal sign of numbers that can be read with either, such as 1.243.
     encoding : str, optional
         Such as "utf-8" or "cp1252".
     header : bool, default=True
         Whether the first line holds the names of the columns.
+    skip_lines : int, optional
+        Lines above the names of the columns that are left out, such as titles. None refuses files in which a line
+        further down looks like the names; 0 takes the first line for them in any case.
     types : dict, optional
-        Type of some columns: "number", "boolean", "category", "date" ("date:dmy", "date:mdy"), "text", "identifier", or
-        the levels of ordered text, the lowest first.
+        Type of some columns: "number" ("number:point", "number:comma"), "boolean", "category", "date" ("date:dmy",
+        "date:mdy"), "text", "identifier", or the levels of ordered text, the lowest first.
+    model_types : dict, optional
+        Types of the columns that a model was trained on (``TableEncoder.types_``). Decimal signs and orders of day and
+        month hold where the file does not show others.
     missing : tuple of str, optional
         Spellings of missing values, in place of the usual ones.
     most_columns : int, optional
         Text with more columns is refused before any of its rows is read.
+    named : tuple of str
+        Options that remedies in messages may name, of "decimal" and "types".
 
     Examples
     --------
@@ -58,21 +68,33 @@ class ReadOptions:
     decimal: str | None = None
     encoding: str | None = None
     header: bool = True
+    skip_lines: int | None = None
     types: Mapping[str, TypeSpec] = field(default_factory=dict)
+    model_types: Mapping[str, TypeSpec] = field(default_factory=dict)
     missing: tuple[str, ...] | None = None
     most_columns: int | None = None
+    named: tuple[str, ...] = ("decimal", "types")
 
     def __post_init__(self) -> None:
         if self.decimal not in _DECIMALS:
             raise DSNAError(f"{setting('decimal', self.decimal)} must be '.' or ','.")
+        if self.skip_lines is not None and self.skip_lines < 0:
+            raise DSNAError(f"{setting('skip-lines', self.skip_lines)} must be a number of lines, 0 or more.")
+
+    def reader(self, name: str, dialect: Dialect) -> DelimitedReader:
+        """What reads the rows of a text file that is written in a dialect."""
+        return DelimitedReader(name, dialect, self.header, self.most_columns, self.skip_lines is None)
 
     def spellings(self) -> frozenset[str]:
         """Spellings of missing values; the empty cell is always one."""
         return MISSING if self.missing is None else frozenset({"", *self.missing})
 
-    def decimals(self, separator: str) -> str:
-        """Decimal signs to try, in order."""
-        return self.decimal or (".," if separator == "," else ",.")
+    def typing(self, names: Sequence[str], separator: str = "", *, only_known: bool = False) -> Typing:
+        """How the columns of these names become typed, in a file with this separator between its cells."""
+        types = {name: ColumnType.of(spec, name) for name, spec in self.types.items() if name in names}
+        learned = {name: ColumnType.of(spec, name) for name, spec in self.model_types.items() if name in names}
+        notation = Notation(decimal=self.decimal, points=separator == ",", learned=learned, options=self.named)
+        return Typing(types, learned, notation, self.spellings(), only_known=only_known)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -92,6 +114,8 @@ class FileTable:
         Line of the file in which each row begins; None where the file has no lines.
     first : int
         Number of the first row in the file, from 0 on.
+    unreadable : dict of Unreadable by column
+        How many cells of columns of numbers and dates hold something else.
 
     Examples
     --------
@@ -107,10 +131,20 @@ class FileTable:
     notes: list[str]
     lines: np.ndarray | None = None
     first: int = 0
+    unreadable: dict[str, Unreadable] = field(default_factory=dict)
 
     def place(self, row: int) -> str:
         """What messages call a row: its line in the file, or its number from 1 on."""
         return f"row {self.first + row + 1}" if self.lines is None else f"line {self.lines[row]}"
+
+    def typed(self, typing: Typing) -> FileTable:
+        """The table with typed columns, where they are text yet; what ``typing`` learns of the file stays with it."""
+        try:
+            frame, types, remarks = typed_frame(self.frame, replace(typing, place=self.place))
+        except DSNAError as error:
+            raise TableError(f"{self.name}: {error}") from error
+        notes = self.notes + remarks.lines()
+        return replace(self, frame=frame, types=types, notes=notes, unreadable=remarks.unreadable)
 
 
 def read_file(path: str | os.PathLike[str], options: ReadOptions | None = None) -> FileTable:
@@ -158,8 +192,10 @@ def read_file(path: str | os.PathLike[str], options: ReadOptions | None = None) 
         form = source.format()
         if form == "csv":
             return _read_delimited(source, options)
+        check_has_lines(source.name, form, options)
         with source.opened() as stream:
-            return typed_table(source.name, _read_binary(stream, form, source.name), None, [], options, ".")
+            frame = _read_binary(stream, form, source.name)
+        return typed_table(source.name, frame, None, [], options)
 
 
 class TextFile(NamedTuple):
@@ -174,8 +210,8 @@ def read_text(source: Source, options: ReadOptions) -> TextFile:
     """Read a text file: it is looked through for its encoding first; problems of its lines are left to the caller."""
     with source.opened() as stream:
         head, encoding, note = check_content(stream, source.name, options.encoding)
-    dialect = find_dialect(head, source.name, encoding, options.separator)
-    reader = DelimitedReader(source.name, dialect, options.header, options.most_columns)
+    dialect = find_dialect(head, source.name, encoding, options.separator, options.skip_lines or 0)
+    reader = options.reader(source.name, dialect)
     with source.opened() as stream:
         blocks = list(reader.blocks(stream, _ROWS))
     return TextFile(reader, blocks, [note] * bool(note) + dialect.notes + reader.notes)
@@ -193,20 +229,32 @@ def _read_delimited(source: Source, options: ReadOptions) -> FileTable:
 
 
 def typed_table(
-    name: str, frame: pl.DataFrame, lines: np.ndarray | None, notes: list[str], options: ReadOptions, separator: str
+    name: str,
+    frame: pl.DataFrame,
+    lines: np.ndarray | None,
+    notes: list[str],
+    options: ReadOptions,
+    separator: str = "",
 ) -> FileTable:
     """The table with typed columns."""
     problems = _wrong_shape(frame)
     if problems:
         raise all_problems(name, problems)
     try:
-        types = check_types(options.types, frame.columns)
+        check_types(options.types, frame.columns)
     except DSNAError as error:
         raise TableError(f"{name}: {error}") from error
-    bare = FileTable(name=name, frame=frame, types={}, notes=[], lines=lines)
-    typing = Typing(types, options.decimals(separator), options.spellings(), bare.place)
-    typed, types, remarks = typed_frame(frame, typing)
-    return FileTable(name=name, frame=typed, types=types, notes=notes + remarks.lines(), lines=lines)
+    bare = FileTable(name=name, frame=frame, types={}, notes=notes, lines=lines)
+    return bare.typed(options.typing(frame.columns, separator))
+
+
+def check_has_lines(name: str, form: str, options: ReadOptions) -> None:
+    """Refuse to leave out lines of a file that has none."""
+    if options.skip_lines:
+        raise all_problems(
+            name,
+            [f"the {form} file has no lines above its columns: leave {setting('skip-lines', options.skip_lines)} out"],
+        )
 
 
 def _wrong_shape(frame: pl.DataFrame) -> list[str]:
