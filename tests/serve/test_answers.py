@@ -14,11 +14,11 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 import dsna
-from dsna import CostSensitiveForestClassifier, DSNAClassifier
+from dsna import CostSensitiveForestClassifier, DSNAClassifier, DSNAError
 from dsna.app.predict import Answerer, PredictOptions, decide_anew
 from dsna.inspection import explain
 from dsna.serve.rows import rows_of_form, rows_of_objects
-from dsna.serve.service import Question, Service
+from dsna.serve.service import Question, Service, TableOptions
 from dsna.serve.service import as_csv as safe_csv
 from dsna.tables import TableEncoder
 from tests.cli.tables.small_files import ask, done
@@ -338,3 +338,41 @@ def test_the_words_of_the_set_are_not_those_of_classes():
     cells = re.findall(r"<td>(.*?)</td></tr>", page)
     assert {"yes", "no"} & set(cells) == set()
     assert {"in the set", "not in the set"} & set(cells)
+
+
+def test_files_are_read_as_training_was_or_refused():
+    frame = (
+        table()
+        .with_columns(
+            size=pl.Series([f"{one:.3f}".replace(".", ",") for one in table()["visits"] * 1.5 + 0.25]),
+            visits=pl.Series([f"{1 + one}.{one}00" for one in table()["visits"]]),
+            since=table()["since"].dt.strftime("%d.%m.%Y"),
+        )
+        .drop("cost")
+    )
+    encoder = TableEncoder({"person": "identifier"}, target="rare")
+    last = DSNAClassifier(CostSensitiveForestClassifier(5), random_state=0)
+    made = Service(make_pipeline(encoder, last).fit(frame, frame["rare"].to_numpy()))
+    assert made.encoder.types_["visits"] == "number:comma"
+    content = frame.drop("rare").write_csv(separator=";").encode()
+    parts, _, _ = made.table(content, Question(), TableOptions(), lambda: None)
+    assert parts[0].frame["visits"][0] == 1000 * (1 + table()["visits"][0]) + 100 * table()["visits"][0]
+    key = next(field.key for field in made.fields if field.name == "visits")
+    for typed, value in (("2,5", 2.5), ("2.5", 2.5), ("1.243", 1.243)):  # browsers write points
+        assert rows_of_form(made.fields, {key: typed}).frame["visits"][0] == value
+    one = objects(frame[:1])[0]
+    for sent_cell, value in (("2,5", 2.5), (1.243, 1.243), ("1.243", 1243), (1e-7, 1e-7), (2.0**70, 2.0**70)):
+        found = rows_of_objects(made.fields, [{**one, "visits": sent_cell, "size": 0.5}], made.limits)
+        assert found.frame["visits"][0] == value
+    neither = frame.with_columns(size=pl.lit("1.5"), new=pl.lit("2,5")).drop("rare").write_csv(separator=";").encode()
+    with pytest.raises(DSNAError, match=r"column 'visits' can be read in two ways.* Remedy: write it as \d+ or"):
+        made.table(neither, Question(), TableOptions(), lambda: None)
+    iso = frame.with_columns(since=table()["since"].cast(str)).drop("rare").write_csv(separator=";").encode()
+    with pytest.raises(
+        DSNAError, match=r"the file: column 'since': 120 of 120 cells .* Remedy: write them as"
+    ) as error:
+        made.table(iso, Question(), TableOptions(), lambda: None)
+    assert "--" not in str(error.value)
+    some = frame[:3].with_columns(since=table()["since"][:3].cast(str)).drop("rare").write_csv(separator=";").encode()
+    notes = made.table(some, Question(), TableOptions(), lambda: None)[2]
+    assert "3 of 3 cells cannot be read as dates" in " ".join(notes)

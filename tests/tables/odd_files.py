@@ -70,6 +70,22 @@ ODD_FILES = {
     "notes below": refused(csv() + b"\nmade by hand\n", "but line 43 has 1"),
     "title": refused(b"Patients\n" + csv(), "line 1 ('Patients') is no header, as line 2 has 3 fields: remove"),
     "comment": refused(b"# a, made on Monday\n" + csv(), "line 1 ('# a') is no header"),
+    "title over all columns": refused(
+        b"Patients,,\n" + csv(), "line 2 looks like the names ('a', 'b', 'y'): leave out"
+    ),
+    "titles and an empty line": refused(b"Patients,,\nWard 3,,\n,,\n" + csv(), "with skip_lines=3, or say that"),
+    "title above row numbers": refused(b"Patients,,\n" + csv(",b,y"), "line 2 looks like the names ('b', 'y')"),
+    "title of two cells": refused(b"Patients, Ward 3\n" + csv(), "(line 2 looks like these), or leave them out with"),
+    "too few lines": refused(csv(), "there are fewer than 99 lines", options=ReadOptions(skip_lines=99)),
+    "lines of Parquet": refused(
+        binary("parquet"), "has no lines above its columns", name="t.parquet", options=ReadOptions(skip_lines=1)
+    ),
+    "thousands or decimals": refused(
+        column(["1.234", "5"]).replace(b".5", b"").replace(b",", b";"), "column 'a' can be read in two ways: '1.234'"
+    ),
+    "unknown sign in a type": refused(
+        csv(), "'number:dot' of column 'a'", options=ReadOptions(types={"a": "number:dot"})
+    ),
     "no header": refused(csv("0,0,1"), "line 1 holds data, not names ('0', '0', '1'): write a header"),
     "no header, remedy": refused(csv("0,0,1"), "that there is none with header=False"),
     "no header, dates": refused(b"2020-01-01,3\n2020-01-02,4\n", "line 1 holds data"),
@@ -125,6 +141,11 @@ ODD_FILES = {
     "tabs": mended(csv().replace(b",", b"\t"), "cells are separated by tabs"),
     "tabs, by name": mended(b"a\tb,c\ty\n1\t2\t0\n3\t4\t1\n", "separated by tabs", name="t.tsv"),
     "bars": mended(csv().replace(b",", b"|"), "cells are separated by bars"),
+    "title left out": typed(b'Pa"tients\n' + csv(), "number", "line 1 is left out", options=ReadOptions(skip_lines=1)),
+    "title taken for names": mended(b"Patients,,\n" + csv(), "2 and 3 without", options=ReadOptions(skip_lines=0)),
+    "sep line below a title": typed(
+        b"Patients\nsep=;\n" + csv().replace(b",", b";"), "number", "line 2 names", options=ReadOptions(skip_lines=1)
+    ),
     "sep line": mended(b"sep=;\n" + csv().replace(b",", b";"), "line 1 names the separator, ';'"),
     "decimal comma": typed(
         column(["1;5", "2;5"]).replace(b",", b"|").replace(b";", b",").replace(b"|", b";"),

@@ -2,6 +2,7 @@
 
 import io
 import sys
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -43,8 +44,7 @@ def test_chunks_hold_the_same_rows(tmp_path, name):
     path.write_bytes(odd.content)
     whole = read_file(path, odd.options)
     types = {column: kind.spec for column, kind in whole.types.items()}
-    options = odd.options or ReadOptions()
-    chunked = ReadOptions(types=types, encoding=options.encoding, header=options.header, separator=options.separator)
+    chunked = replace(odd.options or ReadOptions(), types=types)
     chunks = list(read_chunks(path, chunked, rows=7))
     assert max(chunk.frame.height for chunk in chunks) <= 7
     assert sum(chunk.frame.height for chunk in chunks) == whole.frame.height
@@ -123,6 +123,14 @@ def test_standard_input(monkeypatch, packed):
         table = read()
         assert table.name == "standard input"
         assert table.frame.height == 40
+
+
+@pytest.mark.parametrize(
+    "options, said", [({"skip_lines": -1}, "skip_lines=-1 must be"), ({"decimal": "_"}, "decimal='_' must be")]
+)
+def test_options_that_cannot_be(options, said):
+    with pytest.raises(DSNAError, match=said):
+        ReadOptions(**options)
 
 
 @pytest.mark.parametrize("path", ("nowhere.csv", "."))

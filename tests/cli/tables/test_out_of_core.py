@@ -90,6 +90,42 @@ def test_rows_without_a_target_are_those_of_the_file(data, tmp_path, monkeypatch
     refused(ask("train", data, *given), "the target 'rare' holds no value")
 
 
+def as_text(values, sign=","):
+    return pl.Series([f"{one:.4f}".replace(".", sign) for one in values])
+
+
+def test_text_is_read_as_in_the_sample_or_refused(data, tmp_path):
+    plain = frame().drop("rent")
+    plain.with_columns(size=as_text(plain["size"])).write_parquet(data)
+    words = ("train", data, "--target", "rare", "-o", tmp_path / "m", "--out-of-core")
+    done(ask(*words))
+    assert load_model(tmp_path / "m").steps[0][1].types_["size"] == "number:comma"
+    new = plain[:9].with_columns(size=pl.Series(["1.243", *as_text(plain["size"][1:9])]))
+    new.write_parquet(tmp_path / "new.parquet")
+    done(ask("predict", tmp_path / "m", tmp_path / "new.parquet", "-o", tmp_path / "a.csv", "--columns", "size"))
+    assert pl.read_csv(tmp_path / "a.csv")["size"][0] == 1243
+    last = pl.concat([as_text(plain["size"][:500]), as_text(plain["size"][500:], ".")])
+    plain.with_columns(size=last).write_parquet(data)
+    refused(ask(*words, "--force", "--types", "size=number"), "column 'size' holds", "with a decimal point and")
+    assert load_model(tmp_path / "m").steps[0][1].types_["size"] == "number:comma"  # the model of before
+
+
+def test_a_slice_that_contradicts_the_sample_is_refused(data, tmp_path, monkeypatch):
+    plain = frame().drop("rent")
+    last = pl.concat([as_text(plain["size"][:500]), as_text(plain["size"][500:], ".")])
+    plain.with_columns(size=last).write_parquet(data)
+    whole = ParquetFile.sample
+    monkeypatch.setattr(
+        ParquetFile, "frame", lambda file, begin, rows: pl.read_parquet(file.path)[begin : begin + rows]
+    )
+    monkeypatch.setattr(ParquetFile, "starts", lambda file: iter([0, 250] if not drawn else [0, 250, 500]))
+    drawn = []
+    monkeypatch.setattr(ParquetFile, "sample", lambda file, *given: drawn.append(whole(file, *given)) or drawn[0])
+    words = ("train", data, "--target", "rare", "-o", tmp_path / "m", "--out-of-core")
+    refused(ask(*words), "column 'size' is number:comma in a sample of the rows, and number:point from row 501 on")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["huge.parquet"]
+
+
 def test_what_is_refused(data, tmp_path):
     frame().write_csv(tmp_path / "t.csv")
     given = ("--target", "rare", "-o", tmp_path / "m", "--out-of-core")
