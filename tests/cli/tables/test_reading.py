@@ -167,6 +167,9 @@ def test_the_share_of_the_whole_file_counts(tmp_path, monkeypatch):
     many = write(tmp_path, "many.csv", in_other_dates(60, odd=15))
     refused(ask("predict", model, many, "-o", out, "--force"), "15 of 60 cells")
     assert pl.read_csv(out).height == 60  # the answers of before
+    there = sorted(tmp_path.iterdir())
+    refused(ask("predict", model, many, "-o", tmp_path / "o.parquet"), "15 of 60 cells")
+    assert sorted(tmp_path.iterdir()) == there
     late = write(tmp_path, "late.csv", in_other_dates(60, odd=20).reverse())
     run = ask("predict", model, late, "-o", "-")
     refused(run, "of 60 cells")
@@ -267,7 +270,7 @@ def test_lines_that_cannot_be_left_out(tmp_path):
         refused(
             ask("train", tmp_path / "t.parquet", *words, "--skip-lines", 2, *more), "parquet file has no lines above"
         )
-    refused(
-        ask("predict", model_file(tmp_path), tmp_path / "t.parquet", "-o", out, "--skip-lines", 1), "no lines above"
-    )
+    words = ("predict", model_file(tmp_path), tmp_path / "t.parquet", "-o", tmp_path / "o.csv")
+    refused(ask(*words, "--skip-lines", 1), "no lines above")
     assert not out.exists()
+    assert not (tmp_path / "o.csv").exists()
