@@ -115,9 +115,6 @@ def test_a_slice_that_contradicts_the_sample_is_refused(data, tmp_path, monkeypa
     last = pl.concat([as_text(plain["size"][:500]), as_text(plain["size"][500:], ".")])
     plain.with_columns(size=last).write_parquet(data)
     whole = ParquetFile.sample
-    monkeypatch.setattr(
-        ParquetFile, "frame", lambda file, begin, rows: pl.read_parquet(file.path)[begin : begin + rows]
-    )
     monkeypatch.setattr(ParquetFile, "starts", lambda file: iter([0, 250] if not drawn else [0, 250, 500]))
     drawn = []
     monkeypatch.setattr(ParquetFile, "sample", lambda file, *given: drawn.append(whole(file, *given)) or drawn[0])
