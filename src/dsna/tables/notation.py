@@ -188,10 +188,10 @@ class Notation:
         if before == self.decimal:  # of what the user says otherwise, single cells cannot be read
             return before
         if before != way:
-            example = evidence.example(way if way in evidence.examples else "")
+            seen = f": {evidence.example(way)}" if way in evidence.examples else ", in other columns"
             raise DSNAError(
-                f"column {name!r} was read with {_CALLED[before]} up to here, and {example} stands for "
-                f"{_CALLED[way]}. Remedy: write the column in one way{self._remedy(name, evidence.kind)}."
+                f"column {name!r} was read with {_CALLED[before]} up to here, and the rows that follow show "
+                f"{_CALLED[way]}{seen}. Remedy: write the file in one way{self._remedy(name, evidence.kind)}."
             )
         return way
 
