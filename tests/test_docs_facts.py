@@ -17,7 +17,8 @@ from dsna.prediction.rule import _SPEND
 
 from .test_docs import PAGES, ROOT
 
-_OF_OTHERS = {"cv", "mmap_mode", "parallel", "scoring", "stratify"}  # parameters of scikit-learn, numpy and numba
+#: Parameters of scikit-learn, numpy, numba and boosting libraries.
+_OF_OTHERS = {"cv", "eval_set", "mmap_mode", "parallel", "scoring", "stratify", "warm_start"}
 _FOLDERS = ("src", "docs", "tests", "tools", "benchmarks", "examples")
 _UNTRACKED = {"docs/_build", "docs/_build/html"}
 
