@@ -107,7 +107,11 @@ def test_scorers_of_other_tasks_are_refused_before_the_forest_grows(monkeypatch,
         DSNAClassifier(decision=word).fit(X, np.array(["a", "b"])[(X[:, 0] > 30).astype(int)])
 
 
-@pytest.mark.parametrize("decision", [5, True, b"f1", {}, [], [[0, 1]], {"f1": 1}, float("nan"), object()], ids=str)
+@pytest.mark.parametrize(
+    "decision",
+    [5, True, b"f1", {}, [], [[0, 1]], {"f1": 1}, float("nan"), object()],
+    ids=["5", "True", "bytes", "{}", "[]", "one row", "dict", "nan", "object"],
+)
 def test_what_is_no_word_is_refused(pipelines, decision):
     with pytest.raises(ValueError, match="decision"):
         pipelines["two words"].steps[-1][1].with_decision(decision)
