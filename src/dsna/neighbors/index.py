@@ -26,7 +26,7 @@ _FAINTEST = 1e-12
 _FADE_CHUNK = 256
 _WIDEST_WEIGHTS = 1e150
 _FARTHEST = 1e50
-_RAREST = 1e305
+RAREST = 1e305
 
 
 class Fold(NamedTuple):
@@ -65,7 +65,7 @@ class NeighborIndex(Checked):
         "weight": Array("float64", "rows", low=0.0),
         "fold": Array("int64", "rows", _NEW, N_FOLDS - 1),
         "scaling": Part("Scaling", "features"),
-        "rarity": Array("float64", "rows", POSITIVE, _RAREST),
+        "rarity": Array("float64", "rows", POSITIVE, RAREST),
         "forest_metric": Choice((True, False)),
         "max_neighbors": Number(1, whole=True, none=True),
         "trees": Part("Trees", "leaves features", none=True),
