@@ -18,7 +18,7 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="cases are examined i
 
 @forks
 def test_forged_files_are_refused_or_sound():
-    verdicts = trials.examined(0, 300)
+    verdicts = list(trials.examined(0, 300))
     assert len(verdicts) == 300
     assert [one for one in verdicts if one[2] not in ("refused", "sound")] == []
     refused = sum(verdict == "refused" for _, _, verdict in verdicts)
