@@ -36,7 +36,7 @@ def main() -> int:
         counts[kind] += 1
         folders += done.startswith("folder of ")
         if kind not in ("refused", "sound"):
-            print(f"case {number}: {done}: {verdict}", flush=True)
+            print(f"case {number}: {done}: {' '.join(verdict.split())}", flush=True)
     print(f"{sum(counts.values())} cases, {folders} of them folders, in {time.monotonic() - begin:.0f} s")
     for kind in ("refused", "sound", "signals", "hangs", "other exceptions"):
         print(f"{counts[kind]:6} {kind}")

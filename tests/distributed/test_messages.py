@@ -70,7 +70,7 @@ def test_pickled_requests(asked, name, value):
         pickle.loads(data)
 
 
-@pytest.mark.parametrize("name, value", [("reached", 2**30), ("Q", None), ("rarity", None)])
+@pytest.mark.parametrize("name, value", [("reached", 2**30), ("total", 1e300), ("Q", None), ("rarity", None)])
 def test_requests_that_do_not_fit_a_shard(model, asked, name, value):
     request = asked[0]
     given = getattr(request, name)

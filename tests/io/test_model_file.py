@@ -4,7 +4,6 @@ import io
 import json
 import os
 import pickle
-import struct
 import stat
 import struct
 import zipfile

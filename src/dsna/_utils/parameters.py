@@ -35,10 +35,19 @@ _REMEDIES = {
     "oob_score": "oob_score_ is there after every fit",
 }
 
-POSITIVE = Interval(Real, _SMALLEST, _LARGEST, closed="both")
-NON_NEGATIVE = Interval(Real, 0, _LARGEST, closed="both")
-SHARE = Interval(Real, 0, 1, closed="both")
-JOBS = [Interval(Integral, 1, _MOST_JOBS, closed="both"), Interval(Integral, -_MOST_JOBS, -1, closed="both"), None]
+
+class Numbers(Interval):
+    """An interval of numbers; True and False, which kernels would take for a type of their own, are not in it."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether a value is a number of the interval."""
+        return not isinstance(val, bool | np.bool_) and bool(super().is_satisfied_by(val))
+
+
+POSITIVE = Numbers(Real, _SMALLEST, _LARGEST, closed="both")
+NON_NEGATIVE = Numbers(Real, 0, _LARGEST, closed="both")
+SHARE = Numbers(Real, 0, 1, closed="both")
+JOBS = [Numbers(Integral, 1, _MOST_JOBS, closed="both"), Numbers(Integral, -_MOST_JOBS, -1, closed="both"), None]
 
 
 class CheckedEstimator(CheckedUnpickled, BaseEstimator):
@@ -49,9 +58,9 @@ class CheckedEstimator(CheckedUnpickled, BaseEstimator):
         import_module(f"{__name__.partition('.')[0]}.io.fitted").check_unpickled(self)
 
 
-def at_least(least: int, most: int | None = None) -> Interval:
+def at_least(least: int, most: int | None = None) -> Numbers:
     """Whole numbers from ``least`` on, up to ``most`` where it is given."""
-    return Interval(Integral, least, most, closed="left" if most is None else "both")
+    return Numbers(Integral, least, most, closed="left" if most is None else "both")
 
 
 def is_number(value: Any) -> bool:

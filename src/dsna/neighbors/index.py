@@ -24,7 +24,7 @@ _NEW = -2
 _FADE = 0.3
 _FAINTEST = 1e-12
 _FADE_CHUNK = 256
-_WIDEST_WEIGHTS = 1e150
+WIDEST_WEIGHTS = 1e150
 _FARTHEST = 1e50
 RAREST = 1e305
 
@@ -148,8 +148,8 @@ class NeighborIndex(Checked):
         with np.errstate(over="ignore"):
             total = self.weight.sum()
         least = self.weight[self.weight > 0].min(initial=FINITE)
-        comparable = 0 < total < FINITE and self.weight.max() / least <= _WIDEST_WEIGHTS
-        require(comparable, f"NeighborIndex.weight is zero everywhere, or differs by a factor over {_WIDEST_WEIGHTS:g}")
+        comparable = 0 < total < FINITE and self.weight.max() / least <= WIDEST_WEIGHTS
+        require(comparable, f"NeighborIndex.weight is zero everywhere, or differs by a factor over {WIDEST_WEIGHTS:g}")
         rows = sizes["rows"]
         if self.trees is None:
             require(sizes["leaves"] == 0, "NeighborIndex.leaf_value describes leaves, but there are no trees")

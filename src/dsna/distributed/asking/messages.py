@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._utils.invariants import LARGEST, POSITIVE, Array, Checked, Choice, Number, Part, require
+from ..._utils.invariants import FINITE, LARGEST, POSITIVE, Array, Checked, Choice, Number, Part, require
 from ...forest.held_out import N_FOLDS
 from ...forest.trees import Trees
-from ...neighbors.index import RAREST
+from ...neighbors.index import RAREST, WIDEST_WEIGHTS
 from ..shards import Shard, check_codes
 
 _SLACK = 1.0 + 1e-6  # for rounding
@@ -97,6 +97,9 @@ class Request(Checked):
         taken = "dimensions" if self.space is None else "features"
         require(self.sizes[taken] == sizes["dimensions"], f"Shard.Z has {sizes['dimensions']} columns")
         require(self.reached.max(initial=-1) < sizes["leaves"], f"Request.reached names leaves past {sizes['leaves']}")
+        with np.errstate(over="ignore"):
+            most = WIDEST_WEIGHTS * shard.weight.min(initial=FINITE)
+        require(self.total.max(initial=0.0) <= most, f"Shard.weight is below Request.total / {WIDEST_WEIGHTS:g}")
         check_codes("Shard", shard, len(self.rarity), self.n_classes)
 
     def check_answer(self, answer: Answer) -> None:
