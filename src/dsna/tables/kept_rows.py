@@ -160,7 +160,7 @@ class KeptRows(Checked):
     FIELDS = {
         "names": Array("object", "columns"),
         "parts": Parts("KeptColumn", "columns"),
-        "number": Array("int64", "rows", 1),
+        "number": Array("int64", "rows", 1, 2**53),
         "id": Number(0, whole=True, none=True),
     }
 
