@@ -223,6 +223,8 @@ def _examine_table(model) -> str:
         X = encoder.transform_with_notes(query)[0]
         prediction = model.predict(query)
         why = explain(model, query)
+        if encoder.rows_ is not None:
+            encoder.rows_.extended(query)
     except dsna.DSNAError:
         return "sound"
     _is_finite(X, (9, last.n_features_in_))
@@ -230,7 +232,6 @@ def _examine_table(model) -> str:
     why.report(0)
     if encoder.rows_ is not None:
         assert len(encoder.rows_.identifiers()) == len(encoder.rows_)
-        encoder.rows_.extended(query)
     return "sound"
 
 

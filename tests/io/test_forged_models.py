@@ -61,6 +61,7 @@ def entry_at(files, name, path, tmp_path):
         ("classes", "_index.label", lambda a: a.fill(2**30), "numbers than those of the classes"),
         ("classes", "_index.label", lambda a: a.fill(-1), "numbers than those of the classes"),
         ("classes", "_index.label", lambda a: a.fill(0.5), "numbers than those of the classes"),
+        ("classes, neighbours", "_trend.basis.offset", lambda a: a.fill(1e300), "Basis.offset ranges"),
         ("detector", "forest_.child", lambda a: a[:1].fill(0), "before its parent"),
         ("detector", "forest_.child", lambda a: a[:1].fill(len(a) - 1), "no node"),
         ("detector", "forest_.features", lambda a: a.fill(7228), "features"),
