@@ -16,7 +16,7 @@ import numpy as np
 
 from dsna import CostSensitiveForestClassifier, DSNAClassifier
 from dsna.distributed import DistributedDSNAClassifier
-from dsna.distributed.asking import answer, asked_of, prepare
+from dsna.distributed.asking.core import answer, asked_of, prepare
 from dsna.distributed.blocks import Roles
 from dsna.distributed.engines.local import LocalEngine
 from dsna.distributed.placed import Passes

@@ -13,13 +13,13 @@ from abc import ABCMeta, abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._utils.errors import DSNAError
-from ._utils.parameters import JOBS, SHARE, at_least, check_nested, check_own
+from ._utils.parameters import JOBS, SHARE, CheckedEstimator, at_least, check_nested, check_own
 from ._utils.progress import tracked
 from ._utils.sampling import stratified_sample
 from ._utils.validation import check_rows
@@ -50,7 +50,7 @@ _FITTED = (
 )  # fmt: skip
 
 
-class DSNAEstimator(BaseEstimator, metaclass=ABCMeta):
+class DSNAEstimator(CheckedEstimator, metaclass=ABCMeta):
     """Base class of ``DSNAClassifier`` and ``DSNARegressor``."""
 
     _parameter_constraints: dict[str, Any] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 
 import numpy as np
 import pandas as pd
@@ -62,15 +63,18 @@ def test_a_worker_dies_in_fit_and_one_in_predict_then_all_is_gone(cluster, tmp_p
     with pytest.raises(DSNAError, match="partition 0: column 'a' holds text, not numbers"):
         classifier(200).fit(odd, "y")
     placing, data = placed.Passes.place, ray.data.from_pandas(parts)
+    elsewhere = threading.Timer(1.0, ray.shutdown)
 
-    def shut_down(*given):
-        ray.shutdown()
+    def shut_down_meanwhile(*given):
+        elsewhere.start()
         return placing(*given)
 
-    monkeypatch.setattr(placed.Passes, "place", shut_down)
+    monkeypatch.setattr(placed.Passes, "place", shut_down_meanwhile)
+    monkeypatch.setattr(placed, "reach", straggles(placed.reach, 60.0))
     late = classifier(200)
-    with pytest.raises(DSNAError, match="Ray went away"):
+    with pytest.raises(DSNAError, match="Ray went away"):  # not SystemExit, which ends a script with exit code 0
         late.fit(data, "y")
+    elsewhere.join()
     assert not hasattr(late, "classes_")
     with pytest.raises(DSNAError, match="Ray went away"):
         model.save(tmp_path / "model")

@@ -11,7 +11,7 @@ import pytest
 
 from dsna import DSNAError
 from dsna.distributed import load
-from dsna.distributed.arrays_file import StoredShard
+from dsna.distributed.arrays_file import StoredShard, read_arrays, write_arrays
 from tests.distributed.tables import classes, classifier, cut, pairs_of_targets, regressor, shards_of, targets
 
 
@@ -111,10 +111,10 @@ def test_files_outside_the_folder(folder, name):
         (lambda m: m.update(version=99), "of format 99"),
         (lambda m: m.update(kind="Pipeline"), "damaged"),
         (lambda m: m.update(kind="DistributedDSNARegressor"), "not the fitted model of a DistributedDSNARegressor"),
-        (lambda m: m["files"][0]["arrays"].pop("rarity"), "does not fit the trees"),
+        (lambda m: m["files"][0]["arrays"].pop("rarity"), "leaves.bin: no sound part of this model: holds leaf_total"),
         (lambda m: m.pop("files"), "damaged"),
-        (lambda m: m["files"].pop(1), r"names \d+ shards that are not the \d+ of the model"),
-        (lambda m: m["files"].pop(), r"names \d+ shards that are not the \d+ of the model"),
+        (lambda m: m["files"].pop(1), r"names \d+ shards, and the model that was saved has \d+\."),
+        (lambda m: m["files"].pop(), r"names \d+ shards, and the model that was saved has \d+\."),
         (lambda m: m["files"].append(m["files"][1]), r"names shard-00000\.bin twice"),
         (lambda m: m["files"].__setitem__(2, m["files"][1]), r"names shard-00000\.bin twice"),
         (lambda m: m["files"][1]["arrays"].pop("number"), "damaged"),
@@ -127,20 +127,137 @@ def test_forged_manifests(folder, change, problem):
         load(folder)
 
 
+def rewritten(folder, number, change):
+    """Change the arrays of a file of a model, with digests that are right."""
+    about = json.loads((folder / "manifest.json").read_text("utf-8"))["files"][number]
+    arrays = {name: np.array(a) for name, a in read_arrays(folder / about["file"], about).items()}
+    change(arrays)
+    new = write_arrays(folder / about["file"], arrays)
+    forged(folder, lambda manifest: manifest["files"].__setitem__(number, new))
+
+
 @pytest.mark.parametrize(
-    "array, value", [("leaf_rows", 2**30), ("leaf_ptr", -5), ("code", 77), ("Z", np.nan), ("weight", 0.0)]
+    "array, value",
+    [
+        ("leaf_rows", 2**30),
+        ("leaf_rows", -1),
+        ("leaf_ptr", -5),
+        ("leaf_ptr", 2**40),
+        ("code", 77),
+        ("code", -1),
+        ("Z", np.nan),
+        ("Z", 1e200),
+        ("weight", 0.0),
+        ("fold", 5),
+        ("fold", -1),
+        ("number", -1),
+        ("label", 2.0**30),
+        ("label", -1.0),
+        ("label", 0.5),
+        ("label", 1.0),  # a class, and not that of the code
+    ],
 )
 def test_forged_shards(folder, array, value):
     """A file with the right digest and numbers that would lead kernels astray."""
-    from dsna.distributed.arrays_file import read_arrays, write_arrays
-
-    about = json.loads((folder / "manifest.json").read_text("utf-8"))["files"][1]
-    arrays = {name: np.array(a) for name, a in read_arrays(folder / about["file"], about).items()}
-    arrays[array].flat[1] = value
-    new = write_arrays(folder / about["file"], arrays)
-    forged(folder, lambda manifest: manifest["files"].__setitem__(1, new))
-    with pytest.raises(DSNAError, match="no sound shard of this model"):
+    rewritten(folder, 1, lambda arrays: arrays[array].flat.__setitem__(1, value))
+    with pytest.raises(
+        DSNAError, match=rf"shard-00000\.bin: no sound part of this model: Shard\.{array}.*Copy the whole"
+    ):
         load(folder).predict(QUERIES)
+
+
+@pytest.mark.parametrize(
+    "array, change",
+    [
+        ("Z", lambda a: a[:, :2]),
+        ("Z", lambda a: a[:-1]),
+        ("label", lambda a: np.hstack([a, a])),
+        ("label", lambda a: a.astype(np.int64)),
+        ("code", lambda a: a.astype(np.float64)),
+        ("leaf_ptr", lambda a: np.append(a, a[-1])),
+        ("leaf_rows", lambda a: a.astype(np.int64)),
+        ("trend", lambda a: np.zeros((len(a), 1))),
+        ("fold", lambda a: a[:, None]),
+    ],
+)
+def test_forged_shapes_of_shards(folder, array, change):
+    rewritten(folder, 1, lambda arrays: arrays.update({array: change(arrays[array])}))
+    with pytest.raises(DSNAError, match=r"shard-00000\.bin: no sound part of this model: Shard.*Copy the whole"):
+        load(folder).predict(QUERIES)
+
+
+@pytest.mark.parametrize(
+    "array, change",
+    [
+        ("leaf_total", lambda a: -a),
+        ("leaf_total", lambda a: a[:-1]),
+        ("rarity", lambda a: a * 0.0),
+        ("rarity", lambda a: np.append(a, 1.0)),
+        ("scale", lambda a: -a),
+        ("offset", lambda a: np.append(a, 0.0)),
+        ("shard_numbers", lambda a: a[::-1]),
+        ("shard_numbers", lambda a: a + np.array([0, 0, 10**6])),
+        ("shard_numbers", lambda a: a + np.array([10**6, 0, 0])),
+        ("shard_numbers", lambda a: a.astype(np.float64)),
+    ],
+)
+def test_forged_leaves(folder, array, change):
+    rewritten(folder, 0, lambda arrays: arrays.update({array: change(arrays[array])}))
+    with pytest.raises(DSNAError, match=r"leaves\.bin: no sound part of this model: .*Copy the whole"):
+        load(folder)
+
+
+@pytest.fixture
+def twins(tmp_path):
+    """A folder of a model two of whose shards have equal sizes."""
+    X, y = classes(800)
+    model = classifier(max_neighbors=None).fit([(X[:400], y[:400]), (X[400:], y[400:])], None)
+    model.save(tmp_path / "twins")
+    manifest = json.loads((tmp_path / "twins" / "manifest.json").read_text("utf-8"))
+    shards = manifest["files"][1:]
+    assert len(shards) == 2
+    assert shards[0]["arrays"]["number"][1] == shards[1]["arrays"]["number"][1]
+    return tmp_path / "twins"
+
+
+def test_shards_that_are_swapped(twins):
+    """Each by itself is sound, has its size and its digest."""
+    untouched = load(twins).predict(QUERIES)
+
+    def swap(manifest):
+        manifest["files"][1:] = manifest["files"][:0:-1]
+
+    forged(twins, swap)
+    with pytest.raises(DSNAError, match=r"shard-00001\.bin: holds other rows than this shard of the model"):
+        load(twins)
+    forged(twins, swap)
+    np.testing.assert_array_equal(load(twins).predict(QUERIES), untouched)
+    # The files change their names, and the manifest follows: two sound shards, each in the place of the other.
+    for old, new in (("shard-00000.bin", "a"), ("shard-00001.bin", "shard-00000.bin"), ("a", "shard-00001.bin")):
+        (twins / old).rename(twins / new)
+
+    def follow(manifest):
+        swap(manifest)
+        for about, name in zip(manifest["files"][1:], ("shard-00000.bin", "shard-00001.bin"), strict=True):
+            about["file"] = name
+
+    forged(twins, follow)
+    with pytest.raises(DSNAError, match=r"shard-00000\.bin: holds other rows than this shard of the model"):
+        load(twins)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes of POSIX")
+def test_a_pipe_as_manifest(folder):
+    (folder / "manifest.json").unlink()
+    os.mkfifo(folder / "manifest.json")
+    with pytest.raises(DSNAError, match="not a regular file"):
+        load(folder)
+
+
+def test_a_manifest_without_end(folder):
+    (folder / "manifest.json").write_text("[" * 100_000, "utf-8")
+    with pytest.raises(DSNAError, match="not the manifest of a distributed model"):
+        load(folder)
 
 
 def test_a_full_disk_leaves_nothing_behind(model, tmp_path, monkeypatch):

@@ -1,10 +1,15 @@
-"""Model files forged one detail at a time: an array, the header or the archive, with checksums that are right."""
+"""Model files and folders of distributed models, forged one detail at a time with checksums that are right, or damaged.
+
+A model is the bytes of a file, or those of the files of a folder by name.
+"""
 
 from __future__ import annotations
 
 import copy
+import hashlib
 import io
 import json
+import math
 import warnings
 import zipfile
 
@@ -227,11 +232,32 @@ def forged_archive(entries: dict[str, bytes], rng: np.random.RandomState) -> tup
     return f"values {depth} deep", packed({**entries, HEADER: json.dumps(header).replace('"deep"', deep).encode()})
 
 
+def damaged(data: bytes, rng: np.random.RandomState) -> tuple[str, bytes]:
+    """A file that was damaged: nobody has mended its checksums."""
+    how, at = rng.randint(6), rng.randint(len(data))
+    size = 1 + rng.randint(64)
+    if how == 0:
+        return f"ends at {at}", data[:at]
+    if how == 1:
+        return f"{size} zeros at {at}", data[:at] + bytes(size) + data[at + size :]
+    if how == 2:
+        return f"{size} bytes missing at {at}", data[:at] + data[at + size :]
+    if how == 3:
+        return f"{size} bytes twice at {at}", data[:at] + data[at : at + size] + data[at:]
+    flipped = bytearray(data)
+    places = rng.randint(8 * len(data), size=1 if how == 4 else size)
+    for place in places:
+        flipped[place // 8] ^= 1 << place % 8
+    return f"{len(places)} bits flipped, the first at {places[0]}", bytes(flipped)
+
+
 def forge(data: bytes, rng: np.random.RandomState) -> tuple[str, bytes]:
-    """What was done, and the forged file."""
-    entries = unpacked(data)
+    """What was done, and the forged or damaged file."""
     kind = rng.rand()
-    if kind < 0.6:
+    if kind >= 0.9:
+        return damaged(data, rng)
+    entries = unpacked(data)
+    if kind < 0.55:
         names = sorted(name for name in entries if name != HEADER)
         done = []
         for name in rng.choice(names, rng.choice([1, 1, 1, 2]), replace=False):
@@ -239,7 +265,7 @@ def forge(data: bytes, rng: np.random.RandomState) -> tuple[str, bytes]:
             done.append(f"{_named(entries, name)} {how}")
             entries[name] = as_npy(np.asarray(array))
         return ", ".join(done), packed(entries)
-    if kind < 0.9:
+    if kind < 0.82:
         header = json.loads(entries[HEADER])
         done = forged_header(header, rng)
         return done, packed({**entries, HEADER: json.dumps(header).encode()})
@@ -268,6 +294,111 @@ def _named(entries: dict[str, bytes], name: str) -> str:
     references = [
         path
         for path in places(header)
-        if path[-1] in ("array", "strings", "ends", "scalar") and at(header, path) == number
+        if path[-1] in ("array", "strings", "ends", "scalar", "packed") and at(header, path) == number
     ]
     return ".".join(str(key) for key in references[0][2:-1] if key != "state")
+
+
+MANIFEST, MODEL = "manifest.json", "model.dsna"
+_ABOUT = (0, 1, 2, -1, 7, 64, 2**20, 2**31, 2**40, 2**62, 2**63, 2**64, True, 0.5, "1", None)
+
+
+def forge_folder(files: dict[str, bytes], others: dict[str, bytes], rng: np.random.RandomState) -> tuple[str, dict]:
+    """What was done, and the forged or damaged files of a distributed model; ``others`` are those of another one."""
+    files, kind = dict(files), rng.rand()
+    if kind < 0.1:
+        name = sorted(files)[rng.randint(len(files))]
+        if rng.rand() < 0.2:
+            del files[name]
+            return f"{name} is missing", files
+        done, files[name] = damaged(files[name], rng)
+        return f"{name} {done}", files
+    manifest = json.loads(files[MANIFEST])
+    about = manifest["files"][rng.randint(len(manifest["files"]))]
+    if kind < 0.55:
+        done = _forged_arrays(files, about, rng)
+    elif kind < 0.65:
+        done = forged_header(manifest, rng)
+    elif kind < 0.75:
+        done = _forged_description(about, rng)
+    elif kind < 0.88:
+        done, files[MODEL] = forge(files[MODEL], rng)
+        _describe(files, manifest["model"])
+        done = f"{MODEL} {done}"
+    else:
+        done = _swapped(files, manifest, others, rng)
+    files[MANIFEST] = json.dumps(manifest).encode()
+    return done, files
+
+
+def _describe(files: dict[str, bytes], about: dict) -> None:
+    """Put size and digest of a file into its entry."""
+    data = files[about["file"]]
+    about.update(size=len(data), sha256=hashlib.sha256(data).hexdigest())
+
+
+def _arrays_of(data: bytes, about: dict) -> dict[str, np.ndarray]:
+    return {
+        name: np.frombuffer(data, dtype, math.prod(shape), offset).reshape(shape)
+        for name, (dtype, shape, offset) in about["arrays"].items()
+    }
+
+
+def _forged_arrays(files: dict[str, bytes], about: dict, rng: np.random.RandomState) -> str:
+    """Change one array of a file, or two, and describe the file as it is then."""
+    arrays = _arrays_of(files[about["file"]], about)
+    done, data = [], b""
+    for name in rng.choice(sorted(arrays), rng.choice([1, 1, 1, 2]), replace=False):
+        how, arrays[name] = forged_array(arrays[name], rng)
+        done.append(f"{name} {how}")
+    about["arrays"] = {}
+    for name, array in arrays.items():
+        data += bytes(-len(data) % 64)
+        plain = np.asarray(array)
+        about["arrays"][str(name)] = [str(plain.dtype), list(plain.shape), len(data)]
+        data += plain.tobytes()
+    files[about["file"]] = data
+    _describe(files, about)
+    return f"{about['file']} {', '.join(done)}"
+
+
+def _forged_description(about: dict, rng: np.random.RandomState) -> str:
+    """Change dtype, shape or place of an array in a file that is as it was."""
+    name = sorted(about["arrays"])[rng.randint(len(about["arrays"]))]
+    described = about["arrays"][name]
+    how = rng.randint(4)
+    if how == 0:
+        described[0] = ("float64", "int64", "int32", "object", "<U1000000000", "O", "", None, [], "float32")[
+            rng.randint(10)
+        ]
+    elif how == 1 and described[1]:
+        described[1][rng.randint(len(described[1]))] = _ABOUT[rng.randint(len(_ABOUT))]
+    elif how == 2:
+        described[1] = [[], [0], [2**40, 2**40], [0, 2**62], [1] * 70, 5, None, described[1][::-1]][rng.randint(8)]
+    else:
+        described[2] = _ABOUT[rng.randint(len(_ABOUT))]
+    return f"{about['file']} has {name} as {str(described)[:80]}"
+
+
+def _swapped(files: dict[str, bytes], manifest: dict, others: dict[str, bytes], rng: np.random.RandomState) -> str:
+    """Put sound files into the places of others."""
+    shards = manifest["files"][1:]
+    one, two = rng.choice(len(shards), 2, replace=False)
+    how = rng.randint(4)
+    if how == 0:
+        manifest["files"][1 + one], manifest["files"][1 + two] = shards[two], shards[one]
+        return f"the entries of shards {one} and {two} swapped"
+    names = shards[one]["file"], shards[two]["file"]
+    if how == 1:
+        files[names[0]], files[names[1]] = files[names[1]], files[names[0]]
+        return f"the files of shards {one} and {two} swapped"
+    if how == 2:
+        shards[one]["file"], shards[two]["file"] = names[::-1]
+        files[names[0]], files[names[1]] = files[names[1]], files[names[0]]
+        return f"shards {one} and {two} swapped with their entries"
+    theirs = json.loads(others[MANIFEST])
+    place = rng.randint(-1, len(manifest["files"]))
+    mine, its = (m["model"] if place < 0 else m["files"][min(place, len(m["files"]) - 1)] for m in (manifest, theirs))
+    files[mine["file"]] = others[its["file"]]
+    mine.update({**its, "file": mine["file"]})
+    return f"{mine['file']} of another model"

@@ -1,7 +1,8 @@
-"""Forged model files put to the test: refused by name, or models that answer as fitted ones do.
+"""Forged and damaged models put to the test: refused by name, or models that answer as fitted ones do.
 
-``originals`` saves a model of every kind and ``examine`` loads a file and asks the model everything.  Run as a program,
-this examines many forged files in forked children, each under an alarm that native code cannot hold up.
+``originals`` and ``folders`` save models of every kind; ``examine`` loads one and asks it everything. Run as a program,
+this examines many cases in forked children, each under an alarm that native code cannot hold up. Every sixth case is a
+folder of a distributed model.
 """
 
 from __future__ import annotations
@@ -9,21 +10,26 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import traceback
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
-from tests.io.forged_models import forge
+from tests.io.forged_models import forge, forge_folder
 from tests.small_models import build
 
-SECONDS = 5
+SECONDS = 10
+_FOLDERS = 6  # one of so many cases is a folder
 _BATCH = 25
 
 RNG = np.random.RandomState(0)
@@ -98,15 +104,71 @@ def originals() -> dict[str, bytes]:
         for name, model in models.items():
             dsna.save(model, Path(folder) / "model.dsna")
             found[name] = (Path(folder) / "model.dsna").read_bytes()
+        for name in ("forest of classes", "classes, added", "labels", "two outputs", "table of labels"):
+            condense = hasattr(models[name], "_index") or hasattr(models[name], "steps")
+            dsna.save(models[name], Path(folder) / "model.dsna", compress=True, condense=condense)
+            found[f"{name}, compressed{' and condensed' * condense}"] = (Path(folder) / "model.dsna").read_bytes()
+        dsna.save(models["classes"], Path(folder) / "model.dsna", condense=True)
+        found["classes, condensed"] = (Path(folder) / "model.dsna").read_bytes()
     return found
 
 
-def examine(path: Path) -> str:
-    """Load a file and ask the model everything; returns "refused" or "sound", and fails on anything else."""
+def folders() -> dict[str, dict[str, bytes]]:
+    """Saved distributed models of three shards or more, by name: their files."""
+    import dsna
+    from dsna.distributed import DistributedDSNAClassifier, DistributedDSNARegressor
+    from dsna.distributed.store import save
+    from dsna.tables import TableEncoder
+
+    encoder = TableEncoder(target="kind").fit(TABLE.assign(kind=WORDS))
+    few = {"n_estimators": 5, "random_state": 0}
+    settings = {"sample_size": 100, "shard_rows": 40}
+    classes = DistributedDSNAClassifier(build(dsna.DSNAClassifier, **few), **settings)
+    all_rows = DistributedDSNAClassifier(build(dsna.DSNAClassifier, **few, max_neighbors=None), **settings)
+    labels = DistributedDSNARegressor(build(dsna.DSNARegressor, **few, trend="linear"), **settings)
+    both = DistributedDSNARegressor(build(dsna.DSNARegressor, **few, trend=None), **settings)
+    encoded = encoder.transform(TABLE.assign(kind=WORDS))
+
+    def parts(X: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        return [(X[start : start + 30], y[start : start + 30]) for start in range(0, len(X), 30)]
+
+    fitted = {
+        "classes": (classes.fit(parts(X, WORDS.astype(str)), None), None),
+        "classes, all rows": (all_rows.fit(parts(X, CODE), None), None),
+        "labels": (labels.fit(parts(X, LABEL), None), None),
+        "two outputs": (both.fit(parts(X, np.c_[LABEL, X[:, 1]]), None), None),
+        "table of classes": (clone(classes).fit(parts(encoded, WORDS.astype(str)), None), encoder),
+    }
+    found = {}
+    with tempfile.TemporaryDirectory() as place:
+        for name, (model, columns) in fitted.items():
+            folder = Path(place) / name
+            save(model, folder, encoder=columns)
+            found[name] = {path.name: path.read_bytes() for path in folder.iterdir()}
+    return found
+
+
+def write(model: bytes | dict[str, bytes], path: Path) -> None:
+    """Put a model, or the files of its folder, at a path, and nothing else."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    if isinstance(model, bytes):
+        path.write_bytes(model)
+        return
+    path.unlink(missing_ok=True)
+    path.mkdir()
+    for name, data in model.items():
+        (path / name).write_bytes(data)
+
+
+def examine(path: Path, mapped: bool = False) -> str:
+    """Load a model and ask it everything; returns "refused" or "sound", and fails on anything else."""
     import dsna
 
+    if path.is_dir():
+        return _examine_folder(path)
     try:
-        model = dsna.load(path)
+        model = dsna.load(path, mmap=mapped)
     except dsna.ModelFileError as error:
         return "refused" if str(path) in str(error) else f"refused without its name: {error}"
     if type(model).__name__ == "EdgeDetector":
@@ -131,6 +193,22 @@ def examine(path: Path) -> str:
     return "sound"
 
 
+def _examine_folder(path: Path) -> str:
+    """Ask a distributed model; its shards are looked at when they are asked, and may be refused then."""
+    import dsna
+    from dsna.distributed.store import load_with_encoder
+
+    try:
+        model, encoder = load_with_encoder(path)
+        query = QUERY if encoder is None else encoder.transform(TABLE.iloc[:9])
+        _ask(model, query)
+        if hasattr(model, "predict_set"):
+            assert model.predict_set(query).shape == (len(query), len(model.classes_))
+    except dsna.DSNAError:
+        return "refused"
+    return "sound"
+
+
 def _examine_table(model) -> str:
     """Ask a pipeline of an encoder and a model; rows that do not fit the encoder are refused by name."""
     import dsna
@@ -145,6 +223,8 @@ def _examine_table(model) -> str:
         X = encoder.transform_with_notes(query)[0]
         prediction = model.predict(query)
         why = explain(model, query)
+        if encoder.rows_ is not None:
+            encoder.rows_.extended(query)
     except dsna.DSNAError:
         return "sound"
     _is_finite(X, (9, last.n_features_in_))
@@ -152,30 +232,30 @@ def _examine_table(model) -> str:
     why.report(0)
     if encoder.rows_ is not None:
         assert len(encoder.rows_.identifiers()) == len(encoder.rows_)
-        encoder.rows_.extended(query)
     return "sound"
 
 
-def _ask(model) -> None:
-    n = len(QUERY)
+def _ask(model, query: np.ndarray = QUERY) -> None:
+    n = len(query)
     if hasattr(model, "predict_proba"):
-        proba = model.predict_proba(QUERY)
+        proba = model.predict_proba(query)
         _is_finite(proba, (n, len(model.classes_)))
         np.testing.assert_allclose(proba.sum(axis=1), 1.0)
-        prediction = model.predict(QUERY)
+        prediction = model.predict(query)
         assert prediction.shape == (n,)
         assert np.isin(prediction, model.classes_).all()
     else:
-        shape = (n,) if model.n_outputs_ == 1 else (n, model.n_outputs_)
-        prediction = model.predict(QUERY)
+        n_outputs = getattr(model, "model_", model).n_outputs_
+        shape = (n,) if n_outputs == 1 else (n, n_outputs)
+        prediction = model.predict(query)
         _is_finite(prediction, shape)
-    if getattr(model, "_regions", None):
-        _is_finite(model.predict_interval(QUERY), (*shape, 2))
-        _is_finite(model.predict_quantiles(QUERY), (*shape, 3))
+    if getattr(getattr(model, "model_", model), "_regions", None):
+        _is_finite(model.predict_interval(query), (*shape, 2))
+        _is_finite(model.predict_quantiles(query), (*shape, 3))
     if hasattr(model, "explain"):
-        np.testing.assert_array_equal(model.explain(QUERY).predict(), prediction)
+        np.testing.assert_array_equal(model.explain(query).predict(), prediction)
     if hasattr(model, "apply"):
-        assert model.apply(QUERY).shape[0] == n
+        assert model.apply(query).shape[0] == n
         _is_finite(model.feature_importances_, (X.shape[1],))
 
 
@@ -198,17 +278,47 @@ def _compiled() -> int:
     )
 
 
-def _child(cases: list[int], files: dict[str, bytes], path: Path, report) -> None:
+def _merge_regions() -> None:
+    """Compile the kernel that the original models do not need, and forged ones may."""
+    from dsna.vision.edges.second_level.candidates import Candidates
+    from dsna.vision.edges.second_level.planes import View
+    from dsna.vision.edges.second_level.regions import merged
+
+    lines = np.zeros((40, 44), dtype=np.float32)
+    lines[:, 20] = 0.7
+    merged(View(_photo(), (lines,), lines), Candidates(np.array([[20, 20]]), np.ones(1)))
+
+
+class Originals(NamedTuple):
+    """What is forged: files, and folders of distributed models."""
+
+    files: dict[str, bytes]
+    folders: dict[str, dict[str, bytes]]
+
+    def case(self, number: int) -> tuple[str, bytes | dict[str, bytes]]:
+        """What is done in a case, and the model that comes out."""
+        rng, turn = np.random.RandomState(number), number // _FOLDERS
+        if number % _FOLDERS == _FOLDERS - 1:
+            names = sorted(self.folders)
+            name, other = names[turn % len(names)], names[rng.randint(len(names))]
+            done, files = forge_folder(self.folders[name], self.folders[other], rng)
+            return f"folder of {name}: {done}", files
+        name = sorted(self.files)[number % len(self.files)]
+        done, data = forge(self.files[name], rng)
+        return f"{name}: {done}", data
+
+
+def _child(cases: list[int], originals: Originals, path: Path, report) -> None:
     """Examine cases one after another, each under an alarm that nothing can hold up."""
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     for case in cases:
-        done, data = _case(case, files)
-        path.write_bytes(data)
+        done, model = originals.case(case)
+        write(model, path)
         before = _compiled()
         signal.setitimer(signal.ITIMER_REAL, SECONDS)
         try:
-            verdict = examine(path)
+            verdict = examine(path, mapped=case % 2 == 1)
             assert _compiled() == before, "kernels were compiled for it"
         except BaseException as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
@@ -218,19 +328,14 @@ def _child(cases: list[int], files: dict[str, bytes], path: Path, report) -> Non
         report.flush()
 
 
-def _case(case: int, files: dict[str, bytes]) -> tuple[str, bytes]:
-    name = sorted(files)[case % len(files)]
-    done, data = forge(files[name], np.random.RandomState(case))
-    return f"{name}: {done}", data
-
-
 def main(first: int, last: int) -> None:
     """Examine the cases from ``first`` to ``last`` and print what became of each as JSON lines."""
-    files = originals()
+    every = Originals(originals(), folders())
+    _merge_regions()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.dsna"
-        for data in files.values():  # compiles every kernel
-            path.write_bytes(data)
+        for model in (*every.files.values(), *every.folders.values()):  # compiles every kernel
+            write(model, path)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 assert examine(path) == "sound"
@@ -241,31 +346,36 @@ def main(first: int, last: int) -> None:
             if not child:
                 try:
                     with open(log, "w", encoding="utf-8") as report:
-                        _child(batch, files, path, report)
+                        _child(batch, every, path, report)
                 except BaseException:
                     traceback.print_exc()
                 finally:
                     os._exit(0)  # what the parent has open is not the child's to close
             status = os.waitpid(child, 0)[1]
             lines = log.read_text(encoding="utf-8").splitlines()
-            print("\n".join(lines), flush=True)
+            if lines:
+                print("\n".join(lines), flush=True)
             waiting = waiting[len(lines) :]
             if len(lines) < len(batch):
                 number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
                 verdict = f"hung for {SECONDS} s" if number == signal.SIGALRM else f"killed by signal {number}"
-                print(json.dumps([waiting[0], _case(waiting[0], files)[0], verdict]), flush=True)
+                print(json.dumps([waiting[0], every.case(waiting[0])[0], verdict]), flush=True)
                 waiting = waiting[1:]
 
 
-def examined(first: int, last: int) -> list[tuple[int, str, str]]:
+def examined(first: int, last: int) -> Iterator[tuple[int, str, str]]:
     """(number, what was forged, verdict) of each case, examined by a process of one thread that may fork."""
     one = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
     environment = {**os.environ, **one, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     command = [sys.executable, "-m", "tests.io.forged_trials", str(first), str(last)]
     root = Path(__file__).parents[2]
-    run = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=root)
-    assert run.returncode == 0, run.stderr
-    return [tuple(json.loads(line)) for line in run.stdout.splitlines()]
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as complaints:
+        run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=complaints, text=True, env=environment, cwd=root)
+        with run:
+            for line in run.stdout:
+                yield tuple(json.loads(line))
+        complaints.seek(0)
+        assert run.returncode == 0, complaints.read()
 
 
 if __name__ == "__main__":

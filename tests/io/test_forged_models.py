@@ -18,7 +18,7 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="cases are examined i
 
 @forks
 def test_forged_files_are_refused_or_sound():
-    verdicts = trials.examined(0, 300)
+    verdicts = list(trials.examined(0, 300))
     assert len(verdicts) == 300
     assert [one for one in verdicts if one[2] not in ("refused", "sound")] == []
     refused = sum(verdict == "refused" for _, _, verdict in verdicts)
@@ -61,6 +61,7 @@ def entry_at(files, name, path, tmp_path):
         ("classes", "_index.label", lambda a: a.fill(2**30), "numbers than those of the classes"),
         ("classes", "_index.label", lambda a: a.fill(-1), "numbers than those of the classes"),
         ("classes", "_index.label", lambda a: a.fill(0.5), "numbers than those of the classes"),
+        ("classes, neighbours", "_trend.basis.offset", lambda a: a.fill(1e300), "Basis.offset ranges"),
         ("detector", "forest_.child", lambda a: a[:1].fill(0), "before its parent"),
         ("detector", "forest_.child", lambda a: a[:1].fill(len(a) - 1), "no node"),
         ("detector", "forest_.features", lambda a: a.fill(7228), "features"),

@@ -338,6 +338,39 @@ def test_changed_files_are_refused(saved, change, words):
     refused(saved, *words)
 
 
+def test_every_flipped_bit_of_a_compressed_file_is_refused_or_harmless(fitted, path):
+    model = fitted("forest, integer classes")
+    save(model, path, compress=True)
+    data, rng = path.read_bytes(), np.random.RandomState(0)
+    refusals = 0
+    for bit in rng.randint(8 * len(data), size=400):
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(flipped)
+        try:
+            again = load(path)
+        except ModelFileError:
+            refusals += 1
+        else:
+            np.testing.assert_array_equal(again.predict_proba(QUERY), model.predict_proba(QUERY))
+    assert refusals > 300
+
+
+@pytest.mark.parametrize("place", [2**40, 2**62, 2**63 - 1, 2**64 - 1])
+def test_entries_far_past_the_end_are_refused(saved, place):
+    """In a field for large files, where an entry begins may be any number; systems refuse to go to some of them."""
+    data = saved.read_bytes()
+    start, end = data.rindex(b"PK\x01\x02"), data.rindex(b"PK\x05\x06")
+    entry, last = bytearray(data[start:end]), bytearray(data[end:])
+    name, extra = struct.unpack_from("<2H", entry, 28)
+    struct.pack_into("<H", entry, 30, extra + 12)
+    struct.pack_into("<I", entry, 42, 2**32 - 1)
+    entry[46 + name : 46 + name] = struct.pack("<HHQ", 1, 8, place)
+    struct.pack_into("<I", last, 12, struct.unpack_from("<I", last, 12)[0] + 12)
+    saved.write_bytes(data[:start] + entry + last)
+    refused(saved, "damaged", "save the model again")
+
+
 @pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
 def test_repacked_files_are_refused(saved, compression):
     repacked(saved, lambda entries: None, compression=compression)

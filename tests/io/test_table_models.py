@@ -12,7 +12,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from dsna import CostSensitiveForestClassifier, DSNAClassifier, DSNARegressor, ModelFileError, load, save
+from dsna import CostSensitiveForestClassifier, DSNAClassifier, DSNAError, DSNARegressor, ModelFileError, load, save
+from dsna._utils.invariants import InvariantError
 from dsna.inspection import explain
 from dsna.tables import TableEncoder
 from dsna.tables.kept_rows import KeptColumn, KeptRows
@@ -183,6 +184,16 @@ def test_forged_pipelines_are_refused(fitted, tmp_path, change, words):
     forged(tmp_path / "m.dsna", change)
     with pytest.raises(ModelFileError, match=words):
         load(tmp_path / "m.dsna")
+
+
+@pytest.mark.parametrize("number", [0, -1, 2**63 - 1])
+def test_numbers_of_rows_leave_room_for_more(number):
+    rows = KeptRows.of(frame(5))
+    with pytest.raises(InvariantError, match=r"KeptRows\.number ranges"):
+        rows.numbered(np.full(5, number))
+    assert rows.numbered(np.full(5, 2**53 - 2)).extended(frame(2)).number[-1] == 2**53
+    with pytest.raises(DSNAError, match=r"no numbers are left for 2 more rows after row 9007199254740991.*Train again"):
+        rows.numbered(np.full(5, 2**53 - 1)).extended(frame(2))
 
 
 def test_columns_grow_by_rows_of_other_types():

@@ -1,4 +1,4 @@
-"""Invariants of the attributes of a fitted model: stated by each container, checked when made and loaded.
+"""Invariants of the attributes of a fitted model: stated by each container, checked when made, loaded and unpickled.
 
 Kernels do not check bounds, so every array that reaches one is described here: its dtype, the lengths of its axes, the
 range of its values. Every check takes time linear in the array, and none loops over nodes or rows in Python.
@@ -6,11 +6,14 @@ range of its values. Every check takes time linear in the array, and none loops 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+
+from .errors import DSNAError
 
 FINITE = float(np.finfo(np.float64).max)
 POSITIVE = 5e-324
@@ -30,6 +33,23 @@ def require(holds: Any, what: str, remedy: str = "") -> None:
     """Raise an InvariantError that says which condition is violated."""
     if not holds:
         raise InvariantError(what, remedy)
+
+
+#: What damaged data raises where it is read.
+DAMAGE = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RuntimeError)
+
+
+@contextmanager
+def damage_refused(what: str, remedy: str, kind: type[DSNAError] = DSNAError) -> Iterator[None]:
+    """Say in a sentence that data cannot be what this package has made, wherever a check or a reader fails."""
+    try:
+        yield
+    except DSNAError:
+        raise
+    except InvariantError as error:
+        raise kind(f"{what}: {error}. {error.remedy or remedy}") from error
+    except DAMAGE as error:
+        raise kind(f"{what}: damaged ({type(error).__name__}: {error}). {remedy}") from error
 
 
 def _fits(axis: str, length: int, sizes: dict[str, int]) -> bool:
@@ -269,7 +289,26 @@ def check_fields(owner: str, values: Mapping[str, Any], fields: Mapping[str, Fie
     return sizes
 
 
-class Checked:
+class CheckedUnpickled:
+    """Base class of what checks itself after it was unpickled, by a worker of a cluster or from a file."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        restore: Callable[..., Any] = getattr(super(), "__setstate__", vars(self).update)
+        with damage_refused(f"an unpickled {type(self).__name__}", "Fit the model again, or load a file of dsna.save."):
+            restore(state)
+            self._check_unpickled()
+
+    def __copy__(self) -> Self:
+        """A copy that shares all attributes, which need no check."""
+        made = type(self).__new__(type(self))
+        vars(made).update(vars(self))
+        return made
+
+    def _check_unpickled(self) -> None:
+        """Raise an InvariantError unless all that must hold for the attributes does."""
+
+
+class Checked(CheckedUnpickled):
     """A container of arrays that states their invariants."""
 
     FIELDS: ClassVar[Mapping[str, Field]]
@@ -304,6 +343,12 @@ class Checked:
         for name in self.NOT_EMPTY:
             require(sizes[name] > 0, f"{owner} has no {name}")
         self._check_relations(sizes)
+
+    def __post_init__(self) -> None:  # of those that are dataclasses
+        self.check()
+
+    def _check_unpickled(self) -> None:
+        self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
         """What must hold between attributes."""

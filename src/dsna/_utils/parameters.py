@@ -1,16 +1,19 @@
-"""Constraints that parameters of several estimators share, for scikit-learn's ``_parameter_constraints``."""
+"""What estimators share: constraints of ``_parameter_constraints``, and the check of what was unpickled."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
+from importlib import import_module
 from numbers import Integral, Real
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 
 from .errors import DSNAError
+from .invariants import CheckedUnpickled
 
 # Of numbers that are multiplied by each other and by squares of distances.
 _SMALLEST, _LARGEST = 1e-100, 1e100
@@ -32,15 +35,32 @@ _REMEDIES = {
     "oob_score": "oob_score_ is there after every fit",
 }
 
-POSITIVE = Interval(Real, _SMALLEST, _LARGEST, closed="both")
-NON_NEGATIVE = Interval(Real, 0, _LARGEST, closed="both")
-SHARE = Interval(Real, 0, 1, closed="both")
-JOBS = [Interval(Integral, 1, _MOST_JOBS, closed="both"), Interval(Integral, -_MOST_JOBS, -1, closed="both"), None]
+
+class Numbers(Interval):
+    """An interval of numbers; True and False, which kernels would take for a type of their own, are not in it."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether a value is a number of the interval."""
+        return not isinstance(val, bool | np.bool_) and bool(super().is_satisfied_by(val))
 
 
-def at_least(least: int, most: int | None = None) -> Interval:
+POSITIVE = Numbers(Real, _SMALLEST, _LARGEST, closed="both")
+NON_NEGATIVE = Numbers(Real, 0, _LARGEST, closed="both")
+SHARE = Numbers(Real, 0, 1, closed="both")
+JOBS = [Numbers(Integral, 1, _MOST_JOBS, closed="both"), Numbers(Integral, -_MOST_JOBS, -1, closed="both"), None]
+
+
+class CheckedEstimator(CheckedUnpickled, BaseEstimator):
+    """Base class of estimators: what was unpickled is checked as what a model file holds."""
+
+    def _check_unpickled(self) -> None:
+        # It knows all estimators, so it is imported only where one is unpickled.
+        import_module(f"{__name__.partition('.')[0]}.io.fitted").check_unpickled(self)
+
+
+def at_least(least: int, most: int | None = None) -> Numbers:
     """Whole numbers from ``least`` on, up to ``most`` where it is given."""
-    return Interval(Integral, least, most, closed="left" if most is None else "both")
+    return Numbers(Integral, least, most, closed="left" if most is None else "both")
 
 
 def is_number(value: Any) -> bool:

@@ -265,7 +265,7 @@ class OnDisk(BaseEstimator):
 
     def _view(self, ordinary: Any) -> OnDisk:
         view = copy(self.model)
-        view._core = view._core._replace(model=ordinary)
+        view._core = replace(view._core, model=ordinary)
         return OnDisk(view)
 
 

@@ -9,6 +9,7 @@ import typer
 
 from .._utils.atomic import explained
 from .._utils.errors import DSNAError, on_command_line
+from .interrupts import exit_code
 
 
 def say(text: str) -> None:
@@ -28,7 +29,8 @@ def exit_on_user_error(command: str, remedy: str, stopped: str) -> Iterator[None
 
     Messages within name options as they are typed.
 
-    Exit code 2 for a :class:`dsna.DSNAError`, an ``OSError``, a missing package or too little memory; 130 for Ctrl-C.
+    Exit code 2 for a :class:`dsna.DSNAError`, an ``OSError``, a missing package or too little memory; 128 and its
+    number for a signal that stops the command, 130 for Ctrl-C.
     Any other exception is a bug, and passes through.
 
     Parameters
@@ -57,7 +59,7 @@ def exit_on_user_error(command: str, remedy: str, stopped: str) -> Iterator[None
             yield
     except KeyboardInterrupt as end:
         typer.echo(f"\nStopped. {str(end) or stopped}", err=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(exit_code()) from None
     except BrokenPipeError:  # whoever read the output has left; typer ends quietly
         raise
     except Exception as error:

@@ -7,6 +7,9 @@ manifest of a model). Nothing in a file is ever run or unpacked.
 from __future__ import annotations
 
 import hashlib
+import math
+from collections.abc import Collection
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +17,13 @@ import numpy as np
 
 from .._utils.atomic import FileError, explained, whole_file
 from .._utils.errors import DSNAError
-from .shards import ROWS, Shard
+from .._utils.invariants import damage_refused
+from .shards import Shard, ShardLimits
 
 _ALIGNED = 64
 _CHUNK = 1 << 22
 _DTYPES = ("float64", "int64", "int32")
-_AXES = {"Z": 2, "label": 2, "trend": 2}
-_FIELDS = (*ROWS, "leaf_ptr", "leaf_rows")
+_LONGEST_AXIS = 1 << 40
 
 
 class StoreError(DSNAError):
@@ -84,19 +87,28 @@ def _changed(path: Path) -> StoreError:
     return StoreError(f"{path}: changed since the model was saved, or damaged. Copy the folder again, or train again.")
 
 
-def read_arrays(path: Path, about: dict[str, Any]) -> dict[str, np.ndarray]:
-    """The arrays of a file as maps of it."""
-    found: dict[str, np.ndarray] = {}
+def unsound(path: Path) -> AbstractContextManager[None]:
+    """A context in which whatever is wrong with the content of a file is said of it in a sentence."""
+    return damage_refused(
+        f"{path}: no sound part of this model", "Copy the whole folder again, or train again.", StoreError
+    )
+
+
+def read_arrays(path: Path, about: dict[str, Any], names: Collection[str] | None = None) -> dict[str, np.ndarray]:
+    """The arrays of a file as maps of it, or some of them."""
+    arrays: dict[str, np.ndarray] = {}
     for name, (dtype, shape, offset) in about["arrays"].items():
-        if dtype not in _DTYPES or any(type(n) is not int or n < 0 for n in (*shape, offset)):
+        lengths = (*shape, offset)
+        if dtype not in _DTYPES or any(type(n) is not int or not 0 <= n <= _LONGEST_AXIS for n in lengths):
             raise StoreError(f"{path}: {name} is described as no array of a model. Train again.")
-        if offset + int(np.prod(shape)) * np.dtype(dtype).itemsize > about["size"]:
+        if offset + math.prod(shape) * np.dtype(dtype).itemsize > about["size"]:
             raise StoreError(f"{path}: {name} is described past the end of the file. Train again.")
-        empty = 0 in shape
-        found[name] = (
-            np.empty(shape, dtype) if empty else np.memmap(path, dtype, mode="r", offset=offset, shape=tuple(shape))
-        )
-    return found
+        if names is None or name in names:
+            empty = 0 in shape
+            arrays[name] = (
+                np.empty(shape, dtype) if empty else np.memmap(path, dtype, mode="r", offset=offset, shape=tuple(shape))
+            )
+    return arrays
 
 
 class StoredShard:
@@ -106,11 +118,10 @@ class StoredShard:
     ----------
     path : the file.
     about : its description.
-    limits : number of leaves and of strata, and columns of Z, trend and label, that it must fit; None where it was just
-        made, and needs no check.
+    limits : what it must fit; None where it was just made.
     """
 
-    def __init__(self, path: Path, about: dict[str, Any], limits: tuple[int, int, int, int, int] | None = None):
+    def __init__(self, path: Path, about: dict[str, Any], limits: ShardLimits | None = None):
         self.path, self.about, self.limits = path, about, limits
         self._shard: Shard | None = None
 
@@ -122,32 +133,14 @@ class StoredShard:
         if self._shard is None:
             if self.limits is not None:
                 check_file(self.path, self.about)
-            arrays = read_arrays(self.path, self.about)
-            if set(arrays) != set(_FIELDS):
-                raise StoreError(f"{self.path}: not the arrays of a shard. Train again.")
-            shard = Shard(**arrays)
-            if self.limits is not None and not _is_sound(shard, *self.limits):
-                raise StoreError(f"{self.path}: no sound shard of this model. Copy the folder again, or train again.")
+            with unsound(self.path):
+                shard = Shard.restored(dict(read_arrays(self.path, self.about)))
+                if self.limits is not None:
+                    shard.check_limits(self.limits)
             self._shard = shard
         return self._shard
 
 
-def _is_sound(shard: Shard, n_leaves: int, n_strata: int, width: int, trends: int, outputs: int) -> bool:
-    """Whether every number in a shard is one that kernels can take."""
-    n, ptr, rows = shard.n_rows, shard.leaf_ptr, shard.leaf_rows
-    right = all(getattr(shard, name).ndim == _AXES.get(name, 1) for name in _FIELDS)
-    right = right and all(len(getattr(shard, name)) == n for name in ROWS)
-    right = right and (shard.Z.shape[1], shard.trend.shape[1], shard.label.shape[1]) == (width, trends, outputs)
-    whole = {"code": "int64", "number": "int64", "fold": "int64", "leaf_ptr": "int64", "leaf_rows": "int32"}
-    right = right and all(getattr(shard, name).dtype == whole.get(name, "float64") for name in _FIELDS)
-    if not right or len(ptr) != n_leaves + 1 or ptr[0] != 0 or ptr[-1] != len(rows) or np.any(np.diff(ptr) < 0):
-        return False
-    within = not len(rows) or (rows.min() >= 0 and rows.max() < n)
-    within = within and (not n or (shard.code.min() >= 0 and shard.code.max() < n_strata))
-    within = within and bool(np.all(np.diff(shard.number) > 0)) and bool(np.all(shard.weight > 0))
-    return bool(within and all(np.isfinite(a).all() for a in (shard.Z, shard.label, shard.weight, shard.trend)))
-
-
 def store_shard(shard: Shard, path: Path) -> StoredShard:
     """Write a shard to a file, and stand for it."""
-    return StoredShard(path, write_arrays(path, {name: getattr(shard, name) for name in _FIELDS}))
+    return StoredShard(path, write_arrays(path, shard.state))

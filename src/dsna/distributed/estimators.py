@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from .._utils.errors import DSNAError
 from ..classifier import DSNAClassifier
 from ..inspection.explanation import Explanation
 from ..regressor import DSNARegressor
-from .asking import BATCH, Core, answer, asked_of, prepare
+from .asking.core import BATCH, Core, answer, asked_of, prepare
 from .learning import learned
 from .placed import AllRows, Passes, PlacedRows
 from .tables import Opened, open_table
@@ -82,7 +83,7 @@ class _Distributed(BaseEstimator):
         sample, rule = passes.sample(totals)
         model, placed = learned(template, sample, AllRows(passes, totals, rule, targets))
         placed = placed.settled(model._index.space, getattr(model, "_trend", None) if not classification else None)
-        forest = placed.forest._replace(trees=model._index.trees)
+        forest = replace(placed.forest, trees=model._index.trees)
         core = Core(totals.scaling, model, forest, totals.names, int(totals.offsets[-1]))
         return core, PlacedRows(placed.engine, placed.shards, forest)
 

@@ -36,7 +36,7 @@ from ..prediction.calibration import class_mass
 from ..regressor import DSNARegressor
 from ..training import OutOfBag, Training
 from ..trend.trend import TrendRows
-from .asking import Found, request_outside
+from .asking.neighbors import Found, request_outside
 from .placed import AllRows, PlacedRows
 from .sampling import Sample
 

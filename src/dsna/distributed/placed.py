@@ -7,12 +7,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .._utils.invariants import damage_refused
 from .._utils.progress import tracked
 from ..forest.trees import Trees
 from ..neighbors.index import LEAF_ROWS
 from ..trend.ridge import FoldSums
 from ..trend.trend import TrendColumns
-from .asking import Forest, Found, Request, ask, merge
+from .asking.messages import Forest, Request
+from .asking.neighbors import Found, ask, merge
 from .blocks import Roles
 from .count import Totals, add_up, summarize
 from .sampling import FoldRule, Sample, offer, quotas, settle_sample
@@ -138,8 +140,10 @@ class Passes:
         shards = [engine.submit(joined_shard, *(pieces[k] for k in group)) for group in groups]
         kept = engine.gather([engine.submit(leaf_weights, shard) for shard in shards])
         engine.release(pieces)
-        weighed = Trees(**{**trees.state, "metric_weight": split_weights(reached, totals, trees)})
-        forest = Forest(weighed, reached.values(totals), np.sum(kept, axis=0), rarity_of(totals), most[1])
+        n_classes, kept_weight = 0 if totals.classes is None else len(totals.classes), np.sum(kept, axis=0)
+        with damage_refused("what workers have summed", "Fit again."):
+            weighed = Trees(**{**trees.state, "metric_weight": split_weights(reached, totals, trees)})
+            forest = Forest(weighed, reached.values(totals), kept_weight, rarity_of(totals), most[1], n_classes)
         return PlacedRows(engine, shards, forest, reached.targets)
 
     def trend_sums(self, totals: Totals, rule: FoldRule, columns: TrendColumns, density: Any) -> FoldSums:

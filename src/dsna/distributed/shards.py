@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._utils.invariants import LARGEST, POSITIVE, Array, Checked, require
 from .._utils.parallel import chunks
 from .._utils.sums import rowwise_product
+from ..forest.held_out import N_FOLDS
 from ..forest.scaling import Scaling
 from ..forest.trees import Trees
 from .blocks import Block
@@ -57,8 +59,24 @@ class Placement:
         return np.asarray(np.where(size <= self.most, 1.0, share))
 
 
+class ShardLimits(NamedTuple):
+    """What a shard must fit: lengths of its axes by name, and the numbers of its rows."""
+
+    sizes: dict[str, int]  # leaves, dimensions, outputs and trends
+    n_strata: int
+    n_classes: int  # 0: regression
+    numbers: tuple[int, int, int]  # how many, the first and the last; of no rows, 0, -1 and -1
+
+
+def check_codes(owner: str, rows: Any, n_strata: int, n_classes: int) -> None:
+    """Raise an InvariantError unless rows have codes of strata and, of a classification, these as labels."""
+    require(rows.code.max(initial=-1) < n_strata, f"{owner}.code holds numbers past the last of {n_strata}")
+    known = not n_classes or (rows.label.shape[1] == 1 and np.array_equal(rows.label[:, 0], rows.code))
+    require(known, f"{owner}.label holds other numbers than those of the classes")
+
+
 @dataclass(frozen=True, eq=False)
-class Shard:
+class Shard(Checked):
     """Rows, and the leaves that keep them; R rows.
 
     Parameters
@@ -73,6 +91,20 @@ class Shard:
     leaf_ptr, leaf_rows : rows of each leaf.
     """
 
+    FIELDS = {
+        "Z": Array("float64", "rows, dimensions", -LARGEST, LARGEST),
+        "label": Array("float64", "rows, outputs", -LARGEST, LARGEST),
+        "code": Array("int64", "rows", 0),
+        "weight": Array("float64", "rows", POSITIVE),
+        "draw": Array("float64", "rows", 0.0, 1.0),
+        "number": Array("int64", "rows", 0),
+        "fold": Array("int64", "rows", 0, N_FOLDS - 1),
+        "trend": Array("float64", "rows, trends", -LARGEST, LARGEST),
+        "leaf_ptr": Array("int64", "leaves+1", into="entries"),
+        "leaf_rows": Array("int32", "entries", below="rows"),
+    }
+    NOT_EMPTY = ("leaves", "dimensions", "outputs")
+
     Z: np.ndarray
     label: np.ndarray
     code: np.ndarray
@@ -83,6 +115,17 @@ class Shard:
     trend: np.ndarray
     leaf_ptr: np.ndarray
     leaf_rows: np.ndarray
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        require(np.all(self.number[1:] > self.number[:-1]), "Shard.number does not rise")
+
+    def check_limits(self, limits: ShardLimits) -> None:
+        """Raise an InvariantError unless it is the shard of its model that is to have these rows."""
+        sizes = self.sizes
+        for name, length in limits.sizes.items():
+            require(sizes[name] == length, f"Shard has {sizes[name]} {name}, not {length}")
+        check_codes("Shard", self, limits.n_strata, limits.n_classes)
+        require(span(self.number) == limits.numbers, "Shard.number holds those of another shard")
 
     @property
     def n_rows(self) -> int:
@@ -106,6 +149,11 @@ class Shard:
         ptr = _pointers(leaf, len(parts[0].leaf_ptr) - 1)
         of_rows = {name: np.concatenate([getattr(one, name) for one in parts]) for name in ROWS}
         return cls(**of_rows, leaf_ptr=ptr, leaf_rows=rows[order].astype(np.int32))
+
+
+def span(number: np.ndarray) -> tuple[int, int, int]:
+    """How many numbers there are, the first and the last."""
+    return (len(number), int(number[0]), int(number[-1])) if len(number) else (0, -1, -1)
 
 
 ROWS = ("Z", "label", "code", "weight", "draw", "number", "fold", "trend")

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.atomic import FileError, explained, write_atomically
+from .._utils.invariants import DAMAGE, Array, check_fields, require
 from ..forest.scaling import Scaling
 from ..io import load as load_model
 from ..io import save as save_model
@@ -25,16 +27,24 @@ from .arrays_file import (
     read_arrays,
     sha256_of,
     store_shard,
+    unsound,
     write_arrays,
 )
-from .asking import Core, Forest
+from .asking.core import Core
+from .asking.messages import Forest
 from .engines.local import LocalEngine, opened
 from .placed import PlacedRows
+from .shards import ShardLimits, span
 
-FORMAT, VERSION = "dsna-distributed-model", 2
+FORMAT, VERSION = "dsna-distributed-model", 3
 MANIFEST, MODEL, LEAVES = "manifest.json", "model.dsna", "leaves.bin"
 _KINDS = ("DistributedDSNAClassifier", "DistributedDSNARegressor")
 _LARGEST_MANIFEST = 1 << 26
+_LEAVES = {
+    **{name: Forest.FIELDS[name] for name in ("leaf_total", "rarity")},
+    **Scaling.FIELDS,
+    "shard_numbers": Array("int64", "shards, 3", -1),
+}
 
 
 def check_place(folder: str | os.PathLike[str], overwrite: bool) -> Path:
@@ -110,14 +120,14 @@ def save(model: Any, folder: str | os.PathLike[str], overwrite: bool = False, en
     core, placed = model._core, model._placed
     with whole_folder(folder, overwrite) as part:
         _save_estimator(core.model, encoder, part / MODEL)
-        leaves = {"leaf_total": core.forest.leaf_total, "rarity": core.forest.rarity}
-        scale = {"offset": core.scaling.offset, "scale": core.scaling.scale}
-        shards = []
+        leaves = {"leaf_total": core.forest.leaf_total, "rarity": core.forest.rarity, **core.scaling.state}
+        shards, spans = [], []
         for k, shard in enumerate(placed.shards):
             one = opened(placed.engine.gather([shard])[0])  # one at a time: they need not fit into memory together
             shards.append(store_shard(one, part / f"shard-{k:05d}.bin").about)
-        rows = np.array([_rows_of(one) for one in shards], dtype=np.float64)
-        files = [write_arrays(part / LEAVES, {**leaves, **scale, "shard_rows": rows}), *shards]
+            spans.append(span(one.number))
+        leaves["shard_numbers"] = np.array(spans, dtype=np.int64).reshape(-1, 3)
+        files = [write_arrays(part / LEAVES, leaves), *shards]
         manifest = {
             "format": FORMAT,
             "version": VERSION,
@@ -130,11 +140,6 @@ def save(model: Any, folder: str | os.PathLike[str], overwrite: bool = False, en
             "files": files,
         }
         write_atomically(part / MANIFEST, json.dumps(manifest, indent=1).encode())
-
-
-def _rows_of(about: dict[str, Any]) -> int:
-    """Rows of a shard, as its description has them."""
-    return int(about["arrays"]["number"][1][0])
 
 
 def _version() -> str:
@@ -206,25 +211,26 @@ def load_with_encoder(folder: str | os.PathLike[str]) -> tuple[Any, Any]:
         raise StoreError(f"{folder / MODEL}: not the fitted model of a {manifest['kind']}. Train again.")
     leaves, *shards = manifest["files"]
     check_file(folder / leaves["file"], leaves)
-    arrays = {name: np.array(values) for name, values in read_arrays(folder / leaves["file"], leaves).items()}
-    scaling = _scaling(folder, arrays, index)
-    if [_rows_of(one) for one in shards] != arrays["shard_rows"].tolist():
-        raise StoreError(
-            f"{folder / MANIFEST}: names {len(shards)} shards that are not the {len(arrays['shard_rows'])} of the "
-            "model that was saved. Copy the folder again, or train again."
-        )
-    for one in shards:
-        check_size(folder / one["file"], one)
-    classes = getattr(ordinary, "classes_", None)
-    strata = len(arrays["rarity"])
-    outputs = 1 if classes is not None else ordinary.n_outputs_
-    trends = 0 if classes is not None or ordinary._trend is None else outputs
-    limits = (index.trees.n_leaves, strata, index.Z.shape[1], trends, outputs)
-    stored = [StoredShard(folder / one["file"], one, limits) for one in shards]
-    model = kind(**manifest["parameters"])
-    forest = Forest(index.trees, index.leaf_value, arrays["leaf_total"], arrays["rarity"], index.max_neighbors)
     features = None if manifest["features"] is None else tuple(manifest["features"])
-    core = Core(scaling, ordinary, forest, features, manifest["rows"])
+    n_classes = len(getattr(ordinary, "classes_", ()))
+    with unsound(folder / leaves["file"]):
+        arrays = {name: np.array(values) for name, values in read_arrays(folder / leaves["file"], leaves).items()}
+        require(arrays.keys() == _LEAVES.keys(), f"holds {', '.join(arrays)}")
+        check_fields("leaves", arrays, _LEAVES)
+        of_leaves = (arrays["leaf_total"], arrays["rarity"])
+        forest = Forest(index.trees, index.leaf_value, *of_leaves, index.max_neighbors, n_classes)
+        scaling = Scaling.restored({name: arrays[name] for name in Scaling.FIELDS})
+        core = Core(scaling, ordinary, forest, features, manifest["rows"])
+        if encoder is not None:
+            require(len(encoder.source_columns_) == len(scaling.offset), "the encoder makes other columns")
+        numbers = _numbers_of_shards(arrays["shard_numbers"], manifest["rows"])
+    if len(shards) != len(numbers):
+        raise StoreError(
+            f"{folder / MANIFEST}: names {len(shards)} shards, and the model that was saved has {len(numbers)}. "
+            "Copy the folder again, or train again."
+        )
+    stored = [_stored(folder, about, core, of_shard) for about, of_shard in zip(shards, numbers, strict=True)]
+    model = kind(**manifest["parameters"])
     model._take(core, PlacedRows(LocalEngine(), stored, forest))
     return model, encoder
 
@@ -234,29 +240,41 @@ def _load_estimator(folder: Path, about: dict[str, Any]) -> Any:
     return load_model(folder / about["file"])
 
 
-def _scaling(folder: Path, arrays: dict[str, np.ndarray], index: Any) -> Scaling:
-    """The common scale; what does not fit the trees is refused."""
-    d = len(index.scaling.offset)
-    sizes = {"leaf_total": index.trees.n_leaves, "offset": d, "scale": d, "rarity": None, "shard_rows": None}
-    right = set(arrays) == set(sizes) and all(a.ndim == 1 and a.dtype == np.float64 for a in arrays.values())
-    right = right and all(size in (None, len(arrays[name])) for name, size in sizes.items())
-    right = right and all(np.isfinite(a).all() for a in arrays.values())
-    if not right or not (
-        np.all(arrays["leaf_total"] >= 0) and np.all(arrays["scale"] > 0) and np.all(arrays["rarity"] > 0)
-    ):
-        raise StoreError(f"{folder / LEAVES}: does not fit the trees of the model. Train again.")
-    scaling = Scaling(np.zeros((1, d)), "none", np.ones(1))
-    scaling.offset, scaling.scale = arrays["offset"], arrays["scale"]
-    scaling.check()
-    return scaling
+def _numbers_of_shards(spans: np.ndarray, n_rows: int) -> list[tuple[int, int, int]]:
+    """What each shard is to hold: how many rows, the number of the first and that of the last."""
+    n, first, last = spans[spans[:, 0] > 0].T
+    follow = np.all(n <= last - first + 1) and np.all(first[1:] > last[:-1])
+    require(follow, "leaves.shard_numbers: shards do not follow each other")
+    require(last.max(initial=-1) < n_rows, f"leaves.shard_numbers names rows past the last of {n_rows}")
+    return [(int(n), int(first), int(last)) for n, first, last in spans]
+
+
+def _stored(folder: Path, about: dict[str, Any], core: Core, numbers: tuple[int, int, int]) -> StoredShard:
+    """A shard that is there in its size, and whose first and last rows are those that were saved in its place."""
+    path = folder / about["file"]
+    check_size(path, about)
+    with unsound(path):
+        number = read_arrays(path, about, ["number"])["number"]
+        require(number.ndim == 1, f"Shard.number has shape {number.shape}")
+    if span(number) != numbers:
+        raise StoreError(
+            f"{path}: holds other rows than this shard of the model that was saved; files were swapped, or their "
+            f"entries in {MANIFEST}. Copy the folder again, or train again."
+        )
+    model, forest = core.model, core.forest
+    outputs = 1 if forest.n_classes else model.n_outputs_
+    trends = 0 if forest.n_classes or model._trend is None else outputs
+    sizes = {"dimensions": model._index.Z.shape[1], "outputs": outputs, "trends": trends}
+    limits = ShardLimits({"leaves": forest.trees.n_leaves, **sizes}, len(forest.rarity), forest.n_classes, numbers)
+    return StoredShard(path, about, limits)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a folder, checked."""
     path = folder / MANIFEST
     try:
-        if path.stat().st_size > _LARGEST_MANIFEST:
-            raise ValueError("too large")
+        if stat.S_ISREG(path.stat().st_mode) == 0 or path.stat().st_size > _LARGEST_MANIFEST:
+            raise ValueError("too large, or not a regular file")
         manifest = json.loads(path.read_text("utf-8"))
         if manifest["format"] != FORMAT:
             raise ValueError("another format")
@@ -264,19 +282,15 @@ def _manifest(folder: Path) -> dict[str, Any]:
         raise StoreError(
             f"{folder}: no folder of a distributed model: {MANIFEST} is missing. Check the path."
         ) from None
-    except (OSError, ValueError, LookupError, TypeError) as error:
+    except (OSError, *DAMAGE) as error:
         raise StoreError(f"{path}: not the manifest of a distributed model ({error}). Check the path.") from error
     if manifest.get("version") != VERSION:
         raise StoreError(
             f"{path}: of format {manifest.get('version')!r}, by dsna {manifest.get('dsna')}; this dsna reads format "
             f"{VERSION}. Train again, or use the version that wrote it."
         )
-    try:
+    with unsound(path):
         _check_manifest(path, manifest)
-    except (LookupError, TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, StoreError):
-            raise
-        raise StoreError(f"{path}: damaged ({type(error).__name__}: {error}). Copy the folder again.") from error
     return manifest  # type: ignore[no-any-return]
 
 
@@ -294,8 +308,8 @@ def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
             raise StoreError(f"{path}: {name} is a link to somewhere else. Copy the files themselves.")
         if type(about["size"]) is not int or type(about["sha256"]) is not str:
             raise TypeError(f"{name} has no size or digest")
-    for about in manifest["files"][1:]:
-        _rows_of(about)
+    for about in manifest["files"]:
+        about["arrays"].items()
     right = manifest["kind"] in _KINDS and len(manifest["files"]) >= 2 and type(manifest["rows"]) is int
     features, given = manifest["features"], manifest["parameters"]
     right = right and (features is None or all(type(one) is str for one in features))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.parallel import chunks
-from .._utils.parameters import JOBS, POSITIVE, SHARE, at_least
+from .._utils.parameters import JOBS, POSITIVE, SHARE, CheckedEstimator, at_least
 from .._utils.validation import check_rows
 from .build import SPLITS, TrainingRows, grow_forest
 from .held_out import deal_folds
@@ -20,7 +19,7 @@ from .targets import COSTS, Targets
 from .trees import Leaves
 
 
-class CostSensitiveForest(BaseEstimator):
+class CostSensitiveForest(CheckedEstimator):
     """Base class of ``CostSensitiveForestClassifier`` and ``CostSensitiveForestRegressor``."""
 
     _parameter_constraints: dict[str, Any] = {

@@ -247,6 +247,7 @@ class Trees(Checked):
 
     def apply(self, X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """(n, n_trees) number of the leaf that each row reaches in each tree; leaves are numbered across trees."""
+        require(X.shape[1] == len(self.importance), f"X has {X.shape[1]} columns, and the trees {len(self.importance)}")
         tasks = [(X[part], *self.nodes) for part in chunks(len(X))]
         return np.concatenate(in_parallel(_route_some, tasks, n_jobs))
 

@@ -127,8 +127,8 @@ class Archive:
         if any(not _is_written_by_us(entry) for entry in entries):
             raise ModelFileError("repacked in another way. Use the file as saved, or repack it by zip -0.")
         declared = sum(_stored_size(entry) for entry in entries)
-        if declared > self._size or min(entry.header_offset for entry in entries) < 0:
-            raise ModelFileError(f"{declared} bytes of content in a file of {self._size}: damaged. {AGAIN}")
+        if declared > self._size or not all(0 <= entry.header_offset < self._size for entry in entries):
+            raise ModelFileError(f"its content does not lie within its {self._size} bytes: damaged. {AGAIN}")
         if not _is_bounded(entries, self._size):
             raise ModelFileError(
                 f"its arrays would take over {MOST_INFLATED} times the memory that the file takes on disk, which dsna "

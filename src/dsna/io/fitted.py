@@ -14,6 +14,7 @@ from .._utils.invariants import (
     LARGEST,
     POSITIVE,
     Array,
+    Checked,
     Choice,
     Classes,
     Count,
@@ -51,14 +52,30 @@ def check_model(model: Any) -> None:
     if not fitted:
         return
     owner = type(model).__name__
-    needed, optional, check_relations = ATTRIBUTES[owner]
+    needed, optional, _ = ATTRIBUTES[owner]
     unknown = fitted.keys() - needed.keys() - optional.keys()
     names = ", ".join(sorted(unknown))
     require(not unknown, f"{names}: not among the fitted attributes of {owner} in dsna.io.fitted.ATTRIBUTES")
+    _check_fitted(model, owner, fitted)
+
+
+def _check_fitted(model: Any, owner: str, fitted: dict[str, Any]) -> None:
+    needed, optional, check_relations = ATTRIBUTES[owner]
     missing = needed.keys() - fitted.keys()
     require(not missing, f"{owner} lacks {', '.join(sorted(missing))}")
     check_fields(owner, fitted, {name: field for name, field in {**needed, **optional}.items() if name in fitted})
     check_relations(model)
+
+
+def check_unpickled(model: Any) -> None:
+    """Raise an InvariantError where a fitted attribute is invalid; what users and subclasses add is their own.
+
+    An estimator whose ``fit`` has failed holds no containers, and can be unpickled.
+    """
+    owner = next((kind.__name__ for kind in type(model).__mro__ if kind.__name__ in ATTRIBUTES), None)
+    fitted = fitted_attributes(model)
+    if owner is not None and any(isinstance(value, Checked) for value in fitted.values()):
+        _check_fitted(model, owner, fitted)
 
 
 def fitted_attributes(model: Any) -> dict[str, Any]:

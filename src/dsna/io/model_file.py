@@ -14,6 +14,7 @@ import json
 import os
 import struct
 import zipfile
+import zlib
 from typing import IO, Any
 
 import sklearn
@@ -29,9 +30,9 @@ FORMAT = "dsna-model"
 FORMAT_VERSION = 5
 _OLDEST = 4  # that is read
 
-# What zipfile, json and numpy raise on damaged files.
+# What zipfile, zlib, json and numpy raise on damaged files.
 _DAMAGE = (
-    zipfile.BadZipFile, struct.error, EOFError, ValueError, LookupError, TypeError, AttributeError,
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, LookupError, TypeError, AttributeError,
     OverflowError, RuntimeError,
 )  # fmt: skip
 

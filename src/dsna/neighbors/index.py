@@ -24,9 +24,9 @@ _NEW = -2
 _FADE = 0.3
 _FAINTEST = 1e-12
 _FADE_CHUNK = 256
-_WIDEST_WEIGHTS = 1e150
+WIDEST_WEIGHTS = 1e150
 _FARTHEST = 1e50
-_RAREST = 1e305
+RAREST = 1e305
 
 
 class Fold(NamedTuple):
@@ -65,7 +65,7 @@ class NeighborIndex(Checked):
         "weight": Array("float64", "rows", low=0.0),
         "fold": Array("int64", "rows", _NEW, N_FOLDS - 1),
         "scaling": Part("Scaling", "features"),
-        "rarity": Array("float64", "rows", POSITIVE, _RAREST),
+        "rarity": Array("float64", "rows", POSITIVE, RAREST),
         "forest_metric": Choice((True, False)),
         "max_neighbors": Number(1, whole=True, none=True),
         "trees": Part("Trees", "leaves features", none=True),
@@ -148,8 +148,8 @@ class NeighborIndex(Checked):
         with np.errstate(over="ignore"):
             total = self.weight.sum()
         least = self.weight[self.weight > 0].min(initial=FINITE)
-        comparable = 0 < total < FINITE and self.weight.max() / least <= _WIDEST_WEIGHTS
-        require(comparable, f"NeighborIndex.weight is zero everywhere, or differs by a factor over {_WIDEST_WEIGHTS:g}")
+        comparable = 0 < total < FINITE and self.weight.max() / least <= WIDEST_WEIGHTS
+        require(comparable, f"NeighborIndex.weight is zero everywhere, or differs by a factor over {WIDEST_WEIGHTS:g}")
         rows = sizes["rows"]
         if self.trees is None:
             require(sizes["leaves"] == 0, "NeighborIndex.leaf_value describes leaves, but there are no trees")

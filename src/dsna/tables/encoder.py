@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.errors import DSNAError, setting, warn_caller
-from .._utils.parameters import at_least
+from .._utils.parameters import CheckedEstimator, at_least
 from .cells import InputColumns, Unreadable
 from .column_types import ColumnType, TypeSpec, check_types
 from .encoders import ENCODERS, ColumnEncoder, Filling, Notes, Settings, telling_gaps
@@ -32,7 +32,7 @@ class TableWarning(UserWarning):
     """
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(TransformerMixin, CheckedEstimator):
     """Encode a table of numbers, booleans, categories, ordered text, dates and free text as finite numbers.
 
     Takes pandas, polars and Arrow frames, others that narwhals knows, and 2-D arrays. Nothing is learned from the

@@ -8,10 +8,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from .._utils.errors import DSNAError
 from .._utils.invariants import Array, Checked, Choice, Number, Parts, require
 
 #: dtype of the values of each kind of column; of text, numbers of its words.
 _DTYPES = {"number": "float64", "whole": "int64", "truth": "bool", "date": "int64", "time": "int64", "text": "int32"}
+_LAST_NUMBER = 2**53
 _UNITS = {"date": "D", "time": "us"}
 
 
@@ -160,7 +162,7 @@ class KeptRows(Checked):
     FIELDS = {
         "names": Array("object", "columns"),
         "parts": Parts("KeptColumn", "columns"),
-        "number": Array("int64", "rows", 1),
+        "number": Array("int64", "rows", 1, _LAST_NUMBER),
         "id": Number(0, whole=True, none=True),
     }
 
@@ -236,7 +238,10 @@ class KeptRows(Checked):
             new = KeptColumn.of(table[name]) if name in table.columns else None
             words = part.words if part.kind == "text" else None
             parts.append(part.joined(new or KeptColumn(part.kind, np.zeros(n, part.values.dtype), nothing, words)))
-        number = np.arange(1, n + 1) + self.number.max(initial=0)
+        last = int(self.number.max(initial=0))
+        if last + n > _LAST_NUMBER:
+            raise DSNAError(f"no numbers are left for {n} more rows after row {last} of the model. Train again.")
+        number = np.arange(1, n + 1) + last
         return KeptRows(self.names, parts, np.concatenate([self.number, number]), self.id)
 
     def knows(self, frame: Any) -> np.ndarray:

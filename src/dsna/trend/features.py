@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import block_diag, solve_triangular
 from scipy.spatial.distance import cdist
 
-from .._utils.invariants import FINITE, POSITIVE, Array, Checked, Choice, Number, require
+from .._utils.invariants import FINITE, LARGEST, POSITIVE, Array, Checked, Choice, Number, require
 from .._utils.sums import rowwise_product
 
 _FEWEST, _MOST = 150, 1500
@@ -46,9 +46,9 @@ class Basis(Checked):
 
     FIELDS = {
         "linear": Choice((True, False)),
-        "offset": Array("float64", "features"),
+        "offset": Array("float64", "features", -LARGEST, LARGEST),
         "gamma": Number(POSITIVE, FINITE, none=True),
-        "landmarks": Array("float64", "landmarks, features", none=True),
+        "landmarks": Array("float64", "landmarks, features", -LARGEST, LARGEST, none=True),
     }
     NOT_EMPTY = ("features",)
 

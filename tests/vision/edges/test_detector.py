@@ -297,7 +297,7 @@ WRONG = {
     "max_neighbors": (0, None),
     "approximation": ("sparse", Approximation, {"lam": 0.1}),
     "blend": (-0.1, 1.1, "auto", np.nan),
-    "sharpening": (-1, 1.5),
+    "sharpening": (-1, 1.5, False),
     "random_state": ("now", -1),
     "n_jobs": (0, 1.5),
     "verbose": ("loud", -1),

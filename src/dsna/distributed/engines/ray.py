@@ -73,6 +73,10 @@ def _ray_errors() -> Iterator[Any]:
         raise
     except (ray.exceptions.RayError, ConnectionError) as error:
         raise DSNAError(_GONE.format(error)) from error
+    except SystemExit as error:  # what ray.get raises where another thread shuts Ray down
+        if error.code:
+            raise
+        raise DSNAError(_GONE.format("it was shut down")) from error
 
 
 def open_ray(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
@@ -87,7 +91,8 @@ def open_ray(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
         column_name(key, "key"),
     )
     engine = RayEngine()
-    parts = _in_small_blocks(X).to_numpy_refs()
+    with _ray_errors():
+        parts = _in_small_blocks(X).to_numpy_refs()
     return Opened(engine, parts, roles, lambda batches: _collected(engine, batches))
 
 
@@ -112,7 +117,8 @@ def _collected(engine: RayEngine, batches: list[list[Any]]) -> Any:
 
     parts = [engine.submit(joined, *one) for one in batches]
     engine.gather([engine.submit(_rows, one) for one in parts])
-    return ray.data.from_numpy_refs(parts)
+    with _ray_errors():
+        return ray.data.from_numpy_refs(parts)
 
 
 def _rows(array: Any) -> int:

@@ -9,14 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.errors import DSNAError
 from ..._utils.parallel import in_parallel, one_blas_thread
-from ..._utils.parameters import JOBS, NON_NEGATIVE, POSITIVE, SHARE, at_least, check_nested, is_number
+from ..._utils.parameters import (
+    JOBS,
+    NON_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    CheckedEstimator,
+    at_least,
+    check_nested,
+    is_number,
+)
 from ...approximation import Approximation
 from ..photos import as_photo
 from ..wording import number_of
@@ -34,7 +43,7 @@ _MAX_DEPTH = 64
 _MOST_PASSES = 100
 
 
-class EdgeDetector(BaseEstimator):
+class EdgeDetector(CheckedEstimator):
     """Finds the edges that people see as boundaries in photos.
 
     Patches of the photo are sent down a forest whose leaves are small segmentations (Dollar and Zitnick, 2015); nodes

@@ -121,3 +121,12 @@ def test_large_photos_are_looked_at_in_blocks(monkeypatch):
     halved = merged(view_of(lines, photo), candidates)
     np.testing.assert_allclose(halved[:, 0], whole[:, 0], atol=0.2)
     np.testing.assert_allclose(halved[1, 1:3], whole[1, 1:3], rtol=0.1)
+
+
+def test_a_photo_without_borders_needs_no_other_kernel():
+    from dsna._kernels.edges.second_level.globalisation import merge_regions
+
+    lines, photo = room()
+    assert merged(view_of(lines, photo), at((30, 60))).any()
+    assert not merged(view_of(np.zeros_like(lines), np.zeros_like(photo)), at((30, 60))).any()
+    assert len(merge_regions.signatures) == 1

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ...._utils.errors import DSNAError
-from ...._utils.parameters import JOBS, at_least, check_nested, is_number
+from ...._utils.parameters import JOBS, CheckedEstimator, at_least, check_nested, is_number
 from ...photos import as_photo
 from ..detector import EdgeDetector
 from .cross_fitting import Lessons, dealt, honest_views, learn_rounds
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _SHIPPED = Path(__file__).parents[1] / "bsds500.dsna"
 
 
-class TwoLevelDetector(BaseEstimator):
+class TwoLevelDetector(CheckedEstimator):
     """Finds edges in two levels: candidates by an :class:`EdgeDetector`, which are then scored anew.
 
     The maps of the first level, at several sizes, are averaged and thinned.  What stays are candidates.  Each is

@@ -88,7 +88,8 @@ def _borders(basin: np.ndarray, wide: np.ndarray) -> tuple[np.ndarray, ...]:
     ends = np.stack([border // n, border % n], axis=1)
     strength = wide.ravel()[cells].max(axis=1).astype(np.float64)
     length, total = (np.bincount(number, weight, len(ends)) for weight in (np.ones(len(number)), strength))
-    return cells, number, ends, length, total
+    # Of no pairs at all, bincount counts in whole numbers.
+    return cells, number, ends, length.astype(np.float64), total.astype(np.float64)
 
 
 def _strongest_near(cells: np.ndarray, told: np.ndarray, shape: tuple[int, ...], places: np.ndarray) -> np.ndarray:
