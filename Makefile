@@ -56,11 +56,11 @@ bench: $(TEST_READY)  ## speed and scale, beside peers in one run
 	$(PY) benchmarks/speed.py
 
 slow: $(TEST_READY)  ## statistical and scale tests, and property tests on new random examples
-	$(PYTEST) -m slow tests/slow
+	$(PYTEST) -m slow packages/dsna/tests/slow
 	HYPOTHESIS_PROFILE=random $(PYTEST) -m property $(PYTEST_FLAGS)
 
 portable: $(TEST_READY)  ## the numerical tests as other processors would run them
-	$(PY) -m tests.portable
+	$(PY) -m tools.portable
 
 release-check: $(RELEASE_READY)  ## source and wheel: built, checked, installed with and without each extra (EXTRAS=app,vision for some)
 	$(PY) tools/release_check.py $(if $(EXTRAS),--extras $(EXTRAS))

@@ -2,7 +2,7 @@
 
     python benchmarks/calibration.py DIR [--folds 5] [--seed 0] [--jobs 2] [--only NAME ...] [--figure reliability.png]
 
-DIR is a folder as for `dsna benchmark`, and the folds are the same. Classification: Brier score and expected
+DIR is a folder as for `python -m dsna_studies benchmark`, and the folds are the same. Classification: Brier score and expected
 calibration error of DSNAClassifier(balance=0) and RandomForestClassifier. Regression: how many targets the 90 %
 intervals of DSNARegressor hold, overall and by region of the target, and how wide they are beside those of a
 RandomForest by plain split conformal prediction. Tables and a verdict on each target go to stdout, progress to stderr.
@@ -27,8 +27,8 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from dsna.metrics import expected_calibration_error
-from dsna.studies.running import progress
-from dsna.studies.tabular.folds import split
+from dsna_studies.running import progress
+from dsna_studies.tabular.folds import split
 from dsna.tables import Table, TableError, find_tables
 from dsna.tables.read import TASKS
 

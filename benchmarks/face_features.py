@@ -2,7 +2,7 @@
 
     python benchmarks/face_features.py DIR [--dsna] [--folds 5] [--seed 0]
 
-DIR is a folder as `load_fgnet` of `dsna.vision.datasets` reads it. Folds are person-disjoint, and appearance model,
+DIR is a folder as `load_fgnet` of `dsna_vision.datasets` reads it. Folds are person-disjoint, and appearance model,
 scale and machine are learned on training persons only; the kernel machines choose their parameters by folds of these.
 Mean absolute errors in years: RBF kernel ridge, the same on whitened parameters, RBF support vector regression, with
 --dsna also DSNARegressor (minutes more); and the seconds that an appearance model takes to fit and transform.
@@ -22,8 +22,8 @@ from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
 from dsna import CostSensitiveForestRegressor, DSNARegressor
-from dsna.vision.datasets import PictureSet, load_fgnet
-from dsna.vision.features import AAM
+from dsna_vision.datasets import PictureSet, load_fgnet
+from dsna_vision.features import AAM
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},

@@ -7,8 +7,8 @@ from measure import Report, duration, seconds
 from scipy.ndimage import gaussian_filter
 from scipy.spatial import cKDTree
 
-from dsna.vision.edges import evaluate, pretrained
-from dsna.vision.edges.sampling import boundary_of
+from dsna_vision.edges import evaluate, pretrained
+from dsna_vision.edges.sampling import boundary_of
 
 _SIDES = (321, 481)
 _SEGMENTS, _NOISE = 60, 25.0

@@ -2,7 +2,7 @@
 
     python benchmarks/prediction_sets.py DIR [--coverage .9] [--folds 5] [--seed 0] [--max-rows N] [--only NAME ...]
 
-DIR is a folder as for `dsna benchmark`; tables of classes are taken. DSNAClassifier calibrates its sets on out-of-bag
+DIR is a folder as for `python -m dsna_studies benchmark`; tables of classes are taken. DSNAClassifier calibrates its sets on out-of-bag
 scores, so it learns from all training rows. crepes needs rows that the model has not seen: a quarter of the training
 rows, stratified, calibrate, and LightGBM learns from the others. Both ask for the same coverage of every class. For
 each table, over all folds: the share of rows whose set holds their class, the mean of this share over classes, that

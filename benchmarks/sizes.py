@@ -236,7 +236,7 @@ def main() -> None:
     if options.fit:
         print(json.dumps(fit_here(options.fit, options.folder, options.trees, options.limit)))
         return
-    from dsna.studies.results_file import Layout, ResultsFile, load_results
+    from dsna_studies.results_file import Layout, ResultsFile, load_results
 
     layout = Layout(("rows", "columns", "method"), VALUES, ("rows", "columns"), ("outcome",))
     before = load_results(options.out, layout)

@@ -2,7 +2,7 @@
 
     python benchmarks/uncertainty.py DIR [--folds 5] [--seeds 3] [--most-rows 2000] [--only NAME ...]
 
-DIR is a folder as for `dsna benchmark`; regression tables are taken, with at most so many rows, and the folds are those
+DIR is a folder as for `python -m dsna_studies benchmark`; regression tables are taken, with at most so many rows, and the folds are those
 of the benchmark. Intervals of 90 %, of DSNARegressor (D) and of a RandomForest by split conformal prediction (RF):
 share of the out-of-fold targets that they hold, over all rows and over the tenth of the largest targets (of which "top
 rows" are in a training part), and the width of D beside RF. Quantiles, of DSNARegressor (D) and quantile-forest's
@@ -23,7 +23,7 @@ from quantile_forest import RandomForestQuantileRegressor
 
 from dsna import DSNARegressor
 from dsna.metrics import interval_coverage_score
-from dsna.studies.tabular.folds import split
+from dsna_studies.tabular.folds import split
 from dsna.tables import Table, find_tables
 
 LEVELS = np.arange(1, 20) / 20

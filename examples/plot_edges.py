@@ -9,7 +9,7 @@ each edge in a frame of its own. The detector comes with the package and is for 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_sample_image
 
-from dsna.vision.edges import pretrained
+from dsna_vision.edges import pretrained
 
 N_PIXELS = 427  # rows of the photo that are used
 

@@ -35,7 +35,7 @@ TRIALS = {
     "serve": "import dsna.serve.application",
     "bench": "import catboost, imblearn, lightgbm, xgboost",
     "train": "import lightgbm",
-    "vision": "from dsna.vision.edges import pretrained; pretrained()",
+    "vision": "from dsna_vision.edges import pretrained; pretrained()",
     "dask": "import dask.distributed",
     "ray": "import ray",
 }

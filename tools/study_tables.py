@@ -1,4 +1,4 @@
-"""What `dsna reproduce` says of the results in docs/studies/*.csv.gz, without the pictures, and the sizes of tables.
+"""What `python -m dsna_studies` says of the results in docs/studies/*.csv.gz, without the pictures, and the sizes of tables.
 
 A file is the `results.csv` of a run, packed: `gzip -9nc results.csv > docs/studies/age.csv.gz`. True ages and angles
 are in it, so tables are written by the study's own code; `tools/results_blocks.py` puts them into the pages.
@@ -16,25 +16,25 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dsna.studies.age.collections import Collection
-from dsna.studies.age.plan import FaceExperiment
-from dsna.studies.age.plan import experiments as face_experiments
-from dsna.studies.age.protocols import three_subsets
-from dsna.studies.age.study import AgeStudy, Options
-from dsna.studies.edges.comparison import pairs_table
-from dsna.studies.edges.methods import FIRST_LEVEL, SECOND_LEVEL, WITH_NETWORK
-from dsna.studies.edges.published import TABLE_1
-from dsna.studies.edges.rare.comparison import rare_table
-from dsna.studies.edges.runs import LAYOUT as EDGES_LAYOUT
-from dsna.studies.pages import markdown
-from dsna.studies.pictures.experiments import Experiment
-from dsna.studies.pictures.jobs import LAYOUT, parsed
-from dsna.studies.pictures.splits import Split
-from dsna.studies.pose.methods import GAP_METHODS, REMOVAL_METHODS, SWEEP_METHODS, TABLE_METHODS
-from dsna.studies.pose.page import sections as pose_sections
-from dsna.studies.pose.protocols import GAPS
-from dsna.studies.results_file import Layout, load_results
-from dsna.vision.datasets import PictureSet
+from dsna_studies.age.collections import Collection
+from dsna_studies.age.plan import FaceExperiment
+from dsna_studies.age.plan import experiments as face_experiments
+from dsna_studies.age.protocols import three_subsets
+from dsna_studies.age.study import AgeStudy, Options
+from dsna_studies.edges.comparison import pairs_table
+from dsna_studies.edges.methods import FIRST_LEVEL, SECOND_LEVEL, WITH_NETWORK
+from dsna_studies.edges.published import TABLE_1
+from dsna_studies.edges.rare.comparison import rare_table
+from dsna_studies.edges.runs import LAYOUT as EDGES_LAYOUT
+from dsna_studies.pages import markdown
+from dsna_studies.pictures.experiments import Experiment
+from dsna_studies.pictures.jobs import LAYOUT, parsed
+from dsna_studies.pictures.splits import Split
+from dsna_studies.pose.methods import GAP_METHODS, REMOVAL_METHODS, SWEEP_METHODS, TABLE_METHODS
+from dsna_studies.pose.page import sections as pose_sections
+from dsna_studies.pose.protocols import GAPS
+from dsna_studies.results_file import Layout, load_results
+from dsna_vision.datasets import PictureSet
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "studies"
 _TIMES = "Time on one thread"  # other work on the machine is in them

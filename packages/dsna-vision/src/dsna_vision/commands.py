@@ -1,0 +1,312 @@
+"""The commands of ``dsna edges ...``: names, options and help; the work is imported when a command runs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dsna._utils.optional import install_command
+from dsna.cli.errors import exit_on_user_error, say
+from dsna.cli.options import LARGEST_SEED, Scales, flag, folder
+
+if TYPE_CHECKING:
+    from .edges.batch import Detection
+
+_REMEDY = install_command("cli", "report", "vision")
+_COUNTED = (
+    "The counts of finished photos are in {}: the same command does not match these maps again, but a --model detects "
+    "them again."
+)
+
+edges = typer.Typer(
+    help="""Edges in photos: detect them, train a detector of your own, score maps as BSDS500 does.
+
+    -o names the file of a single product, --out the folder of many.
+
+    For example:
+
+    - `dsna edges detect photo.jpg` : writes photo.edges.png, with the detector that comes with dsna
+
+    - `dsna edges detect holiday --out holiday-edges --scales two --jobs 2` : all photos of a folder, at two scales
+
+    - `dsna edges train --data BSDS500 -o mine.dsna` , then `dsna edges evaluate --model mine.dsna --data BSDS500`
+    """,
+    no_args_is_help=True,
+)
+
+
+class Method(StrEnum):
+    """How a detector answers."""
+
+    dsna = "dsna"
+    se = "se"
+
+
+class Splits(StrEnum):
+    """How nodes split."""
+
+    gini = "gini"
+    svm = "svm"
+
+
+class Split(StrEnum):
+    """Parts of BSDS500."""
+
+    train = "train"
+    val = "val"
+    test = "test"
+
+
+_Data = Annotated[Path, folder("BSDS500, with the folders images and groundTruth. Or your photos.")]
+_Truth = Annotated[Path | None, folder("Ground truth of your photos: PNG or BSDS500's MAT files of the same names.")]
+_Scales = Annotated[
+    Scales | None,
+    typer.Option(
+        help="single; two: half and full size, better for 40 % more time; multi: also double size, slow. "
+        "A detector of two levels, as the shipped one is, then answers with its first alone."
+    ),
+]
+_Method = Annotated[
+    Method | None,
+    typer.Option(
+        help="dsna, if the detector keeps patches; se: one stored patch a leaf, not sparse approximation; faster. "
+        "A detector of two levels, as the shipped one is, then answers with its first alone."
+    ),
+]
+
+
+def _detection(
+    model: str, scales: Scales | None, method: Method | None, *, suppress: bool = True, jobs: int = 1
+) -> Detection:
+    """How maps are made; what is asked of a first level is asked of it alone."""
+    from .edges.batch import SCALES, Detection
+
+    sizes = SCALES[(scales or Scales.single).value]
+    first = scales is not None or method is not None or not suppress
+    return Detection(model, sizes, method and method.value, suppress, jobs, first)
+
+
+@edges.command()
+def detect(
+    photos: Annotated[
+        list[Path], typer.Argument(metavar="PHOTO", readable=False, help="Photos, or folders of photos.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="File for the map of one photo: .png, .npy or .svg."),
+    ] = None,
+    out: Annotated[Path | None, folder("Folder for the maps of several photos, or of a folder.")] = None,
+    model: Annotated[str, typer.Option(metavar="FILE", help="Detector made by `dsna edges train`.")] = "shipped",
+    scales: _Scales = None,
+    method: _Method = None,
+    no_nms: Annotated[bool, flag("--no-nms", "Soft map: edges are not thinned.")] = False,
+    invert: Annotated[bool, flag("--invert", "Dark edges on white.")] = False,
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Draw edges from here on, from 0 to 1, all alike.")
+    ] = None,
+    overlay: Annotated[bool, flag("--overlay", "Edges in colour over the photo.")] = False,
+    svg: Annotated[bool, flag("--svg", "Lines as vectors, for drawing programs.")] = False,
+    min_length: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Leave out contours of fewer pixels; 1 keeps all. By default 10, or 1 with --no-nms or for .npy.",
+        ),
+    ] = None,
+    fast: Annotated[
+        bool, flag("--fast", "Quickest, a fifth to a seventh of the time: --method se --scales single.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Threads.")] = 1,
+) -> None:
+    """Edge maps of photos, as grey PNG files: the brighter a pixel, the stronger the edge.
+
+    Photos may be of any size and kind: colour, grey, 16 bits, CMYK, transparent (laid on white), turned by their EXIF
+    data; of an animation the first frame is used. The map of photo.jpg is photo.edges.png beside it. -o names another
+    file; --out a folder for the maps of several photos or of a folder, named as the photos. Dots and short bits of line
+    beside a contour are left out, unless --min-length 1 keeps them.
+
+    A photo that cannot be used is named and the others go on (exit code 1; 2 if none could be used).
+
+    For example:
+
+    - `dsna edges detect photo.jpg`
+
+    - `dsna edges detect photo.jpg --overlay --threshold 0.3` : clear edges, in colour over the photo
+
+    - `dsna edges detect photo.jpg --svg` : lines as vectors, in photo.edges.svg
+
+    - `dsna edges detect photo.jpg -o sketch.png --invert` : like a drawing
+
+    - `dsna edges detect a.jpg b.tif holiday --out maps --jobs 2` : photos and a folder of photos
+
+    - `dsna edges detect photo.jpg -o soft.npy --no-nms` : numbers from 0 to 1, for numpy
+    """
+    svg = svg or (output is not None and output.suffix.lower() == ".svg")
+    if svg and overlay:
+        raise typer.BadParameter("give either --svg or --overlay.")
+    if svg and no_nms:
+        raise typer.BadParameter("--svg draws lines, and --no-nms leaves none; give one of them.")
+    if invert and (svg or overlay):
+        raise typer.BadParameter("--invert is for grey maps, not for --svg or --overlay.")
+    if fast and (scales is not None or method is not None):
+        raise typer.BadParameter("--fast stands for --method se --scales single; leave these out.")
+    if fast:
+        method = Method.se
+    with exit_on_user_error("edges detect", _REMEDY, "Nothing was written."):
+        from .edges.batch import detect_photos
+        from .edges.drawing.products import CRUMB, Product
+
+        how = _detection(model, scales, method, suppress=not no_nms, jobs=jobs)
+        whole = no_nms or (output is not None and output.suffix.lower() == ".npy")
+        shortest = min_length if min_length is not None else 1 if whole else CRUMB
+        product = Product("svg" if svg else "overlay" if overlay else "map", threshold, shortest, invert)
+        code = detect_photos(photos, how, file=output, out=out, product=product, say=say)
+    raise typer.Exit(code)
+
+
+@edges.command()
+def explain(
+    photo: Annotated[Path, typer.Argument(metavar="PHOTO", help="The photo.")],
+    at: Annotated[str, typer.Option(metavar="X,Y", help="Where the edge is, in pixels from the upper left.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="PNG file for the picture.")
+    ] = None,
+    model: Annotated[str, typer.Option(metavar="FILE", help="Detector made by `dsna edges train`.")] = "shipped",
+    data: Annotated[
+        Path | None, folder("BSDS500, which the detector has learned from, to show the patches themselves.")
+    ] = None,
+) -> None:
+    """What an edge was made of: outlines and photo names of the training patches that were voted for there.
+
+    The edge at --at is meant or, where none is, the strongest within three pixels, of the lines that detect finds. What
+    is explained is the first level there, at the photo's own size. The picture is photo.explained.png beside the photo,
+    unless -o names another. A model holds no pixels of the photos it has learned from: with --data the patches are cut
+    out of them. A detector that was trained with --pool 0 keeps no patches to explain with.
+
+    For example:
+
+    - `dsna edges explain photo.jpg --at 120,64`
+
+    - `dsna edges explain photo.jpg --at 120,64 --data BSDS500 -o why.png` : with pictures of the patches
+    """
+    numbers = at.split(",")
+    if len(numbers) != 2 or not all(number.strip().isdecimal() for number in numbers):
+        raise typer.BadParameter(f"--at takes two whole numbers with a comma between, such as 120,64, not {at}.")
+    with exit_on_user_error("edges explain", _REMEDY, "Nothing was written."):
+        from .edges.explanation.command import explain_photo
+
+        code = explain_photo(photo, (int(numbers[0]), int(numbers[1])), model, file=output, data=data, say=say)
+    raise typer.Exit(code)
+
+
+@edges.command()
+def train(
+    data: _Data,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the detector.")],
+    truth: _Truth = None,
+    trees: Annotated[int, typer.Option(min=1, help="Trees.")] = 8,
+    patches: Annotated[int, typer.Option(min=100, help="Patches that each tree learns from.")] = 100_000,
+    splits: Annotated[
+        Splits, typer.Option(help="Splits by single features, or by linear SVMs where they gain more.")
+    ] = (Splits.gini),
+    cost: Annotated[float, typer.Option(min=0, help="How much more rare groups of patches weigh in a split.")] = 0.0,
+    pool: Annotated[
+        int, typer.Option(min=0, help="Patches remembered in the leaves; 0: structured edges only.")
+    ] = 50_000,
+    levels: Annotated[
+        int, typer.Option(min=1, max=2, help="2: what the first level finds is scored anew, in the frame of each edge.")
+    ] = 1,
+    network: Annotated[
+        bool, flag("--network", "With --levels 2: a small network is asked, too. Torch trains it: dsna[network].")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed gives the same detector.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Trees grown at a time.")] = 1,
+) -> None:
+    """Train a detector on the training photos of BSDS500, or on your own photos and ground truth.
+
+    Photos that cannot be used, say because their ground truth has another size, are named and left out (exit code 1).
+
+    For example:
+
+    - `dsna edges train --data BSDS500 -o quick.dsna --trees 4 --patches 10000` : a first look
+
+    - `dsna edges train --data BSDS500 -o mine.dsna --jobs 2` : the defaults
+
+    - `dsna edges train --data BSDS500 -o two.dsna --levels 2 --jobs 2` : takes several times as long
+
+    - `dsna edges train --data BSDS500 -o three.dsna --levels 2 --network` : a small network beside it
+
+    - `dsna edges train --data photos --truth drawings -o mine.dsna` : your own
+    """
+    if network and levels == 1:
+        raise typer.BadParameter("--network is part of a second level: add --levels 2.")
+    needed = ["cli", "report", "vision", *["train"] * (levels == 2), *["network"] * network]
+    with exit_on_user_error("edges train", install_command(*needed), "Nothing was saved."):
+        from .edges.batch import train_detector
+
+        parameters = {
+            "n_estimators": trees,
+            "n_patches": patches,
+            "splits": splits.value,
+            "cost": cost,
+            "n_pool": pool,
+            "random_state": seed,
+            "n_jobs": jobs,
+            "verbose": True,
+        }
+        second = {"network": network} if levels == 2 else None
+        code = train_detector(data, truth, output, parameters, second, say=say)
+    raise typer.Exit(code)
+
+
+@edges.command()
+def evaluate(
+    data: _Data,
+    maps: Annotated[
+        Path | None, typer.Argument(metavar="[MAPS]", help="Folder of PNG maps, named as the photos.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="FILE|shipped", help="Detect and score, instead of reading maps.")
+    ] = None,
+    truth: _Truth = None,
+    split: Annotated[Split | None, typer.Option(help="Part of BSDS500; val if not named.")] = None,
+    scales: _Scales = None,
+    method: _Method = None,
+    out: Annotated[
+        Path | None,
+        folder(
+            "Folder for scores.csv, photos.csv and pr.png, and for counts, which a later run of the same maps resumes."
+        ),
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Photos at a time.")] = 1,
+) -> None:
+    """Score edge maps against ground truth as BSDS500 does: ODS, OIS, AP and R50.
+
+    The maps come from a folder (those of any program: grey PNG files named as the photos), or from a detector. Photos
+    whose map is missing, damaged or of another size are named and left out (exit code 1).
+
+    For example:
+
+    - `dsna edges evaluate --model shipped --data BSDS500 --jobs 2`
+
+    - `dsna edges evaluate maps --data BSDS500 --split val --out scores` : also tables and a plot
+
+    - `dsna edges evaluate --model shipped --data photos --truth drawings` : any photos with boundaries, also those of
+      another collection than the detector has learned from; or `maps` in place of `--model shipped`
+    """
+    if (maps is None) == (model is None):
+        raise typer.BadParameter("give either a folder of maps or --model FILE (--model shipped: the one of dsna).")
+    if maps is not None and (scales is not None or method is not None):
+        raise typer.BadParameter("--scales and --method are for --model; maps are scored as they are.")
+    if truth is not None and split is not None:
+        raise typer.BadParameter("--split names a part of BSDS500, and with --truth all photos count; leave it out.")
+    stopped = "Nothing was written." if out is None else _COUNTED.format(out)
+    with exit_on_user_error("edges evaluate", _REMEDY, stopped):
+        from .edges.scoring.command import score
+
+        source = maps if maps is not None else _detection(str(model), scales, method)
+        code = score(source, data, truth, (split or Split.val).value, out=out, n_jobs=jobs, say=say)
+    raise typer.Exit(code)

@@ -1,0 +1,280 @@
+"""What the commands ``dsna edges ...`` do: maps of many photos, and training; a bad photo stops no other."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import joblib
+import numpy as np
+from sklearn.utils._param_validation import InvalidParameterError
+
+from dsna._utils.atomic import FileError, check_outputs, explained, make_folder, reading_problem
+from dsna._utils.errors import DSNAError
+from dsna._utils.optional import import_extra
+from dsna._utils.parallel import one_blas_thread
+from dsna._utils.progress import parts_shown
+from ..datasets.boundaries import BoundarySet
+from ..datasets.pictures import MissingPictures
+from ..photos import PhotoError, read_photo
+from ..wording import number_of
+from .drawing.products import Product
+from .planning import EdgesError, Job, plan
+
+if TYPE_CHECKING:
+    from . import EdgeDetector, TwoLevelDetector
+
+SHIPPED = "shipped"
+#: Sizes at which photos are looked at, in shares of their own, by what they are called.
+SCALES = {"single": (1.0,), "two": (0.5, 1.0), "multi": (0.5, 1.0, 2.0)}
+
+
+@dataclass(frozen=True)
+class Detection:
+    """How maps are made.
+
+    Parameters
+    ----------
+    model : str
+        File of a detector, or "shipped".
+    scales : tuple of float
+        Sizes, in shares of the photo's, at which it is looked at.
+    method : {"dsna", "se"} or None
+        None: "dsna", or "se" where the detector keeps no patches.
+    suppress : bool
+        Whether edges are thinned.
+    n_jobs : int
+        Threads.
+    first_level : bool
+        Whether a detector of two levels answers with its first alone, which knows scales, methods and soft maps.
+
+    Examples
+    --------
+    >>> from dsna_vision.edges.batch import Detection
+    >>> Detection(scales=(0.5, 1.0, 2.0)).model
+    'shipped'
+    """
+
+    model: str = SHIPPED
+    scales: tuple[float, ...] = (1.0,)
+    method: str | None = None
+    suppress: bool = True
+    n_jobs: int = 1
+    first_level: bool = False
+
+    def loaded(self) -> EdgeDetector | TwoLevelDetector:
+        """The detector."""
+        from . import load_detector, pretrained
+
+        problem = None if self.model == SHIPPED else reading_problem(self.model)
+        if problem:
+            raise EdgesError(f"The model {self.model}: {problem[0]}. Remedy: {problem[1]}, or use dsna edges train.")
+        with as_user_errors():
+            return pretrained() if self.model == SHIPPED else load_detector(Path(self.model))
+
+    def prepared(self, n_photos: int) -> Callable[[np.ndarray], np.ndarray]:
+        """A function from photos to maps; threads share the photos if there are several, else the photo."""
+        from . import TwoLevelDetector
+
+        detector = self.loaded()
+        detector.n_jobs = 1 if n_photos > 1 else self.n_jobs
+        if isinstance(detector, TwoLevelDetector) and not self.first_level:
+            return detector.detect
+        first = detector.first_level_ if isinstance(detector, TwoLevelDetector) else detector
+        method = self.method or ("se" if first.pool_ is None else "dsna")
+        if method != "se" and first.pool_ is None:
+            raise EdgesError(
+                f"The model {self.model} keeps no patches for --method {method}. Remedy: --method se, or dsna edges "
+                "train with --pool."
+            )
+        return lambda photo: first.detect(photo, scales=self.scales, method=method, suppress=self.suppress)
+
+
+def detect_photos(
+    photos: Sequence[Path],
+    how: Detection,
+    *,
+    file: Path | None = None,
+    out: Path | None = None,
+    product: Product | None = None,
+    say: Callable[[str], None] = print,
+) -> int:
+    """Write the edge maps of photos; those that fail are named on stderr, and the others go on.
+
+    Parameters
+    ----------
+    photos : sequence of Path
+    how : Detection
+    file, out
+        As :func:`plan` takes them.
+    product : Product or None, default=None
+        What is written of each map; None: a grey map.
+    say : callable, default=print
+        Called with what was written.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or 1 if a photo failed, or 2 if all did.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from dsna_vision.edges.batch import Detection, detect_photos
+    >>> detect_photos([Path("a.jpg")], Detection(), file=Path("edges.jpg"))
+    Traceback (most recent call last):
+    dsna_vision.edges.planning.EdgesError: edges.jpg: maps are not written as .jpg. Remedy: use .png, .npy or .svg.
+    """
+    product = product or Product()
+    jobs, problems = plan(photos, file=file, out=out, endings=product.endings)
+    for problem in problems:
+        tell(f"failed: {problem}")
+    written: list[Path] = []
+    where = f"in {out}" if out else "beside the photos"
+    if jobs:
+        detect = how.prepared(len(jobs))
+        work = (joblib.delayed(_detect)(job, detect, product, written) for job in jobs)
+        try:
+            with as_notes(), one_blas_thread(), parts_shown(len(jobs) == 1):
+                done = joblib.Parallel(min(how.n_jobs, len(jobs)), prefer="threads", return_as="generator")(work)
+                for failure in progress_bar(len(jobs), done):
+                    if failure:
+                        problems.append(failure)
+                        tell(f"failed: {failure}")
+        except KeyboardInterrupt:
+            finished = f"{len(written)} of {len(jobs)} maps {where} were written." if written else ""
+            raise KeyboardInterrupt(finished) from None
+    if written and len(jobs) == 1:
+        say(f"Map: {jobs[0].map}")
+    elif written:
+        say(f"{len(written)} of {len(jobs)} maps {where}")
+    return (1 if written else 2) if problems else 0
+
+
+def train_detector(
+    data: Path,
+    truth: Path | None,
+    out: Path,
+    parameters: Mapping[str, Any],
+    second: Mapping[str, Any] | None = None,
+    say: Callable[[str], None] = print,
+) -> int:
+    """Train a detector and save it.
+
+    Parameters
+    ----------
+    data : Path
+        BSDS500, or a folder of photos if ``truth`` is given.
+    truth : Path or None
+        Folder of ground truth.
+    out : Path
+        File for the model.
+    parameters : mapping
+        Parameters of :class:`dsna_vision.edges.EdgeDetector`.
+    second : mapping or None, default=None
+        Parameters of a :class:`dsna_vision.edges.TwoLevelDetector` whose first level it becomes; None: there is none.
+    say : callable, default=print
+
+    Returns
+    -------
+    int
+        Exit code: 0, or 1 if photos were left out, which are named on stderr.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from dsna_vision.edges.batch import train_detector
+    >>> train_detector(Path("data"), None, Path("nowhere/model.dsna"), {})
+    Traceback (most recent call last):
+    dsna._utils.atomic.FileError: nowhere/model.dsna: there is no folder ...nowhere. Remedy: make it first, ...
+    """
+    from . import EdgeDetector, TwoLevelDetector
+
+    check_outputs(files=[out])
+    photos = annotated(data, truth, "train")
+    start = time.monotonic()
+    with as_user_errors():
+        detector = EdgeDetector(**parameters)
+        if second is None:
+            detector.fit(photos).save(out)
+        else:
+            shared = {name: parameters[name] for name in ("random_state", "n_jobs", "verbose") if name in parameters}
+            TwoLevelDetector(detector, **shared, **second).fit(photos).save(out)
+    say(
+        f"Model: {out} ({out.stat().st_size / 1e6:.1f} MB), trained on {number_of(len(photos), 'photo')} in "
+        f"{time.monotonic() - start:.0f} s"
+    )
+    return 1 if photos.problems else 0
+
+
+@contextmanager
+def as_user_errors() -> Iterator[None]:
+    """What the library says of wrong input is what a command says."""
+    try:
+        yield
+    except DSNAError:
+        raise
+    except OSError as error:
+        raise EdgesError(explained(error)) from error
+    except InvalidParameterError as error:
+        raise EdgesError(str(error)) from error
+
+
+def tell(text: str) -> None:
+    """Write a line on stderr, above the progress bar."""
+    import_extra("tqdm", "cli").tqdm.write(text, file=sys.stderr)
+
+
+@contextmanager
+def as_notes() -> Iterator[None]:
+    """Tell warnings as notes, each on a line."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: tell(f"note: {message}")
+        yield
+
+
+def progress_bar(total: int, photos: Iterable[Any] | None = None) -> Any:
+    """A progress bar over photos; a single one needs none."""
+    slow = 0.1 if sys.stderr.isatty() else 15.0
+    return import_extra("tqdm", "cli").tqdm(photos, total=total, disable=total < 2, mininterval=slow, unit="photo")
+
+
+def _detect(job: Job, detect: Callable[[Any], Any], product: Product, written: list[Path]) -> str | None:
+    """Write the map of one photo, and note that it is there; what is wrong if that fails."""
+    try:
+        photo = read_photo(job.photo)
+        found = detect(photo)
+        make_folder(job.map.parent)
+        product.write(found, photo, job.map)
+        written.append(job.map)
+    except (PhotoError, FileError) as error:
+        return str(error)
+    except ImportError:
+        raise
+    except MemoryError:
+        return f"{job.photo}: not enough memory. Remedy: --scales single, fewer --jobs, or a smaller photo."
+    except Exception as error:  # whatever befalls one photo, the others go on
+        return f"{job.photo}: {type(error).__name__}: {error}"
+    return None
+
+
+def annotated(data: Path, truth: Path | None, split: str) -> BoundarySet:
+    """Photos with ground truth; those that cannot be used are reported."""
+    from ..datasets import load_boundaries, load_bsds500
+
+    with as_user_errors(), as_notes():
+        try:
+            photos = load_bsds500(data, split) if truth is None else load_boundaries(data, truth)
+        except MissingPictures as error:
+            if truth is not None or not data.is_dir():
+                raise
+            raise EdgesError(f"{error} For photos of your own, name the drawings with --truth.") from error
+    for problem in photos.problems:
+        tell(f"left out: {problem}")
+    return photos

@@ -1,0 +1,342 @@
+"""EdgeDetector: a structured forest with cost-sensitive splits, and DSNA on the patches in its leaves."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from dsna._utils.errors import DSNAError
+from dsna._utils.parallel import in_parallel, one_blas_thread
+from dsna._utils.parameters import JOBS, NON_NEGATIVE, POSITIVE, SHARE, CheckedEstimator, at_least, check_nested, is_number
+from dsna.approximation import Approximation
+from ..photos import as_photo
+from ..wording import number_of
+from .detection import METHODS, as_share, first_maps, leaf_map
+from .explanation.edge import ExplainedEdge, check_inside, edge_near, explain_edge
+from .forest import StructuredForest, grow_forest, photos_known
+from .pool import Voting, default_approximation, fill_pool
+from .sampling import AnnotatedPhotos
+from .suppression import suppress as thinned
+
+if TYPE_CHECKING:
+    from ..datasets.boundaries import BoundarySet
+
+_MAX_DEPTH = 64
+_MOST_PASSES = 100
+
+
+class EdgeDetector(CheckedEstimator):
+    """Finds the edges that people see as boundaries in photos.
+
+    Patches of the photo are sent down a forest whose leaves are small segmentations (Dollar and Zitnick, 2015); nodes
+    split by one feature or, where that tells more, by a cost-sensitive linear SVM.  Each patch is then approximated by
+    a few of the training patches in its leaves, whose outlines, weighted by the coefficients, are voted for.
+
+    Parameters
+    ----------
+    n_estimators : int, default=8
+        Trees; every position asks half of them.
+    n_patches : int, default=100_000
+        Training patches of each tree.
+    splits : {"gini", "svm"}, default="gini"
+        Single features, as structured edges have them; or, in nodes of 512 patches or more, linear SVMs of six features
+        where they gain more than the best single one: on BSDS500 as good, and 1.15 times as slow to ask.
+    cost : float, default=0.0
+        Groups of masks in a node weigh 1 / share ** cost; 0 treats patches alike.
+    C : float, default=0.1
+        Weight of the loss in a linear split.
+    max_features : int, default=43
+        Features looked at in a node, of the random quarter that a tree knows.
+    min_samples_leaf : int, default=8
+    n_pool : int, default=50_000
+        Patches drawn to be remembered in the leaves; 0 leaves only the method "se".  Four times as many teach how
+        patches are compared.
+    leaf_pool : int, default=32
+        Patches remembered in a leaf at most.
+    n_dims : int, default=32
+        Dimensions in which patches are compared.
+    max_neighbors : int, default=100
+        Patches by which a query is approximated at most.
+    approximation : dsna.Approximation or None, default=None
+        How a patch is approximated by its neighbours, whose outlines are the targets. None: the settings of
+        :func:`dsna_vision.edges.default_approximation`, ``Approximation(lam=0.01, gamma=0.03, ridge=1.0, max_iter=0)``.
+    blend : float, default=1.0
+        Share of the neighbours in the votes; the leaves' own masks have the rest.
+    sharpening : int, default=2
+        Passes in which outlines move to where colours change.
+    random_state : int, RandomState instance or None, default=None
+    n_jobs : int or None, default=None
+    verbose : bool, default=False
+        Whether to say what is being done.
+
+    Attributes
+    ----------
+    forest_ : StructuredForest
+    pool_ : PatchPool or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dsna_vision.datasets import load_boundaries
+    >>> from dsna_vision.edges import EdgeDetector
+    >>> photo = np.full((96, 96, 3), 60, dtype=np.uint8)
+    >>> photo[:, 48:] = 200
+    >>> truth = np.zeros((96, 96), dtype=np.uint8)
+    >>> truth[:, 47] = 255
+    >>> from tempfile import mkdtemp
+    >>> from PIL import Image
+    >>> folders = mkdtemp(), mkdtemp()
+    >>> for folder, picture in zip(folders, (photo, truth)):
+    ...     Image.fromarray(picture).save(f"{folder}/wall.png")
+    >>> wall = load_boundaries(*folders)
+    >>> detector = EdgeDetector(n_estimators=2, n_patches=400, n_pool=400, random_state=0).fit(wall)
+    >>> edges = detector.detect(photo)
+    >>> edges.shape, int(edges[48].argmax()) in (47, 48)
+    ((96, 96), True)
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "n_estimators": [at_least(1)],
+        "n_patches": [at_least(2)],
+        "splits": [StrOptions({"gini", "svm"})],
+        "cost": [NON_NEGATIVE],
+        "C": [POSITIVE],
+        "max_features": [at_least(1)],
+        "min_samples_leaf": [at_least(1)],
+        "n_pool": [at_least(0)],
+        "leaf_pool": [at_least(1)],
+        "n_dims": [at_least(1)],
+        "max_neighbors": [at_least(1)],
+        "approximation": [Approximation, None],
+        "blend": [SHARE],
+        "sharpening": [at_least(0, _MOST_PASSES)],
+        "random_state": ["random_state"],
+        "n_jobs": JOBS,
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 8,
+        n_patches: int = 100_000,
+        splits: str = "gini",
+        cost: float = 0.0,
+        C: float = 0.1,
+        max_features: int = 43,
+        min_samples_leaf: int = 8,
+        n_pool: int = 50_000,
+        leaf_pool: int = 32,
+        n_dims: int = 32,
+        max_neighbors: int = 100,
+        approximation: Approximation | None = None,
+        blend: float = 1.0,
+        sharpening: int = 2,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.n_patches = n_patches
+        self.splits = splits
+        self.cost = cost
+        self.C = C
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.n_pool = n_pool
+        self.leaf_pool = leaf_pool
+        self.n_dims = n_dims
+        self.max_neighbors = max_neighbors
+        self.approximation = approximation
+        self.blend = blend
+        self.sharpening = sharpening
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, photos: BoundarySet, y: None = None) -> EdgeDetector:
+        """Learn from photos in which people drew boundaries.
+
+        Parameters
+        ----------
+        photos : BoundarySet
+            As ``dsna_vision.datasets.load_bsds500``, ``load_nyud`` or ``load_boundaries`` reads it.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        from .._kernels.structured import Growth
+
+        self.check_parameters()
+        if not hasattr(photos, "segmentations"):
+            raise TypeError(
+                "fit takes photos with boundaries, as load_bsds500 or load_boundaries reads them, "
+                f"not a {type(photos).__name__}."
+            )
+        if not len(photos):
+            raise DSNAError("There are no photos to learn from; give some that have ground truth.")
+        rng = check_random_state(self.random_state)
+        seeds = rng.randint(np.iinfo(np.int32).max, size=2)
+        self._say(f"channels of {number_of(len(photos), 'photo')}")
+        annotated = AnnotatedPhotos.of(photos, self.n_jobs, bool(self.verbose))
+        growth = Growth(
+            n_tried=int(self.max_features),
+            min_leaf=int(self.min_samples_leaf),
+            max_depth=_MAX_DEPTH,
+            linear=int(self.splits == "svm"),
+            cost=float(self.cost),
+            C=float(self.C),
+        )
+        self._say(f"{number_of(self.n_estimators, 'tree')} of {self.n_patches} patches")
+        known = photos_known(self.n_estimators, len(photos), all_of_them=not self.n_pool)
+        shown = "trees" * bool(self.verbose)
+        forest = grow_forest(annotated, self.n_patches, growth, int(seeds[0]), known, self.n_jobs, shown)
+        pool = None
+        if self.n_pool:
+            self._say("maps of the photos by trees that do not know them")
+            maps = self._honest_maps(annotated, forest, known)
+            self._say(f"{self.n_pool} patches into the leaves")
+            draws = np.random.default_rng(int(seeds[1]))
+            with one_blas_thread():
+                pool = fill_pool(annotated, forest, maps, self.n_pool, self.n_dims, self.leaf_pool, draws)
+        self.forest_ = forest
+        self.pool_ = pool
+        return self
+
+    def detect(
+        self, photo: ArrayLike, scales: float | Sequence[float] = (1.0,), method: str = "dsna", suppress: bool = True
+    ) -> np.ndarray:
+        """Edge map of a photo.
+
+        Parameters
+        ----------
+        photo : array of shape (H, W), (H, W, 3) or (H, W, 4)
+            Bytes, 16 bits, or floats from 0 to 1; any size.
+        scales : float or sequence of float, default=(1.0,)
+            Sizes at which the photo is looked at; ``(0.5, 1)`` finds a little more, and takes 40 % longer.
+        method : {"dsna", "se", "kernel", "hull"}, default="dsna"
+            Sparse approximation by the patches in the leaves; leaves' own masks only; patches weighted by distance;
+            by an affine hull.
+        suppress : bool, default=True
+            Whether edges are thinned to lines.
+
+        Returns
+        -------
+        edges : array of shape (H, W), float32
+            From 0 to 1.
+        """
+        check_is_fitted(self, "forest_")
+        self.check_parameters()
+        if method not in METHODS:
+            raise DSNAError(f"method={method!r} is unknown: use one of {', '.join(METHODS)}.")
+        if method != "se" and self.pool_ is None:
+            raise DSNAError(
+                f'This detector remembers no patches; use method="se", or train one with n_pool > 0 for {method!r}.'
+            )
+        sizes = list(np.atleast_1d(scales))
+        if not sizes or not all(is_number(size) and 0 < size < np.inf for size in sizes):
+            raise DSNAError(f"scales={scales!r} must be positive numbers, such as (0.5, 1, 2).")
+        colours = as_photo(photo)
+        voting = self.voting(method)
+        edges = np.zeros(colours.shape[:2], dtype=np.float32)
+        for size in sizes:
+            edges += first_maps(colours, float(size), self.forest_, self.pool_, voting, self.n_jobs)[-1] / len(sizes)
+        edges = as_share(edges)
+        return thinned(edges) if suppress else edges
+
+    def explain(
+        self, photo: ArrayLike, place: tuple[int, int], n: int = 8, lines: np.ndarray | None = None
+    ) -> ExplainedEdge:
+        """Training patches that an edge was made of.
+
+        The edge at the place is explained, or the strongest within three pixels of it: by the training patches whose
+        outlines pass there and were voted for at the photo's own size.
+
+        Parameters
+        ----------
+        photo : array
+            As :meth:`detect` takes it.
+        place : (int, int)
+            Row and column.
+        n : int, default=8
+            Patches to name, at most.
+        lines : array of shape (H, W) or None, default=None
+            Thin map in which the edge is looked for, as a :class:`TwoLevelDetector` finds it; None: that of ``detect``.
+
+        Returns
+        -------
+        ExplainedEdge
+            Its ``patches`` have ``outline``, ``share``, ``photo`` and ``centre``.
+        """
+        colours = as_photo(photo)
+        check_inside(place, colours.shape)
+        soft = self.detect(colours, suppress=False)
+        at = edge_near(thinned(soft) if lines is None else lines, place)
+        pool: Any = self.pool_  # is there, or detect would have refused
+        level = (self.forest_, pool, self.voting("dsna"))
+        return explain_edge(colours, at, float(soft[at]), level, n, self.n_jobs)
+
+    def voting(self, method: str) -> Voting:
+        """How masks are voted for by one of the methods."""
+        approximation = default_approximation() if self.approximation is None else clone(self.approximation)
+        return Voting(
+            method=method,
+            approximation=approximation,
+            blend=self.blend,
+            max_neighbors=self.max_neighbors,
+            sharpening=self.sharpening,
+        )
+
+    def check_parameters(self) -> None:
+        """Refuse parameter values that are out of range, those of the approximation included."""
+        self._validate_params()
+        if self.approximation is not None:
+            self.approximation.check()
+
+    def set_params(self, **params: Any) -> EdgeDetector:
+        """Set parameters of this detector and of its approximation.
+
+        Those that only ``detect`` looks at (``approximation``, ``blend``, ``max_neighbors``, ``sharpening``) take full
+        effect on a fitted detector, too; the others wait for the next ``fit``.
+
+        Parameters
+        ----------
+        **params : dict
+            ``blend=...``, ``approximation__lam=...`` and so on; nested names need an ``approximation``.
+
+        Returns
+        -------
+        self
+        """
+        check_nested(self, params, {"approximation": "default_approximation()"})
+        super().set_params(**params)
+        return self
+
+    def _honest_maps(self, photos: AnnotatedPhotos, forest: StructuredForest, known: np.ndarray) -> list[np.ndarray]:
+        """Maps of the training photos, each by the trees that have not seen it, or by all where there are none."""
+        tasks = [
+            (photo, channels, forest, np.flatnonzero(~seen).tolist(), self.sharpening)
+            for photo, channels, seen in zip(photos.photos, photos.channels, known.T, strict=True)
+        ]
+        return in_parallel(leaf_map, tasks, self.n_jobs, "photos" * bool(self.verbose))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the detector to a file of arrays and plain values, as :func:`dsna.save` does."""
+        from dsna.io.model_file import save
+
+        save(self, path)
+
+    def _say(self, text: str) -> None:
+        if self.verbose:
+            print(f"dsna edges: {text}", file=sys.stderr, flush=True)

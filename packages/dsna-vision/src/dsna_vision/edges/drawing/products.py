@@ -1,0 +1,119 @@
+"""What is written of an edge map: a grey map, lines over the photo, or vectors."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.ndimage import maximum_filter
+
+from dsna._utils.atomic import write_atomically
+from dsna._utils.optional import import_extra
+from ...photos import write_map
+from .lines import opened
+from .svg import as_svg
+
+ENDINGS = {"map": (".png", ".npy"), "overlay": (".png",), "svg": (".svg",)}
+_COLOURS = np.array([[255, 30, 0], [0, 255, 255]])  # one of them shows on most of any photo
+_HALO = 0.6  # how much darker the photo is beside a line, for where it has the colour of the line
+_FAINT = 0.1  # below, an edge is no line unless a threshold says so
+CRUMB = 10  # pixels; contours of fewer are crumbs
+
+
+@dataclass(frozen=True)
+class Product:
+    """What is written.
+
+    Parameters
+    ----------
+    kind : {"map", "overlay", "svg"}
+    threshold : float or None
+        From where on an edge is drawn, then in full strength; None: the fainter, the less visible.
+    min_length : int
+        Contours of fewer pixels are lowered to the level at which they have so many; 1 leaves all as it is.
+    invert : bool
+        Dark edges on white; of a map alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> edges = np.array([[0.9, 0.6, 0.9, 0.0, 0.7, 0.05]], dtype=np.float32)
+    >>> Product(threshold=0.5, min_length=2).lines(edges)
+    array([[1., 1., 1., 0., 0., 0.]], dtype=float32)
+    """
+
+    kind: str = "map"
+    threshold: float | None = None
+    min_length: int = CRUMB
+    invert: bool = False
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """Endings of files that hold it, the usual one first."""
+        return ENDINGS[self.kind]
+
+    def lines(self, edges: np.ndarray) -> np.ndarray:
+        """What is left of an edge map."""
+        lines = edges if self.min_length <= 1 else opened(edges, self.min_length)
+        if self.threshold is not None:
+            return ((lines >= self.threshold) & (lines > 0)).astype(edges.dtype)
+        return lines if self.kind == "map" else np.where(lines >= _FAINT, lines, edges.dtype.type(0))
+
+    def write(self, edges: np.ndarray, photo: np.ndarray, path: Path) -> None:
+        """Write the edges of a photo to a file, whole or not at all.
+
+        Parameters
+        ----------
+        edges : array of shape (H, W), float32
+        photo : array of shape (H, W, 3), uint8
+        path : Path
+            With one of the ``endings``.
+        """
+        lines = self.lines(edges)
+        if not lines.any():
+            warnings.warn(f"{path}: {self._blank(edges)}.", stacklevel=2)
+        if self.kind == "map":
+            write_map(1 - lines if self.invert else lines, path)
+        elif self.kind == "svg":
+            write_atomically(path, as_svg(lines, self.min_length).encode())
+        else:
+            content = io.BytesIO()
+            import_extra("PIL.Image", "vision").fromarray(overlaid(photo, lines)).save(content, format="PNG")
+            write_atomically(path, content.getvalue())
+
+    def _blank(self, edges: np.ndarray) -> str:
+        """Why nothing is drawn."""
+        strongest = opened(edges, self.min_length).max(initial=0)
+        if not strongest:
+            return f"there is no edge of {self.min_length} pixels or more" if edges.any() else "there is no edge"
+        return f"no edge reaches {self.threshold or _FAINT:g}: the strongest is {strongest:.2f}"
+
+
+def overlaid(photo: np.ndarray, lines: np.ndarray) -> np.ndarray:
+    """Lines over a photo, red or cyan, the one that differs more from what they cover, with a dark halo.
+
+    Parameters
+    ----------
+    photo : array of shape (H, W, 3), uint8
+    lines : array of shape (H, W)
+        From 0, where the photo shows, to 1.
+
+    Returns
+    -------
+    array of shape (H, W, 3), uint8
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> overlaid(np.full((1, 3, 3), 100, dtype=np.uint8), np.array([[0.0, 0.0, 1.0]])).tolist()
+    [[[100, 100, 100], [40, 40, 40], [0, 255, 255]]]
+    """
+    share = np.clip(lines, 0, 1)[:, :, None]
+    covered = (photo * share).sum(axis=(0, 1)) / max(share.sum(), 1e-9)
+    colour = _COLOURS[np.square(_COLOURS - covered).sum(axis=1).argmax()]
+    halo = np.maximum(maximum_filter(share, (3, 3, 1)) - share, 0)
+    mixed: np.ndarray = np.rint(photo * (1 - _HALO * halo) * (1 - share) + colour * share)
+    return mixed.astype(np.uint8)

@@ -1,0 +1,254 @@
+"""A compact description of patches in which distances speak of edges.
+
+Reduced-rank regression: the pooled channels of a patch, and what a first edge map shows around it, predict its blurred
+outline linearly; the leading principal components of the predictions are the description.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dsna._utils.invariants import Array, Checked
+from dsna._utils.parallel import writable
+from dsna._utils.sums import rowwise_product
+from ..features.channels import MIRRORED, N_CHANNELS, halved, smooth
+from .patches import CELLS, HALF, MASK_SIDE, STRIDE, Channels
+
+_POOLED = HALF // 2
+N_POOLED = N_CHANNELS * (_POOLED**2 + len(CELLS) ** 2)
+_CELL_SIZES, _ACROSS = (2, 4, 8, 16), 8  # pixels of a cell's side, the first ones cover a mask; cells of a row
+_REACH = _CELL_SIZES[-1] * _ACROSS // 2
+N_CONTEXT = 2 * len(_CELL_SIZES) * _ACROSS**2
+N_DESCRIBED = N_POOLED + N_CONTEXT
+_LEAST_MEAN = 1e-3  # of a map: one without edges has none
+_BLUR, _RIDGE = 2, 0.01
+_LARGEST = 1e20  # of weights, whose sums stay within float32
+
+
+def pooled_features(channels: Channels, places: np.ndarray) -> np.ndarray:
+    """Channels of patches on grids of 8 x 8 and, well smoothed, of 5 x 5 cells.
+
+    Parameters
+    ----------
+    channels : Channels
+    places : array of shape (n,)
+        Where patches start.
+
+    Returns
+    -------
+    array of shape (n, 1157), float32
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> channels = Channels(np.zeros((20, 30, 3), dtype=np.uint8))
+    >>> pooled_features(channels, channels.places(np.array([[4, 6]]))).shape
+    (1, 1157)
+    """
+    from .._kernels.patches import look_up
+
+    height, width = channels.shape
+    planes = np.arange(N_CHANNELS)[:, None] * height * width
+    grid = np.arange(0, HALF, 2)
+    within = (grid[:, None] * width + grid).ravel()
+    cells = (CELLS[:, None] * width + CELLS).ravel()
+    first = np.concatenate([(planes + within).ravel(), (planes + N_CHANNELS * height * width + cells).ravel()])
+    out = np.empty((len(places), N_POOLED), dtype=np.float32)
+    look_up(writable(channels.pooled), writable(places), first, np.full(N_POOLED, -1), out)
+    return out
+
+
+def mirror_image() -> tuple[np.ndarray, np.ndarray]:
+    """Which feature of :func:`describe`, and which pixel of a mask, stands for each in a mirrored patch.
+
+    Examples
+    --------
+    >>> feature, pixel = mirror_image()
+    >>> len(feature), pixel[:3], bool((feature[feature] == range(len(feature))).all())
+    (1669, array([15, 14, 13]), True)
+    """
+    planes = np.arange(N_CONTEXT // _ACROSS**2)
+    found: list[np.ndarray] = []
+    before = 0
+    for order, side in ((MIRRORED, _POOLED), (MIRRORED, len(CELLS)), (planes, _ACROSS)):
+        places = before + np.arange(len(order) * side**2).reshape(-1, side, side)
+        found.append(places[order][:, :, ::-1].ravel())
+        before += places.size
+    return np.concatenate(found), np.arange(MASK_SIDE**2).reshape(MASK_SIDE, -1)[:, ::-1].ravel()
+
+
+def describe(channels: Channels, places: np.ndarray, context: Context, positions: np.ndarray) -> np.ndarray:
+    """All that the embedding looks at: pooled features and context, (n, 1669) float32."""
+    return np.concatenate([pooled_features(channels, places), context.features(positions)], axis=1)
+
+
+class Context:
+    """What a first edge map shows in and around patches, as it is and relative to the photo's mean.
+
+    Relative values tell a strong edge in a calm photo from a weak one in a busy photo.
+
+    Parameters
+    ----------
+    edges : array of shape (H, W), float32
+        The map of the leaves' own masks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> edges = np.zeros((20, 30), dtype=np.float32)
+    >>> edges[:, 10] = 1
+    >>> Context(edges).features(np.array([[8, 10]]))[0, :8]
+    array([0. , 0. , 0. , 0. , 0.5, 0. , 0. , 0. ], dtype=float32)
+    """
+
+    def __init__(self, edges: np.ndarray) -> None:
+        relative = edges / (edges + max(edges.mean(), _LEAST_MEAN))
+        pads = [(_REACH, _REACH + side % STRIDE) for side in edges.shape]
+        planes = []
+        for values in (edges, relative):
+            plane = halved(np.pad(values, pads, mode="symmetric"))
+            planes.append(plane)
+            for size in _CELL_SIZES[:-1]:
+                plane = _merged(plane, size // STRIDE)
+                planes.append(plane)
+        self._planes = np.stack(planes).astype(np.float32, copy=False)
+
+    def features(self, positions: np.ndarray) -> np.ndarray:
+        """Means over 8 x 8 cells of four sizes around positions (y, x), both even: (n, 512)."""
+        from .._kernels.patches import look_up
+
+        n_planes, height, width = self._planes.shape
+        first = []
+        for level in range(n_planes):
+            size = _CELL_SIZES[level % len(_CELL_SIZES)]
+            cells = (_REACH + size * np.arange(-_ACROSS // 2, _ACROSS // 2)) // STRIDE
+            first.append(level * height * width + (cells[:, None] * width + cells).ravel())
+        out = np.empty((len(positions), N_CONTEXT), dtype=np.float32)
+        places = positions[:, 0] // STRIDE * width + positions[:, 1] // STRIDE
+        look_up(self._planes.ravel(), places, np.concatenate(first), np.full(N_CONTEXT, -1), out)
+        return out
+
+
+def _merged(values: np.ndarray, apart: int) -> np.ndarray:
+    """Means of 2 x 2 values that lie ``apart``, from each one to the right and down."""
+    rows = values + np.roll(values, -apart, axis=0)
+    means: np.ndarray = (rows + np.roll(rows, -apart, axis=1)) * np.float32(0.25)
+    return means
+
+
+def blurred_outlines(masks: np.ndarray) -> np.ndarray:
+    """Outlines of masks (n, 256), smoothed: what patches are compared by.
+
+    Examples
+    --------
+    >>> halves = np.arange(256, dtype=np.uint8)[None] % 16 // 8
+    >>> blurred_outlines(halves).reshape(16, 16)[8, 5:11].round(2)
+    array([0.11, 0.33, 0.56, 0.56, 0.33, 0.11], dtype=float32)
+    """
+    edges = outlines_of(masks).reshape(-1, MASK_SIDE, MASK_SIDE).astype(np.float32)
+    return smooth(edges, _BLUR).reshape(masks.shape)
+
+
+def outlines_of(masks: np.ndarray) -> np.ndarray:
+    """Pixels of masks (n, 256) that touch another segment, uint8.
+
+    Examples
+    --------
+    >>> halves = np.arange(256, dtype=np.uint8)[None] % 16 // 8
+    >>> outlines_of(halves).reshape(16, 16)[8, 5:11]
+    array([0, 0, 1, 1, 0, 0], dtype=uint8)
+    """
+    from .._kernels.patches import outlines
+
+    edges = np.empty(masks.shape, dtype=np.uint8)
+    outlines(writable(masks), edges)
+    return edges
+
+
+@dataclass
+class PatchEmbedding(Checked):
+    """A linear map of pooled features and context.
+
+    Parameters
+    ----------
+    weights : array of shape (1669, n_dims), float32
+    offset : array of shape (n_dims,), float32
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 4)).astype(np.float32)
+    >>> Y = np.outer(X[:, 1], np.ones(5)).astype(np.float32)
+    >>> embedding = PatchEmbedding.fitted([(X[:150], Y[:150]), (X[150:], Y[150:])], 1)
+    >>> round(abs(float(np.corrcoef(embedding(X)[:, 0], X[:, 1])[0, 1])), 3)
+    1.0
+    """
+
+    weights: np.ndarray
+    offset: np.ndarray
+
+    FIELDS = {
+        "weights": Array("float32", "features, dimensions", -_LARGEST, _LARGEST),
+        "offset": Array("float32", "dimensions", -_LARGEST, _LARGEST),
+    }
+    NOT_EMPTY = ("features", "dimensions")
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    @classmethod
+    def fitted(
+        cls,
+        batches: Iterable[tuple[np.ndarray, np.ndarray]],
+        n_dims: int,
+        mirrored: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> PatchEmbedding:
+        """The map that predicts outlines (n, m) from features (n, d) best with so many dimensions.
+
+        Batches are (features, outlines) of some patches after another, of which only sums are kept.  ``mirrored`` says
+        which feature and which pixel stands for each in a mirrored patch: every patch then counts as its mirror image,
+        too.
+        """
+        mean, middle, square, cross = _moments(batches)
+        if mirrored is not None:
+            feature, pixel = mirrored
+            apart, aside = (mean - mean[feature]) / 2, (middle - middle[pixel]) / 2
+            square = (square + square[feature][:, feature]) / 2 + np.outer(apart, apart)
+            cross = (cross + cross[feature][:, pixel]) / 2 + np.outer(apart, aside)
+            mean = mean - apart
+        spread = np.sqrt(np.maximum(np.diag(square), 0)) + 1e-6
+        square /= np.outer(spread, spread)
+        cross /= spread[:, None]
+        slope = np.linalg.solve(square + _RIDGE * np.eye(len(square)), cross)
+        _, axes = np.linalg.eigh(slope.T @ square @ slope)
+        weights = (slope @ axes[:, ::-1][:, :n_dims] / spread[:, None]).astype(np.float32)
+        return cls(weights, (mean @ weights).astype(np.float32))
+
+    def __call__(self, features: np.ndarray) -> np.ndarray:
+        """Embed features (n, d) as float64 (n, n_dims), as the kernels want them."""
+        embedded: np.ndarray = rowwise_product(features, self.weights) - self.offset
+        return embedded
+
+
+def _moments(
+    batches: Iterable[tuple[np.ndarray, np.ndarray]],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Means of features and outlines, covariances of features, and of features with outlines; float64."""
+    n = 0
+    for features, outlines in batches:
+        if not n:
+            origin, start = features.mean(axis=0), outlines.mean(axis=0)  # products of deviations lose few digits
+            sums, totals = np.zeros(features.shape[1]), np.zeros(outlines.shape[1])
+            square, cross = np.zeros((len(sums), len(sums))), np.zeros((len(sums), len(totals)))
+        rows, wanted = np.float64(features) - origin, np.float64(outlines) - start
+        n += len(rows)
+        sums += rows.sum(axis=0)
+        totals += wanted.sum(axis=0)
+        square += rows.T @ rows
+        cross += rows.T @ wanted
+    sums, totals, square, cross = (values / n for values in (sums, totals, square, cross))
+    return origin + sums, start + totals, square - np.outer(sums, sums), cross - np.outer(sums, totals)

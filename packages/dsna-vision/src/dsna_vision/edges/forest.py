@@ -1,0 +1,263 @@
+"""The structured forest: trees grown on patches, whose leaves are masks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dsna._utils.invariants import POSITIVE, Array, Checked, Part, check_leaves, check_links, require, tree_of_nodes
+from dsna._utils.parallel import in_parallel, writable
+from .masks import MaskTable
+from .patches import N_FEATURES, Channels, feature_places
+from .sampling import AnnotatedPhotos
+
+if TYPE_CHECKING:  # numba is imported where a forest grows
+    from .._kernels.structured import Growth
+
+_QUARTER, _FOLDS = 4, 4
+_RANGE_PATCHES, _OUTSIDE = 4000, 0.005
+
+
+@dataclass
+class StructuredForest(Checked):
+    """Trees one after another; leaves are numbered through all of them.
+
+    Parameters
+    ----------
+    root : array of shape (n_trees,), int64
+        First node of each tree.
+    child, ptr, features, weights, threshold : arrays
+        Nodes, laid out as in ``dsna_vision._kernels.structured``.
+    low, step : arrays of shape (N_FEATURES,), float32
+        How features become bytes.
+    mask_table : MaskTable
+    leaf_mask : array of shape (n_leaves,), int32
+        Index of each leaf's mask in the table.
+    """
+
+    root: np.ndarray
+    child: np.ndarray
+    ptr: np.ndarray
+    features: np.ndarray
+    weights: np.ndarray
+    threshold: np.ndarray
+    low: np.ndarray
+    step: np.ndarray
+    mask_table: MaskTable
+    leaf_mask: np.ndarray
+
+    FIELDS = {
+        "root": Array("int64", "trees"),
+        "child": Array("int32", "nodes"),
+        "ptr": Array("int32", "nodes+1", into="entries"),
+        "features": Array("int16", "entries", 0, N_FEATURES - 1),
+        "weights": Array("float32", "entries"),
+        "threshold": Array("float32", "nodes"),
+        "low": Array("float32", str(N_FEATURES)),
+        "step": Array("float32", str(N_FEATURES), low=POSITIVE),
+        "mask_table": Part("MaskTable", "masks"),
+        "leaf_mask": Array("int32", "leaves", below="masks"),
+    }
+    NOT_EMPTY = ("trees", "leaves")
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        owner = "StructuredForest"
+        tree = tree_of_nodes(owner, self.root, np.arange(sizes["trees"]), sizes["nodes"])
+        parent, last = np.flatnonzero(self.child >= 0), np.flatnonzero(self.child < 0)
+        child = self.child[parent].astype(np.int64)
+        check_links(owner, tree, self.root, np.tile(parent, 2), np.concatenate([child, child + 1]))
+        # Leaves are numbered one tree after another.
+        require(len(last) == sizes["leaves"], f"{owner}.leaf_mask has another length than there are leaves")
+        check_leaves(owner, -1 - self.child[last], tree[last], np.sort(tree[last]))
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.root)
+
+    def route(self, channels: Channels, places: np.ndarray, trees: np.ndarray) -> np.ndarray:
+        """Leaves that patches reach.
+
+        Parameters
+        ----------
+        channels : Channels
+        places : array of shape (n,)
+            Where patches start in the channels.
+        trees : array of shape (n, n_asked), int64
+            Trees to ask for each patch.
+
+        Returns
+        -------
+        leaves : array of shape (n, n_asked), int32
+        """
+        from .._kernels.detection import Nodes, route_patches
+
+        first, second = feature_places(channels.shape)
+        leaves = np.empty(trees.shape, dtype=np.int32)
+        nodes = Nodes(
+            root=writable(self.root),
+            child=writable(self.child),
+            ptr=writable(self.ptr),
+            features=writable(self.features),
+            weights=writable(self.weights),
+            threshold=writable(self.threshold),
+        )
+        route_patches(
+            writable(channels.flat),
+            writable(places),
+            writable(trees),
+            first,
+            second,
+            writable(self.low),
+            writable(self.step),
+            nodes,
+            leaves,
+        )
+        return leaves
+
+
+def grow_forest(
+    photos: AnnotatedPhotos,
+    n_patches: int,
+    growth: Growth,
+    seed: int,
+    known: np.ndarray,
+    n_jobs: int | None = None,
+    unit: str = "",
+) -> StructuredForest:
+    """Grow a forest, each tree on its own patches and on a random quarter of the features.
+
+    Parameters
+    ----------
+    photos : AnnotatedPhotos
+    n_patches : int
+        How many each tree learns from.
+    growth : Growth
+        Named tuple of ``dsna_vision._kernels.structured``: how a tree grows.
+    seed : int
+    known : array of shape (n_trees, n_photos), bool
+        Photos that each tree may learn from.
+    n_jobs : int or None
+    unit : str, default=""
+        What progress counts; nothing is shown where it is empty.
+
+    Returns
+    -------
+    StructuredForest
+    """
+    seeds = np.random.SeedSequence(seed).spawn(len(known) + 1)
+    ranges = _ranges(photos, np.random.default_rng(seeds[-1]))
+    tasks = [
+        (photos, n_patches, growth, one, ranges, np.flatnonzero(its_photos).tolist())
+        for one, its_photos in zip(seeds[:-1], known, strict=True)
+    ]
+    return _joined(in_parallel(_grow, tasks, n_jobs, unit), ranges)
+
+
+def photos_known(n_trees: int, n_photos: int, all_of_them: bool = False) -> np.ndarray:
+    """Which photos each tree learns from: half of them, so that the other trees answer honestly for the rest.
+
+    Photos are dealt to four folds and a tree leaves out two; fewer photos than folds are known to all trees.
+
+    Parameters
+    ----------
+    n_trees, n_photos : int
+    all_of_them : bool, default=False
+        Whether no honest answers are needed.
+
+    Returns
+    -------
+    array of shape (n_trees, n_photos), bool
+
+    Examples
+    --------
+    >>> photos_known(2, 5).astype(int)
+    array([[0, 0, 1, 1, 0],
+           [1, 0, 0, 1, 1]])
+    """
+    if all_of_them or n_photos < _FOLDS:
+        return np.ones((n_trees, n_photos), dtype=bool)
+    fold, tree = np.arange(n_photos) % _FOLDS, np.arange(n_trees)[:, None]
+    knows: np.ndarray = (fold != tree % _FOLDS) & (fold != (tree + 1) % _FOLDS)
+    return knows
+
+
+class _Ranges(NamedTuple):
+    """How features become bytes."""
+
+    low: np.ndarray  # (N_FEATURES,) the value of byte 0
+    step: np.ndarray  # (N_FEATURES,) from one byte to the next
+
+
+class _Grown(NamedTuple):
+    """One tree; nodes are laid out as in ``dsna_vision._kernels.structured``."""
+
+    child: np.ndarray
+    ptr: np.ndarray
+    features: np.ndarray
+    weights: np.ndarray
+    threshold: np.ndarray
+    masks: np.ndarray  # (n_leaves, 256)
+
+
+def _ranges(photos: AnnotatedPhotos, rng: np.random.Generator) -> _Ranges:
+    """Ranges that hold nearly all values of some patches."""
+    values = photos.features(photos.draw(_RANGE_PATCHES, rng), np.arange(N_FEATURES))
+    low, high = np.quantile(values, [_OUTSIDE, 1 - _OUTSIDE], axis=0)
+    return _Ranges(low.astype(np.float32), (np.maximum(high - low, 1e-6) / 256).astype(np.float32))
+
+
+def _grow(
+    photos: AnnotatedPhotos,
+    n_patches: int,
+    growth: Growth,
+    seed: np.random.SeedSequence,
+    ranges: _Ranges,
+    known: list[int],
+) -> _Grown:
+    """Grow one tree on patches of the photos that it may know."""
+    from .._kernels.structured import grow_structured
+
+    rng = np.random.default_rng(seed)
+    patches = photos.draw(n_patches, rng, known)
+    which = np.sort(rng.choice(N_FEATURES, N_FEATURES // _QUARTER, replace=False))
+    bins = photos.bins(patches, which, *ranges)
+    tree = grow_structured(bins, patches.masks, growth, np.uint64(rng.integers(2**63)))
+    return _Grown(
+        child=tree.child,
+        ptr=tree.ptr,
+        features=which[tree.features],
+        weights=tree.weights,
+        threshold=tree.threshold,
+        masks=patches.masks[tree.representative],
+    )
+
+
+def _joined(trees: list[_Grown], ranges: _Ranges) -> StructuredForest:
+    """Trees one after another; nodes, leaves and entries are numbered through all of them."""
+    nodes = np.cumsum([0, *(len(tree.child) for tree in trees)])
+    leaves = np.cumsum([0, *(len(tree.masks) for tree in trees)])
+    entries = np.cumsum([0, *(len(tree.features) for tree in trees)])
+    child = [
+        np.where(tree.child < 0, tree.child - leaf, tree.child + node)
+        for tree, node, leaf in zip(trees, nodes, leaves, strict=False)
+    ]
+    ptr = [tree.ptr[:-1] + entry for tree, entry in zip(trees, entries, strict=False)]
+    mask_table, leaf_mask = MaskTable.of(np.concatenate([tree.masks for tree in trees]))
+    return StructuredForest(
+        root=nodes[:-1].astype(np.int64),
+        child=np.concatenate(child).astype(np.int32),
+        ptr=np.concatenate([*ptr, entries[-1:]]).astype(np.int32),
+        features=np.concatenate([tree.features for tree in trees]).astype(np.int16),
+        weights=np.concatenate([tree.weights for tree in trees]),
+        threshold=np.concatenate([tree.threshold for tree in trees]),
+        low=ranges.low,
+        step=ranges.step,
+        mask_table=mask_table,
+        leaf_mask=leaf_mask,
+    )

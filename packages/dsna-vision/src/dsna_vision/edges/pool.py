@@ -1,0 +1,321 @@
+"""Patches that leaves remember: the rows that DSNA approximates a query by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from dsna._utils.invariants import POSITIVE, Array, Checked, Part, Texts, require
+from dsna._utils.parallel import writable
+from dsna.approximation import Approximation
+from dsna.neighbors.distance_kernel import distance_kernel
+from dsna.neighbors.neighborhoods import Neighborhoods
+from dsna.neighbors.solve import solve
+from .embedding import N_DESCRIBED, Context, PatchEmbedding, blurred_outlines, describe, mirror_image
+from .forest import StructuredForest
+from .masks import MaskTable
+from .patches import MASK_SIDE
+from .sampling import AnnotatedPhotos, Patches
+
+_N_AXES = 8
+_SMALL = 0.005  # weights below are as good as none
+_TAUGHT = 4  # patches that the embedding learns from, for each one in the pool
+_LARGEST_UNIT, _LONGEST_AXIS = 1e20, 1.001
+_UNIT = 127  # an embedded patch is kept as bytes, one scale for each dimension
+
+
+def default_approximation() -> Approximation:
+    """Fresh settings, those that ``EdgeDetector(approximation=None)`` stands for.
+
+    Examples
+    --------
+    >>> from dsna_vision.edges.pool import default_approximation
+    >>> default_approximation()
+    Approximation(gamma=0.03, lam=0.01, max_iter=0, ridge=1.0)
+    """
+    return Approximation(lam=0.01, gamma=0.03, ridge=1.0, max_iter=0)
+
+
+@dataclass(frozen=True)
+class Voting:
+    """How masks become a map.
+
+    Parameters
+    ----------
+    method : {"se", "kernel", "hull", "dsna"}
+    approximation : Approximation
+        Settings of the sparse approximation; "kernel" looks at its ``bandwidth`` only.
+    blend : float
+        Share of the neighbours' votes; the leaves have the rest.
+    max_neighbors : int
+    sharpening : int
+        Passes in which boundaries move to where colours change.
+    """
+
+    method: str = "dsna"
+    approximation: Approximation = field(default_factory=default_approximation)
+    blend: float = 1.0
+    max_neighbors: int = 100
+    sharpening: int = 2
+
+
+@dataclass
+class PatchOrigins(Checked):
+    """Where the patches of a pool were cut from.
+
+    Parameters
+    ----------
+    names : list of str
+        Of the photos.
+    photo : array of shape (n,), int32
+        Photo of each patch, an index of ``names``.
+    centre : array of shape (n, 2), int32
+        Row and column of its middle.
+    """
+
+    names: list[str]
+    photo: np.ndarray
+    centre: np.ndarray
+
+    FIELDS = {
+        "names": Texts("photos"),
+        "photo": Array("int32", "patches", below="photos"),
+        "centre": Array("int32", "patches, 2", low=0),
+    }
+
+    def __post_init__(self) -> None:
+        self.check()
+
+
+@dataclass
+class PatchPool(Checked):
+    """Patches in a forest's leaves: their masks, and where they lie.
+
+    Parameters
+    ----------
+    embedding : PatchEmbedding
+    codes : array of shape (n, n_dims), int8
+        Embedded patches, in units of ``unit``.
+    unit : array of shape (n_dims,), float64
+    mask_table : MaskTable
+    mask : array of shape (n,), int32
+        Index of each patch's mask in the table.
+    axes : array of shape (256, 8), float32
+        Leading principal components of the blurred outlines: what clusters are told apart by.
+    leaf_ptr, leaf_rows : arrays
+        Patches of each leaf of the forest.
+    origins : PatchOrigins or None, default=None
+        Where the patches were cut from, if that is known.
+    """
+
+    embedding: PatchEmbedding
+    codes: np.ndarray
+    unit: np.ndarray
+    mask_table: MaskTable
+    mask: np.ndarray
+    axes: np.ndarray
+    leaf_ptr: np.ndarray
+    leaf_rows: np.ndarray
+    origins: PatchOrigins | None = None
+
+    FIELDS = {
+        "embedding": Part("PatchEmbedding", "dimensions"),
+        "codes": Array("int8", "patches, dimensions"),
+        "unit": Array("float64", "dimensions", POSITIVE, _LARGEST_UNIT),
+        "mask_table": Part("MaskTable", "masks"),
+        "mask": Array("int32", "patches", below="masks"),
+        "axes": Array("float32", f"{MASK_SIDE**2}, {_N_AXES}", -_LONGEST_AXIS, _LONGEST_AXIS),
+        "leaf_ptr": Array("int32", "leaves+1", into="held"),
+        "leaf_rows": Array("int32", "held", below="patches"),
+        "origins": Part("PatchOrigins", "patches", none=True),
+    }
+    NOT_EMPTY = ("patches", "leaves")
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        require(
+            len(self.embedding.weights) == N_DESCRIBED,
+            "it is from another version of dsna, which described patches otherwise",
+            "Train it again with `dsna edges train`.",
+        )
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """Embedded patches (n, n_dims), float64."""
+        embedded: np.ndarray = self.codes * self.unit
+        return embedded
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """What the patches' outlines are along the axes (n, 8), float64."""
+        along: np.ndarray = (blurred_outlines(self.mask_table.masks) @ self.axes)[self.mask].astype(np.float64)
+        return along
+
+    def weigh(self, features: np.ndarray, leaves: np.ndarray, voting: Voting) -> tuple[np.ndarray, np.ndarray]:
+        """Neighbours of queries, and what they weigh.
+
+        Parameters
+        ----------
+        features : array of shape (n, 1669)
+            What :func:`dsna_vision.edges.embedding.describe` says of the queries.
+        leaves : array of shape (n, n_asked), int32
+            Leaves that they reach.
+        voting : Voting
+
+        Returns
+        -------
+        rows, weights : arrays of shape (n, max_neighbors)
+            Patches of the pool; weights add up to one, small ones are zero.
+        """
+        queries = self.embedding(features)
+        near = self._gather(leaves, queries, min(voting.max_neighbors, len(self)))
+        if voting.method == "kernel":
+            weights = self._kernel(queries, near, voting.approximation.bandwidth)
+        else:
+            weights = solve(queries, self.rows, self.labels, np.ones(1), near, _setting(voting), 1)["alpha"]
+        weights[np.abs(weights) < _SMALL] = 0
+        return near.rows, weights / np.maximum(weights.sum(axis=1, keepdims=True), _SMALL)
+
+    def _gather(self, leaves: np.ndarray, queries: np.ndarray, most: int) -> Neighborhoods:
+        from dsna._kernels.approximation.neighbors import gather
+
+        n = len(queries)
+        rows = np.zeros((n, most), dtype=np.int64)
+        proximity = np.zeros((n, most))
+        size = np.zeros(n, dtype=np.int64)
+        ones = np.ones(len(self))
+        gather(
+            writable(leaves),
+            np.full(n, -1),
+            np.zeros((leaves.shape[1], 1), dtype=bool),
+            writable(self.leaf_ptr),
+            writable(self.leaf_rows),
+            np.zeros(len(self), dtype=np.int64),
+            ones,
+            ones,
+            True,
+            queries,
+            writable(self.rows),
+            rows,
+            proximity,
+            size,
+        )
+        return Neighborhoods(rows, proximity, size, np.empty((n, 0)))
+
+    def _kernel(self, queries: np.ndarray, near: Neighborhoods, bandwidth: float) -> np.ndarray:
+        """The prior of the sparse approximation, as weights: proximity, less with distance."""
+        away = np.sqrt(((self.rows[near.rows] - queries[:, None]) ** 2).sum(axis=-1))
+        weights = near.proximity * distance_kernel(away, near.size, bandwidth)
+        shares: np.ndarray = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+        return shares
+
+
+def _setting(voting: Voting) -> dict[str, Any]:
+    """Settings of the kernel: sparse approximation, or an affine hull of all neighbours."""
+    approximation = voting.approximation
+    if voting.method == "hull":
+        approximation = clone(approximation).set_params(n_clusters=1, lam=0.0, gamma=0.0, proximity_weights=False)
+    return approximation.kernel_settings(0)
+
+
+def fill_pool(
+    photos: AnnotatedPhotos,
+    forest: StructuredForest,
+    maps: Sequence[np.ndarray],
+    n_patches: int,
+    n_dims: int,
+    most: int,
+    rng: np.random.Generator,
+) -> PatchPool:
+    """Send new patches down a forest and keep at most ``most`` of them in each leaf.
+
+    Parameters
+    ----------
+    photos : AnnotatedPhotos
+    forest : StructuredForest
+    maps : sequence of arrays
+        Of each photo the edge map by trees that do not know it.
+    n_patches : int
+        How many, half of them near boundaries.
+    n_dims : int
+        Dimensions of the space in which patches are compared.
+    most : int
+        Patches a leaf keeps; leaves without edges would hold thousands.
+    rng : numpy Generator
+
+    Returns
+    -------
+    PatchPool
+    """
+    drawn = photos.draw(_TAUGHT * n_patches, rng)
+    kept = np.zeros(len(drawn), dtype=bool)
+    kept[rng.choice(len(drawn), min(n_patches, len(drawn)), replace=False)] = True
+    features: list[np.ndarray] = []
+    embedding = PatchEmbedding.fitted(_batches(photos, drawn, maps, kept, features), n_dims, mirror_image())
+    rows = embedding(np.concatenate(features))
+    unit = np.maximum(np.abs(rows).max(axis=0), 1e-12) / _UNIT
+    patches = drawn[kept]
+    leaf_ptr, leaf_rows = _leaf_lists(_leaves(photos, patches, forest), len(forest.leaf_mask), most)
+    used, leaf_rows = np.unique(leaf_rows, return_inverse=True)
+    mask_table, mask = MaskTable.of(patches.masks[used])
+    _, axes = np.linalg.eigh(np.cov(blurred_outlines(patches.masks).T))
+    return PatchPool(
+        embedding=embedding,
+        codes=np.rint(rows[used] / unit).astype(np.int8),
+        unit=unit,
+        mask_table=mask_table,
+        mask=mask,
+        axes=np.ascontiguousarray(axes[:, ::-1][:, :_N_AXES], dtype=np.float32),
+        leaf_ptr=leaf_ptr.astype(np.int32),
+        leaf_rows=leaf_rows.astype(np.int32),
+        origins=PatchOrigins(
+            names=photos.names,
+            photo=patches.photo[used].astype(np.int32),
+            centre=patches.centres[used].astype(np.int32),
+        ),
+    )
+
+
+def _batches(
+    photos: AnnotatedPhotos, patches: Patches, maps: Sequence[np.ndarray], kept: np.ndarray, features: list[np.ndarray]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Description and outlines of the patches of one photo after another; of those to be kept, put into a list."""
+    for photo, rows in patches.of_photos():
+        channels, centres = photos.channels[photo], patches.centres[rows]
+        described = describe(channels, channels.places(centres), Context(maps[photo]), centres)
+        features.append(described[kept[rows]])
+        yield described, blurred_outlines(patches.masks[rows])
+
+
+def _leaves(photos: AnnotatedPhotos, patches: Patches, forest: StructuredForest) -> np.ndarray:
+    """Leaves (n, n_trees) that patches reach."""
+    leaves = np.empty((len(patches), forest.n_trees), dtype=np.int32)
+    for photo, rows in patches.of_photos():
+        channels = photos.channels[photo]
+        asked = np.tile(np.arange(forest.n_trees), (rows.stop - rows.start, 1))
+        leaves[rows] = forest.route(channels, channels.places(patches.centres[rows]), asked)
+    return leaves
+
+
+def _leaf_lists(leaves: np.ndarray, n_leaves: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """CSR lists of the first ``most`` patches of each leaf; patches come in random order within a photo."""
+    leaf = leaves.ravel()
+    row = np.repeat(np.arange(len(leaves)), leaves.shape[1])
+    # A fixed shuffle, the same for all trees: leaves drop the same patches, so proximities keep their meaning.
+    rank = np.random.default_rng(0).permutation(len(leaves))
+    order = np.lexsort((rank[row], leaf))
+    leaf, row = leaf[order], row[order]
+    start = np.searchsorted(leaf, np.arange(n_leaves + 1))
+    keep = np.arange(len(leaf)) - start[leaf] < most
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(leaf[keep], minlength=n_leaves))])
+    return ptr, row[keep]

@@ -1,0 +1,118 @@
+"""What ``dsna edges evaluate`` does: scores of a folder of maps, or of the maps that a detector makes."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dsna._utils.atomic import check_results_folder, make_folder, write_atomically
+from dsna._utils.optional import import_extra
+from dsna._utils.parallel import one_blas_thread
+from ...datasets.boundaries import BoundarySet
+from ..batch import Detection, annotated, as_user_errors, progress_bar, tell
+from ..planning import EdgesError
+from .evaluation import read_map
+
+_SCORE_FILES = "scores.csv", "photos.csv", "pr.png"
+
+
+def score(
+    maps: Path | Detection,
+    data: Path,
+    truth: Path | None,
+    split: str,
+    *,
+    out: Path | None = None,
+    n_jobs: int = 1,
+    say: Callable[[str], None] = print,
+) -> int:
+    """Score a folder of maps, or the maps that a detector makes.
+
+    Parameters
+    ----------
+    maps : Path or Detection
+        Folder of PNG files named as the photos, or how maps are made.
+    data, truth
+        As :func:`dsna_vision.edges.batch.train_detector` takes them.
+    split : {"train", "val", "test"}
+        Part of BSDS500.
+    out : Path or None, default=None
+        Folder for scores.csv, photos.csv, pr.png, and counts from which a second run goes on.
+    n_jobs : int, default=1
+        Photos at a time.
+    say : callable, default=print
+        Called with the scores, and with where they are.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or 1 if photos were left out, which are named on stderr.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from dsna_vision.edges.scoring.command import score
+    >>> score(Path("nowhere"), Path("bsds500"), None, "val")
+    Traceback (most recent call last):
+    dsna_vision.edges.planning.EdgesError: nowhere is not a folder: name one that holds a PNG file for each photo.
+    """
+    from .. import evaluate
+
+    if isinstance(maps, Path) and not maps.is_dir():
+        raise EdgesError(f"{maps} is not a folder: name one that holds a PNG file for each photo.")
+    if out is not None:
+        import_extra("matplotlib", "report")
+        check_results_folder(out, *_SCORE_FILES)
+    photos = annotated(data, truth, split)
+    map_of = _map_source(maps, photos)
+    filed = None if out is None else out / "counts"
+    with as_user_errors(), one_blas_thread(), progress_bar(len(photos)) as begun:
+
+        def counted(row: int) -> np.ndarray:
+            begun.update()
+            return map_of(row)
+
+        scores = evaluate(counted, photos, n_jobs=n_jobs, out=filed)
+    for problem in scores.problems:
+        tell(f"left out: {problem}")
+    say(str(scores))
+    if out is not None:
+        _file_scores(scores, out)
+        say(f"Scores and curve: {out}")
+    return 1 if photos.problems or scores.problems else 0
+
+
+def _map_source(maps: Path | Detection, photos: BoundarySet) -> Callable[[int], np.ndarray]:
+    """From the number of a photo to its map, read from a folder or detected."""
+    if isinstance(maps, Detection):
+        detect = maps.prepared(len(photos))
+        return lambda row: detect(photos.image(row))
+    if not any((maps / f"{name}.png").is_file() for name in photos.names):
+        raise EdgesError(f"{maps} holds no map of these photos: {photos.names[0]}.png and so on are expected.")
+    return lambda row: read_map(maps / f"{photos.names[row]}.png")
+
+
+def _file_scores(scores: Any, out: Path) -> None:
+    make_folder(out)
+    overall = {name: getattr(scores, name) for name in ("ods", "ois", "ap", "r50")}
+    _write_csv(out / "scores.csv", [{"photos": len(scores.table), **overall}])
+    _write_csv(out / "photos.csv", scores.table)
+    figure = scores.plot().figure
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=120)
+    import_extra("matplotlib.pyplot", "report").close(figure)
+    write_atomically(out / "pr.png", content.getvalue())
+
+
+def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    table.writeheader()
+    for row in rows:
+        table.writerow({name: f"{value:.6g}" if isinstance(value, float) else value for name, value in row.items()})
+    write_atomically(path, text.getvalue().encode())

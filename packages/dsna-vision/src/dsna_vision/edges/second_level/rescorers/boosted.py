@@ -1,0 +1,154 @@
+"""Boosted trees as rescorer: trained by LightGBM, kept as plain arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from dsna._utils.invariants import Array, Checked, Number, check_links, require, tree_of_nodes
+from dsna._utils.optional import import_extra
+from dsna._utils.parallel import writable
+
+_MOST_COLUMNS = 2**15 - 1
+_LARGEST = 1e6  # of a value of a leaf
+_LEAVES, _RATE, _TRIED, _DRAWN, _BINS, _LEAST_ROWS, _RIDGE = 48, 0.08, 0.2, 0.7, 63, 60, 5.0
+
+
+@dataclass
+class BoostedTrees(Checked):
+    """Trees whose leaves are added up to log odds.
+
+    Parameters
+    ----------
+    root : array of shape (n_trees,), int64
+        First node of each tree.
+    child, feature, number : arrays of shape (n_nodes,)
+        Nodes, laid out as in ``dsna_vision._kernels.second_level.rescoring``.
+    base : float
+        Log odds before any tree.
+    n_columns : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.random.default_rng(0).normal(size=(500, 3)).astype(np.float32)
+    >>> trees = fit_boosted(rows, (rows[:, 0] > 0).astype(float), 20, seed=0)
+    >>> trees(np.array([[-2, 0, 0], [2, 0, 0]], dtype=np.float32)) > 0.5
+    array([False,  True])
+    """
+
+    root: np.ndarray
+    child: np.ndarray
+    feature: np.ndarray
+    number: np.ndarray
+    base: float
+    n_columns: int
+
+    FIELDS = {
+        "root": Array("int64", "trees"),
+        "child": Array("int32", "nodes", low=-1),
+        "feature": Array("int16", "nodes", low=0),
+        "number": Array("float64", "nodes"),
+        "base": Number(-_LARGEST, _LARGEST),
+        "n_columns": Number(1, _MOST_COLUMNS, whole=True),
+    }
+    NOT_EMPTY = ("trees",)
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def _check_relations(self, sizes: dict[str, int]) -> None:
+        owner = "BoostedTrees"
+        tree = tree_of_nodes(owner, self.root, np.arange(sizes["trees"]), sizes["nodes"])
+        split = np.flatnonzero(self.child >= 0)
+        child = self.child[split].astype(np.int64)
+        check_links(owner, tree, self.root, np.tile(split, 2), np.concatenate([child, child + 1]))
+        require(self.feature.max() < self.n_columns, f"{owner} looks at columns that there are not")
+        leaf = np.abs(self.number[self.child < 0])
+        require(leaf.max() <= _LARGEST, f"{owner} has leaves of more than {_LARGEST:g}")
+
+    def log_odds(self, rows: np.ndarray) -> np.ndarray:
+        """Log odds of rows (n, n_columns), float32."""
+        from ...._kernels.second_level.rescoring import add_trees
+
+        total = np.full(len(rows), float(self.base))
+        nodes = (self.root, self.child, self.feature, self.number)
+        add_trees(writable(rows), *map(writable, nodes), total)
+        return total
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """Share of people, for rows (n, n_columns), float32."""
+        share: np.ndarray = expit(self.log_odds(rows))
+        return share
+
+
+def fit_boosted(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> BoostedTrees:
+    """Boosted trees by LightGBM, on one thread so that sums come out the same everywhere.
+
+    Parameters
+    ----------
+    rows : array of shape (n, n_columns), float32
+    share : array of shape (n,)
+        From 0 to 1.
+    n_trees : int
+    seed : int
+
+    Returns
+    -------
+    BoostedTrees
+    """
+    return as_boosted_trees(boosting(rows, share, n_trees, seed))
+
+
+def boosting(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> Any:
+    """A Booster of LightGBM that learned shares by cross-entropy."""
+    lightgbm = import_extra("lightgbm", "train")
+    settings = {
+        "objective": "cross_entropy",  # its labels may be any share
+        "num_leaves": _LEAVES,
+        "learning_rate": _RATE,
+        "feature_fraction": _TRIED,
+        "bagging_fraction": _DRAWN,
+        "bagging_freq": 1,
+        "min_data_in_leaf": _LEAST_ROWS,
+        "lambda_l2": _RIDGE,
+        "max_bin": _BINS,
+        "seed": seed % 2**31,
+        "deterministic": True,
+        "force_row_wise": True,
+        "num_threads": 1,
+        "verbose": -1,
+    }
+    return lightgbm.train(settings, lightgbm.Dataset(rows, np.asarray(share)), n_trees)
+
+
+def as_boosted_trees(booster: Any) -> BoostedTrees:
+    """The trees of a Booster of LightGBM as plain arrays."""
+    dumped = booster.dump_model()
+    trees = [_consecutive(one["tree_structure"]) for one in dumped["tree_info"]]
+    root = np.cumsum([0, *(len(child) for child, _, _ in trees)])
+    child = [np.where(one < 0, -1, one + first) for (one, _, _), first in zip(trees, root, strict=False)]
+    return BoostedTrees(
+        root=root[:-1].astype(np.int64),
+        child=np.concatenate(child).astype(np.int32),
+        feature=np.concatenate([feature for _, feature, _ in trees]).astype(np.int16),
+        number=np.concatenate([number for _, _, number in trees]),
+        base=0.0,  # the first tree holds it
+        n_columns=int(dumped["max_feature_idx"]) + 1,
+    )
+
+
+def _consecutive(tree: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Nodes of one tree level by level, the two children of a node one after another."""
+    order, child = [tree], []
+    for node in order:  # grows on the way
+        leaf = "left_child" not in node
+        child.append(-1 if leaf else len(order))
+        if not leaf:
+            order += [node["left_child"], node["right_child"]]
+    feature = [node.get("split_feature", 0) for node in order]
+    number = [float(node["threshold"] if "left_child" in node else node["leaf_value"]) for node in order]
+    return np.array(child), np.array(feature), np.array(number)

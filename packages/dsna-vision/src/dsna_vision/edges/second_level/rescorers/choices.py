@@ -1,0 +1,58 @@
+"""Which rescorers there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dsna._utils.optional import import_extra
+from .boosted import BoostedTrees, fit_boosted
+from .forest import ForestScore, fit_forest
+from .linear import LinearScore, fit_linear
+from .neighbors import NeighborScore, fit_neighbors
+from .perceptrons import Perceptrons, fit_perceptrons
+
+Rescorer = BoostedTrees | ForestScore | LinearScore | NeighborScore | Perceptrons
+
+
+def check_trainable(rescorer: str, network: bool = False) -> None:
+    """Raise an ImportError that names the remedy where a library that trains a rescorer or network is missing.
+
+    Examples
+    --------
+    >>> check_trainable("linear")
+    """
+    if "boosted" in rescorer.split("+"):
+        import_extra("lightgbm", "train")
+    if network:
+        import_extra("torch", "network")
+
+
+#: How rescorers are trained, by name: from rows, shares, number of trees and seed.
+RESCORERS: dict[str, Callable[[np.ndarray, np.ndarray, int, int], Rescorer]] = {
+    "boosted": fit_boosted,
+    "forest": fit_forest,
+    "linear": fit_linear,
+    "neighbors": fit_neighbors,
+    "perceptrons": fit_perceptrons,
+}
+#: What a second level may ask: one of them, or the mean of two.
+CHOICES = (*RESCORERS, "boosted+perceptrons")
+
+
+def fit_rescorers(choice: str, rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> list[Rescorer]:
+    """The rescorers of a choice, whose mean counts.
+
+    Parameters
+    ----------
+    choice : str
+        One of ``CHOICES``.
+    rows, share, n_trees, seed
+        As :func:`fit_boosted` takes them.
+
+    Returns
+    -------
+    list of rescorers
+    """
+    return [RESCORERS[name](rows, share, n_trees, seed) for name in choice.split("+")]

@@ -1,1 +1,0 @@
-"""``dsna reproduce age``: the paper's first task, ages from faces."""

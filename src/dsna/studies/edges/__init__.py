@@ -1,1 +1,0 @@
-"""`dsna reproduce edges`: boundaries in photos, learned on BSDS500, scored on its held-out photos and on NYUD."""

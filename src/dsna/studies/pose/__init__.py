@@ -1,1 +1,0 @@
-"""``dsna reproduce pose``: head pose on Pointing'04, both angles."""

@@ -1,0 +1,1 @@
+"""``python -m dsna_studies age``: the paper's first task, ages from faces."""

@@ -1,0 +1,43 @@
+"""Crops of pictures as rows of numbers, learned anew from the training crops of each split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.decomposition import PCA
+
+from .splits import Split
+
+COMPONENTS = 200
+
+
+@dataclass(frozen=True)
+class CropRows:
+    """Principal components of oriented gradients, by the gradients of the training crops alone.
+
+    Parameters
+    ----------
+    gradients : array of shape (n, n_features)
+        Histograms of all crops, which look at one crop at a time.
+    components : int, default=200
+        Less where there are fewer rows or columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dsna_studies.pictures.splits import person_folds
+    >>> rows = CropRows(np.random.default_rng(0).normal(size=(30, 6)).astype(np.float32))
+    >>> [part.shape for part in rows.of(person_folds(np.arange(30))[0])]
+    [(24, 6), (6, 6)]
+    """
+
+    gradients: np.ndarray
+    components: int = COMPONENTS
+
+    def of(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of the training and of the test crops."""
+        train, test = self.gradients[split.train], self.gradients[split.test]
+        most = min(self.components, *train.shape)
+        components = PCA(most, random_state=0).fit(train)
+        return components.transform(train).astype(np.float64), components.transform(test).astype(np.float64)

@@ -1,0 +1,161 @@
+"""Experiments on pictures, and the part of their studies that ages and head poses share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from ..pages import QUICK
+from ..results_file import Key
+from ..running import Row, in_processes
+from ..select_methods import select_methods
+from ..study import Say, Study
+from .jobs import LAYOUT, Job, LabelledRows
+from .shared_fits import SharedFit
+from .splits import Split
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Methods under one protocol.
+
+    Parameters
+    ----------
+    kind : str
+        What it is for, such as "table", "gap" or "sweep".
+    splits : sequence of Split
+        Of one protocol.
+    methods : tuple of str
+    head : tuple of str
+        What results are stored under, up to the protocol.
+
+    Examples
+    --------
+    >>> one = Experiment("table", [], ("RF",), ("Pointing'04", "00", "full", "5 folds"))
+    >>> one.key(Split("5 folds", "3", np.arange(4), np.arange(4, 6)), "RF")
+    ("Pointing'04", '00', 'full', '5 folds', '3', 'RF')
+    """
+
+    kind: str
+    splits: Sequence[Split]
+    methods: tuple[str, ...]
+    head: tuple[str, ...]
+
+    @property
+    def protocol(self) -> str:
+        """Name of the protocol."""
+        return self.head[-1]
+
+    @property
+    def folds(self) -> list[str]:
+        """Names of the folds."""
+        return [split.fold for split in self.splits]
+
+    def key(self, split: Split, method: str) -> tuple[str, ...]:
+        """What a result is stored under, in the order of the layout."""
+        return (*self.head, split.fold, method)
+
+    @property
+    def every_key(self) -> list[Key]:
+        """Keys of all results."""
+        return [self.key(split, method) for split in self.splits for method in self.methods]
+
+    def left(self, keys: Collection[Key]) -> Iterator[tuple[Split, tuple[str, ...]]]:
+        """Splits with the methods whose keys are among those given.
+
+        Examples
+        --------
+        >>> split = Split("5 folds", "0", np.arange(4), np.arange(4, 6))
+        >>> one = Experiment("table", [split], ("RF", "CS-RF"), ("Pointing'04", "00", "full", "5 folds"))
+        >>> [methods for _, methods in one.left({one.key(split, "CS-RF")})]
+        [('CS-RF',)]
+        """
+        for split in self.splits:
+            methods = tuple(method for method in self.methods if self.key(split, method) in keys)
+            if methods:
+                yield split, methods
+
+    def results(self, stored: pd.DataFrame) -> pd.DataFrame:
+        """The stored results that belong to this experiment."""
+        matching = [stored[name] == value for name, value in zip(LAYOUT.key, self.head, strict=False)]
+        return stored[np.logical_and.reduce(matching)]
+
+
+def of_kind(experiments: Iterable[Any], kind: str) -> list[Any]:
+    """The experiments of one kind.
+
+    Examples
+    --------
+    >>> len(of_kind([Experiment("gap", [], (), ())], "table"))
+    0
+    """
+    return [one for one in experiments if one.kind == kind]
+
+
+class PictureStudy(Study):
+    """A study that fits methods on splits of labelled pictures, in processes of one thread each."""
+
+    layout = LAYOUT
+    #: Name of the page, of the command and of the task.
+    name: ClassVar[str]
+    title: ClassVar[str]
+    reading: ClassVar[str]
+    #: Methods of the tables, which messages name, and others that can be asked for.
+    table_methods: ClassVar[tuple[str, ...]]
+    other_methods: ClassVar[tuple[str, ...]]
+    fits_of: ClassVar[Callable[[Iterable[str]], list[SharedFit]]]
+
+    @property
+    def page(self) -> Path:
+        """File of the page."""
+        return Path(self.options.out / f"{self.name}.md")
+
+    @abstractmethod
+    def read(self) -> Sequence[Experiment]:
+        """Read the pictures and plan all experiments."""
+
+    @abstractmethod
+    def data_of(self, one: Any) -> LabelledRows:
+        """Rows and labels of an experiment."""
+
+    @abstractmethod
+    def sections(self, results: pd.DataFrame) -> tuple[list[str], Callable[[], list[str]]]:
+        """Paragraphs of the page, and a function that writes the figures and returns the lines that show them."""
+
+    def prepare(self, say: Say) -> None:
+        """Read the pictures and select the methods asked for."""
+        self.everything: Sequence[Any] = self.read()
+        self.wanted = select_methods(self.everything, self.options.methods, self.table_methods, self.other_methods)
+
+    def keys(self) -> list[Key]:
+        """Keys of all results asked for."""
+        return [key for one in self.wanted for key in one.every_key]
+
+    def run(self, left: Sequence[Key]) -> Iterator[Row]:
+        """A job for each split that has methods left."""
+        missing = set(left)
+        jobs = [
+            Job(one.key(split, "")[:-1], self.data_of(one), split, methods, self.options.quick, type(self).fits_of)
+            for one in self.wanted
+            for split, methods in one.left(missing)
+        ]
+        return in_processes(jobs, self.options.jobs)
+
+    def describe(self, row: Mapping[str, Any]) -> str:
+        """Method, collection and protocol."""
+        return f"{row['method']} on {row['collection']}, {row['protocol']}"
+
+    def report(self, results: pd.DataFrame, say: Say) -> list[str]:
+        """Tables, then figures."""
+        quick = self.options.quick
+        command = f"python -m dsna_studies {self.name} --data DIR{' --quick' if quick else ''}"
+        page, write_figures = self.sections(results)
+        say("\n\n".join(page))
+        head = [f"# {self.title}", f"Written by `{command}`.{QUICK if quick else ''}", self.reading]
+        return [*head, *page, "## Figures", *write_figures()]

@@ -1,0 +1,1 @@
+"""``python -m dsna_studies pose``: head pose on Pointing'04, both angles."""

@@ -1,0 +1,166 @@
+"""Results files: one line per result, appended as soon as it is computed; a later run resumes from it."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import io
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dsna._utils.atomic import check_readable
+from dsna._utils.errors import DSNAError
+
+#: What a result is stored under: the values of the key columns, in order.
+Key = tuple[Any, ...]
+
+
+class ResultsError(DSNAError):
+    """A file in the place of the results file holds something else.
+
+    Examples
+    --------
+    >>> raise ResultsError("notes.csv is not a results file.")
+    Traceback (most recent call last):
+    dsna_studies.results_file.ResultsError: notes.csv is not a results file.
+    """
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Columns of a results file.
+
+    Parameters
+    ----------
+    key : tuple of str
+        Columns that identify a result.
+    values : tuple of str
+        Numbers; the last of them is never empty: a line without it was cut off.
+    whole : tuple of str, default=()
+        Columns of the key that hold whole numbers.
+    texts : tuple of str, default=()
+        Columns between key and values that are kept as they are.
+
+    Examples
+    --------
+    >>> Layout(("method",), ("seconds",)).columns
+    ('method', 'seconds')
+    """
+
+    key: tuple[str, ...]
+    values: tuple[str, ...]
+    whole: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns, in order."""
+        return (*self.key, *self.texts, *self.values)
+
+
+def load_results(path: Path, layout: Layout) -> pd.DataFrame:
+    """Results of earlier runs.
+
+    Parameters
+    ----------
+    path : Path
+        May be missing or empty.
+    layout : Layout
+
+    Returns
+    -------
+    data frame with the columns of the layout
+        The last of equal keys counts, and lines that an interruption has cut off do not.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> load_results(Path("not_there.csv"), Layout(("method",), ("seconds",))).empty
+    True
+    """
+    text = ""
+    if os.path.lexists(path):
+        check_readable(path)
+        text = path.read_bytes().decode(errors="replace")
+    whole = text[: text.rfind("\n") + 1]  # what follows the last line end was not finished
+    try:
+        lines = list(csv.reader(io.StringIO(whole)))
+    except csv.Error:
+        lines = []
+    header = ",".join(layout.columns)
+    if not header.startswith(text) and (not lines or tuple(lines[0]) != layout.columns):
+        raise ResultsError(
+            f"{path} exists and is not a results file of this version of the command; name another with --out."
+        )
+    good = [line for line in lines[1:] if len(line) == len(layout.columns) and line[-1]]
+    frame = pd.DataFrame(good, columns=list(layout.columns))
+    for name in (*layout.whole, *layout.values):
+        frame[name] = pd.to_numeric(frame[name], errors="coerce").replace([np.inf, -np.inf], np.nan)
+    frame = frame.dropna(subset=[*layout.whole, layout.values[-1]]).astype(dict.fromkeys(layout.whole, "int64"))
+    return frame.drop_duplicates(list(layout.key), keep="last").reset_index(drop=True)
+
+
+class ResultsFile:
+    """Adds results to a file, each as one line that is on disk before the next is computed.
+
+    Parameters
+    ----------
+    path : Path
+        A missing or empty file gets a header; a line cut off by an interruption is removed first.
+    layout : Layout
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> layout = Layout(("method",), ("seconds",))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "results.csv"
+    ...     with ResultsFile(path, layout) as file:
+    ...         file.add({"method": "RF", "seconds": 1.5})
+    ...     load_results(path, layout)["seconds"].tolist()
+    [1.5]
+    """
+
+    def __init__(self, path: Path, layout: Layout):
+        self.path = path
+        self.layout = layout
+
+    def __enter__(self) -> ResultsFile:
+        done = self.path.read_bytes() if self.path.exists() else b""
+        if not done.endswith(b"\n") and done:
+            with self.path.open("r+b") as stream:
+                stream.truncate(done.rfind(b"\n") + 1)
+        self.stream = self.path.open("ab", buffering=0)
+        if not self.path.stat().st_size:
+            self._write(dict(zip(self.layout.columns, self.layout.columns, strict=True)))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stream.close()
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Append one result; columns that it lacks stay empty."""
+        known = [name for name in self.layout.columns if name in row]
+        self._write({name: f"{row[name]:.6g}" if name in self.layout.values else row[name] for name in known})
+
+    def _write(self, row: Mapping[str, Any]) -> None:
+        line = io.StringIO()
+        csv.DictWriter(line, self.layout.columns, lineterminator="\n").writerow(row)
+        content = line.getvalue().encode()
+        try:
+            written = self.stream.write(content)  # unbuffered and in one piece: lines of two processes do not mix
+            if written != len(content):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            error.filename = str(self.path)
+            raise

@@ -1,0 +1,114 @@
+"""Work on several processes, with a progress bar; each result is stored at once, and a failure stops nothing else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import joblib
+
+from dsna._utils.optional import install_command
+from .results_file import ResultsFile
+
+Row = dict[str, Any]
+#: A piece of work that processes can be sent: returns results, of which those that failed hold an ``error``.
+Work = Callable[[], list[Row]]
+
+
+def in_processes(work: Iterable[Work], n_jobs: int) -> Iterator[Row]:
+    """Results of pieces of work, in the order in which they are finished.
+
+    Examples
+    --------
+    >>> list(in_processes([lambda: [{"method": "RF"}]], n_jobs=1))
+    [{'method': 'RF'}]
+    """
+    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    for rows in parallel(joblib.delayed(_do)(one) for one in list(work)):
+        yield from rows
+
+
+def _do(one: Work) -> list[Row]:
+    return one()
+
+
+def collect(
+    rows: Iterable[Row],
+    total: int,
+    file: ResultsFile,
+    describe: Callable[[Mapping[str, Any]], str],
+    unit: str = "fit",
+) -> list[str]:
+    """Append results to a file as they come, under a progress bar.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        Results; those with an ``error`` are not stored, and those without a key only show progress.
+    total : int
+        Number of rows.
+    file : ResultsFile
+    describe : callable
+        What a row is about, in a few words.
+    unit : str, default="fit"
+        What the progress bar counts.
+
+    Returns
+    -------
+    list of str
+        A line for each failure.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dsna_studies.results_file import Layout
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = ResultsFile(Path(folder) / "results.csv", Layout(("method",), ("seconds",)))
+    ...     collect([{"method": "RF", "error": "no luck"}], 1, file, lambda row: row["method"])
+    ['RF: no luck']
+    """
+    failures: list[str] = []
+    with file:
+        for row in progress(rows, total, describe, unit):
+            if "error" in row:
+                failures.append(f"{describe(row)}: {row['error']}")
+            elif row.keys() >= set(file.layout.key):
+                file.add(row)
+    return failures
+
+
+def progress(rows: Iterable[Row], total: int, describe: Callable[[Row], str], unit: str = "fit") -> Iterator[Row]:
+    """Pass rows through under a progress bar on stderr; a log gets a line now and then.
+
+    Examples
+    --------
+    >>> list(progress([], 0, str))
+    []
+    """
+    from tqdm import tqdm
+
+    bar = tqdm(total=total, disable=not total, mininterval=0.1 if sys.stderr.isatty() else 15.0, unit=unit)
+    with bar:
+        for row in rows:
+            yield row
+            bar.set_postfix_str(describe(row), refresh=False)
+            bar.update()
+
+
+def failure(error: Exception, *extras: str) -> str:
+    """One line on an exception that one method or photo raised; for a missing package, with the remedy.
+
+    Examples
+    --------
+    >>> failure(RuntimeError("no luck"), "bench")
+    'RuntimeError: no luck'
+    >>> failure(ImportError("No module named 'lightgbm'"), "cli", "bench")
+    "No module named 'lightgbm'; pip install 'dsna[cli,bench]'"
+    """
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"{error.name} is not installed; {install_command(*extras)}"
+    if isinstance(error, ImportError):
+        return f"{error}; {install_command(*extras)}"
+    return f"{type(error).__name__}: {error}"

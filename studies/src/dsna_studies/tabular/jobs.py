@@ -1,0 +1,222 @@
+"""Methods on the folds of tables, each as a job whose failure is reported while the others go on."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, product
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+from dsna.tables import Table, TableError
+from ..baselines import DecidedLater, PriorsDivided
+from ..models import warm_up
+from ..results_file import Layout
+from ..running import Row, failure
+from .folds import split
+from .methods import maker
+from .scores import METRICS, TIMES, classification_scores, regression_scores
+from .search.spaces import space_of
+from .search.tuning import searched
+
+#: One line for each (table, fold, method); `settings` is how many a random search has tried, 0 without one.
+LAYOUT = Layout(
+    key=("task", "dataset", "checksum", "folds", "seed", "fold", "settings", "method"),
+    values=(*METRICS["classification"], *METRICS["regression"], *TIMES),
+    whole=("folds", "seed", "fold", "settings"),
+)
+
+
+class Design(NamedTuple):
+    """How often each method is run on a table.
+
+    Attributes
+    ----------
+    folds : int
+    seeds : tuple of int
+    settings : tuple of int
+        How many settings are searched; 0: the method as it comes.
+    """
+
+    folds: int
+    seeds: tuple[int, ...] = (0,)
+    settings: tuple[int, ...] = (0,)
+
+
+#: Fitted models by method, each with the seconds of its fit.
+Fits = dict[str, tuple[Any, float]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A method on a fold of a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = Table("tiny", "regression", np.arange(20.0)[:, None], np.arange(20.0), "00")
+    >>> job = Job(table, 2, 0, 0, "kNN", np.arange(0, 20, 2), np.arange(1, 20, 2))
+    >>> job.key
+    ('regression', 'tiny', '00', 2, 0, 0, 0, 'kNN')
+    >>> bool(job()[0]["mae"] < 1)
+    True
+    """
+
+    table: Table
+    folds: int
+    seed: int
+    fold: int
+    method: str
+    train: np.ndarray
+    test: np.ndarray
+    settings: int = 0
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What the result is stored under, in the order of the layout."""
+        table = self.table
+        which = (self.folds, self.seed, self.fold, self.settings, self.method)
+        return (table.task, table.name, table.checksum, *which)
+
+    @property
+    def family(self) -> tuple[Any, ...]:
+        """What jobs have in common that may share a fit: all but the part of the method after a slash."""
+        return (*self.key[:-1], self.method.partition("/")[0])
+
+    def __call__(self, fits: Fits | None = None) -> list[Row]:
+        """Key, scores and CPU seconds, on one thread; or the key and an ``error``.
+
+        Parameters
+        ----------
+        fits : dict or None, default=None
+            Fits of other jobs of the family, which this one adds to.
+        """
+        row: Row = dict(zip(LAYOUT.key, self.key, strict=True))
+        with warnings.catch_warnings(), threadpool_limits(1):
+            warnings.simplefilter("ignore")
+            try:
+                return [row | self._scores({} if fits is None else fits)]
+            except Exception as error:  # any failure of one method must leave the others running
+                return [row | {"error": failure(error, "cli", "bench", "report")}]
+
+    def _scores(self, fits: Fits) -> Row:
+        table, test = self.table, self.test
+        model = maker(table.task, self.method, table.relevance)((self.seed + self.fold) % 2**32)
+        warm_up(model, table.X.shape[1], table.task == "regression")
+        fitted, seconds = self._fitted(model, fits)
+        model = getattr(fitted, "best_estimator_", fitted)
+        start = time.process_time()
+        predicted = model.predict(table.X[test])
+        times = {"fit_seconds": seconds, "predict_seconds": time.process_time() - start}
+        asked = (model, table.X[test], table.y[test], predicted)
+        if table.task == "regression":
+            return times | regression_scores(*asked, train=table.y[self.train], relevance=table.relevance)
+        return times | classification_scores(*asked)
+
+    def _fitted(self, model: Any, fits: Fits) -> tuple[Any, float]:
+        """The model, fitted, and the seconds of the fit; one that only decides takes over the fit of its family."""
+        X, y = self.table.X[self.train], self.table.y[self.train]
+        if not isinstance(model, DecidedLater):
+            fits[self.method] = timed(lambda: self._searched(model).fit(X, y))
+            return fits[self.method]
+        plain = self.family[-1] + ("/priors" if self.settings else "")
+        if plain not in fits:
+            # Settings are searched with priors divided out, for any decision that is made later.
+            first = PriorsDivided(model.estimator) if self.settings else model.estimator
+            fits[plain] = timed(lambda: self._searched(first).fit(X, y))
+        fitted, seconds = fits[plain]
+        if self.settings:
+            fitted = fitted.best_estimator_.estimator_
+            model.set_params(estimator=clone(fitted))
+        decided, more = timed(lambda: model.adopt(fitted, X, y))
+        return decided, seconds + more
+
+    def _searched(self, model: Any) -> Any:
+        """The model as it is, or inside a search."""
+        if not self.settings:
+            return model
+        task, seed = self.table.task, (self.seed + self.fold) % 2**32
+        return searched(model, space_of(task, self.method), task, self.settings, seed)
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What a function returns, and the CPU seconds it took: other work on the machine does not count.
+
+    Examples
+    --------
+    >>> timed(lambda: "done")[0]
+    'done'
+    """
+    start = time.process_time()
+    return work(), time.process_time() - start
+
+
+@dataclass(frozen=True)
+class Family:
+    """Jobs that may share a fit, such as a booster that decides in several ways.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([0, 0, 0, 1] * 5)
+    >>> table = Table("tiny", "classification", np.arange(20.0)[:, None], y, "00")
+    >>> two = [Job(table, 2, 0, 0, name, np.arange(12), np.arange(12, 20)) for name in ("RF", "RF/priors")]
+    >>> [row["method"] for row in Family(tuple(two))()]
+    ['RF', 'RF/priors']
+    """
+
+    jobs: tuple[Job, ...]
+
+    def __call__(self) -> list[Row]:
+        """Results of all jobs, in order."""
+        fits: Fits = {}
+        return [row for job in self.jobs for row in job(fits)]
+
+
+def families(jobs: Iterable[Job]) -> list[Family]:
+    """Neighbouring jobs that may share a fit, together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = Table("tiny", "classification", np.zeros((8, 1)), np.array([0, 0, 0, 1] * 2), "00")
+    >>> methods = {"classification": ["RF", "RF/priors", "kNN"]}
+    >>> [len(one.jobs) for one in families(plan([table], methods, Design(2)))]
+    [2, 1, 2, 1]
+    """
+    return [Family(tuple(some)) for _, some in groupby(jobs, key=lambda job: job.family)]
+
+
+def plan(tables: Sequence[Table], methods: Mapping[str, Sequence[str]], design: Design) -> list[Job]:
+    """All jobs: every method of a table's task on every fold of every seed; tables too small for that are refused.
+
+    One seed comes after the other, so that a run that is interrupted has finished some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = Table("tiny", "regression", np.zeros((4, 1)), np.arange(4.0), "00")
+    >>> [(job.seed, job.fold, job.method) for job in plan([table], {"regression": ["RF"]}, Design(2, (0, 1)))]
+    [(0, 0, 'RF'), (0, 1, 'RF'), (1, 0, 'RF'), (1, 1, 'RF')]
+    """
+    jobs: list[Job] = []
+    problems: list[str] = []
+    for settings, seed, table in product(design.settings, design.seeds, tables):
+        try:
+            parts = split(table, design.folds, seed)
+        except TableError as error:
+            problems.append(str(error))
+            continue
+        jobs += [
+            Job(table, design.folds, seed, fold, method, train, test, settings)
+            for fold, (train, test) in enumerate(parts)
+            for method in methods[table.task]
+        ]
+    if problems:
+        raise TableError("\n".join(dict.fromkeys(problems)))
+    return jobs

@@ -1,0 +1,101 @@
+"""A method inside a random search: settings drawn with a seed, scored on inner folds of the training rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.model_selection import GridSearchCV, ParameterSampler, StratifiedKFold
+from sklearn.pipeline import Pipeline
+
+from dsna.approximation import Approximation
+from ...baselines.wrapping import Wrapped
+from .spaces import Space
+
+SETTINGS = 30
+INNER_FOLDS = 3
+#: What settings are chosen by.
+SCORING = {"classification": "balanced_accuracy", "regression": "neg_mean_absolute_error"}
+_STRATA = 10
+
+
+def searched(model: Any, space: Space, task: str, settings: int, seed: int) -> Any:
+    """A model that chooses among settings when it is fitted.
+
+    The first setting is the model as it is; the others are drawn.  A setting that fails on a fold is not chosen.
+
+    Parameters
+    ----------
+    model : estimator, as the benchmark makes it
+    space : dict
+        Parameters of the estimator inside pipelines and wrappers; see :mod:`.spaces`.
+    task : {"classification", "regression"}
+    settings : int
+        How many are tried, the first included.
+    seed : int
+        Of the settings and of the inner folds.
+
+    Returns
+    -------
+    GridSearchCV
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = searched(Ridge(), {"alpha": loguniform(0.01, 100.0)}, "regression", 5, seed=0).fit(X, y)
+    >>> len(model.cv_results_["params"]), model.cv_results_["params"][0]
+    (5, {})
+    """
+    model = _with_parts(model)
+    inside = _prefix(model)
+    drawn = ParameterSampler(space, settings - 1, random_state=seed) if settings > 1 else []
+    grid: list[dict[str, Any]] = [{}, *({f"{inside}{name}": [value] for name, value in one.items()} for one in drawn)]
+    return GridSearchCV(model, grid, scoring=SCORING[task], cv=_Inner(task, seed))
+
+
+def _with_parts(model: Any) -> Any:
+    """The model with forest and approximation of its own, whose parameters can be set."""
+    model = clone(model)
+    if getattr(model, "forest", False) is None:
+        model.set_params(forest=model.default_forest())
+    if getattr(model, "approximation", False) is None:
+        model.set_params(approximation=Approximation())
+    return model
+
+
+def _prefix(model: Any) -> str:
+    """Name of the innermost estimator, as nested parameters spell it, with two underscores at its end."""
+    if isinstance(model, Wrapped):
+        return "estimator__" + _prefix(model.estimator)
+    if isinstance(model, TransformedTargetRegressor):
+        return "regressor__" + _prefix(model.regressor)
+    if isinstance(model, Pipeline):
+        name, last = model.steps[-1]
+        return f"{name}__" + _prefix(last)
+    return ""
+
+
+class _Inner:
+    """Inner folds, stratified by class or by ranges of the target."""
+
+    def __init__(self, task: str, seed: int):
+        self.task = task
+        self.seed = seed
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        return INNER_FOLDS
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Any:
+        splitter = StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=self.seed)
+        return splitter.split(X, y if self.task == "classification" else _ranges(y))
+
+
+def _ranges(y: np.ndarray) -> np.ndarray:
+    """Ranges of the target of about equally many rows, at least three of them each."""
+    count = int(np.clip(len(y) // INNER_FOLDS, 1, _STRATA))
+    return np.asarray(np.argsort(np.argsort(y, kind="stable"), kind="stable") * count // len(y))
