@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from dsna._utils.atomic import write_atomically
+from dsna.extend.files import write_atomically
 
 #: Said on the page of a quick run.
 QUICK = (

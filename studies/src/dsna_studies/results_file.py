@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dsna._utils.atomic import check_readable
-from dsna._utils.errors import DSNAError
+from dsna.extend.files import check_readable
+from dsna import DSNAError
 
 #: What a result is stored under: the values of the key columns, in order.
 Key = tuple[Any, ...]

@@ -8,7 +8,7 @@ from typing import Any
 
 import joblib
 
-from dsna._utils.optional import install_command
+from dsna.extend.optional import install_command
 from .results_file import ResultsFile
 
 Row = dict[str, Any]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import Field, replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from dsna._utils.errors import DSNAError
+from dsna import DSNAError
 
 
 class MethodError(DSNAError):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dsna._utils.optional import install_command
-from dsna.cli.errors import exit_on_user_error, say
-from dsna.cli.options import LARGEST_SEED, Scales, flag, folder
+from dsna.extend.optional import install_command
+from dsna.extend.commands import exit_on_user_error, say
+from dsna.extend.commands import LARGEST_SEED, Scales, flag, folder
 
 if TYPE_CHECKING:
     from .edges.batch import Detection

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dsna._utils.atomic import explained, reading_problem, write_atomically
-from dsna._utils.errors import DSNAError
-from dsna._utils.optional import import_extra
+from dsna.extend.files import explained, reading_problem, write_atomically
+from dsna import DSNAError
+from dsna.extend.optional import import_extra
 
 # Endings of the files that are looked for in a folder of photos.
 PHOTO_ENDINGS = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".gif", ".webp", ".ppm", ".pgm")
@@ -71,7 +71,7 @@ def read_photo(path: str | os.PathLike[str]) -> np.ndarray:
     >>> photo.shape, photo[0, 0].tolist()
     ((3, 4, 3), [255, 0, 0])
     """
-    image = import_extra("PIL.Image", "vision")
+    from PIL import Image as image
     file = Path(path)
     _check_file(file)
     try:

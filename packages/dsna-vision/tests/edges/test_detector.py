@@ -18,8 +18,8 @@ from sklearn.exceptions import NotFittedError
 
 import dsna
 from dsna import Approximation, DSNAError
-from dsna._utils.progress import parts_shown
-from dsna.io.model_file import ModelFileError
+from dsna.extend.parallel import parts_shown
+from dsna import ModelFileError
 from dsna_vision.datasets import load_boundaries, load_bsds500
 from dsna_vision.edges import (
     EdgeDetector,

@@ -11,7 +11,7 @@ pytest.importorskip("PIL")
 from PIL import Image
 
 from dsna_vision._kernels.matching import count_matches
-from dsna._utils.atomic import FileError
+from dsna.extend.files import FileError
 from dsna_vision.datasets import load_bsds500
 from dsna_vision.edges import BoundaryScores, evaluate, human_consistency
 from dsna_vision.edges.scoring import evaluation as module

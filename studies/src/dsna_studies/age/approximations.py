@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from dsna.regressor import DSNARegressor
+from dsna import DSNARegressor
 from dsna_vision.features import AAM
 from ..pictures.shared_fits import FULL, as_affine_hull
 from ..pictures.splits import Split

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dsna.inspection.explanation import Explanation
+from dsna.inspection import Explanation
 from .scores import decade_names
 
 

@@ -56,7 +56,7 @@ def _dsna(preset: Callable[[], dict[str, Any]] = faces, **changes: Any) -> Calla
     """Maker of our estimator: a preset, refined by nested names."""
 
     def make(seed: int) -> Any:
-        from dsna.regressor import DSNARegressor
+        from dsna import DSNARegressor
 
         return DSNARegressor(**preset(), random_state=seed).set_params(**changes)
 

@@ -12,7 +12,7 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV, cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
-from dsna._utils.errors import DSNAError
+from dsna import DSNAError
 from .wrapping import Wrapped
 
 INNER_FOLDS = 3

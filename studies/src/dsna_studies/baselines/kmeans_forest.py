@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dsna._utils.errors import DSNAError
+from dsna import DSNAError
 
 _LLOYD_STEPS = 10
 

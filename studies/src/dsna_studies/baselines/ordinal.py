@@ -19,8 +19,8 @@ from sklearn.svm import SVC
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dsna._utils.errors import DSNAError
-from dsna._utils.validation import check_weights
+from dsna import DSNAError
+from dsna.extend.parameters import check_weights
 
 _KERNELS = ("rbf", "linear")
 

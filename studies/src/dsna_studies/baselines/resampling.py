@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from dsna.metrics.relevance import TargetRelevance
+from dsna.extend.solver import TargetRelevance
 from .wrapping import Wrapped
 
 Sampler = Callable[[np.ndarray, np.ndarray, np.random.RandomState], tuple[np.ndarray, np.ndarray]]

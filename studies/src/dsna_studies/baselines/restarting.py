@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from dsna._utils.errors import DSNAError
+from dsna import DSNAError
 from .wrapping import Wrapped
 
 

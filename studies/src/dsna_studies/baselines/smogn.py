@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
-from dsna.metrics.relevance import TargetRelevance
+from dsna.extend.solver import TargetRelevance
 
 _SAMPLE = 500
 

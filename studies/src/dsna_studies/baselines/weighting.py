@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.class_weight import compute_sample_weight
 
-from dsna.forest.density import TargetDensity
+from dsna.extend.solver import TargetDensity
 from .wrapping import Wrapped
 
 

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from dsna._utils.optional import install_command
-from dsna.cli.errors import exit_on_user_error, say
-from dsna.cli.options import LARGEST_SEED, RESUMED, Names, Processes, Redo, Scales, flag, folder, names
+from dsna.extend.optional import install_command
+from dsna.extend.commands import exit_on_user_error, say
+from dsna.extend.commands import LARGEST_SEED, RESUMED, Names, Processes, Redo, Scales, flag, folder, names
 
 _REMEDY = install_command("cli", "bench", "report", "vision")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dsna._utils.errors import DSNAError
+from dsna import DSNAError
 from dsna_vision.datasets import load_bsds500, load_nyud
 from dsna_vision.datasets.boundaries import BoundarySet
 from dsna_vision.edges.planning import EdgesError

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dsna._utils.optional import import_extra
+from dsna.extend.optional import import_extra
 from dsna_vision.datasets.boundaries import BoundarySet
 from dsna_vision.edges import BoundaryScores
 from .comparison import Scored

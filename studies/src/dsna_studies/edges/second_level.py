@@ -12,8 +12,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from dsna._utils.atomic import make_folder, write_atomically
-from dsna.io.model_file import ModelFileError
+from dsna.extend.files import make_folder, write_atomically
+from dsna import ModelFileError
 from dsna_vision.edges import EdgeDetector, TwoLevelDetector, load_detector
 from dsna_vision.edges.second_level.cross_fitting import Lessons, dealt, learn_rounds, level_without
 from dsna_vision.edges.second_level.network.training import learn_network

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 
-from dsna._utils.atomic import write_atomically
+from dsna.extend.files import write_atomically
 from dsna_vision.edges import BoundaryScores, EdgeDetector, evaluate
 from dsna_vision.edges.batch import SCALES
 from dsna_vision.photos import PhotoError, read_photo, write_map

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 
 from dsna.presets import faces, paper
-from dsna.regressor import DSNARegressor
+from dsna import DSNARegressor
 from ..baselines import REDSVM, KernelPLS, KMeansForestRegressor, Resampled, smote
 from ..baselines.kernel_machines import FittingWidth
 from ..models import fit_apart

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dsna.regressor import DSNARegressor
+from dsna import DSNARegressor
 from dsna_vision.datasets import PictureSet
 from ..pictures.splits import Split
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from dsna.approximation import Approximation
+from dsna import Approximation
 from .peers import Maker
 
 _MEAN: dict[str, Any] = {

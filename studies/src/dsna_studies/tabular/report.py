@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dsna._utils.atomic import make_folder
+from dsna.extend.files import make_folder
 from ..pages import markdown, png, write_atomically
 from .critical_difference import plot_critical_difference
 from .methods import DEFAULT, OURS

@@ -6,7 +6,7 @@ row of each group counts.  Features are bytes, so that a histogram knows all cut
 
 import numpy as np
 
-from dsna._kernels.jit import kernel
+from dsna.extend.kernels import kernel
 
 BINS = 256
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dsna._kernels.jit import kernel
+from dsna.extend.kernels import kernel
 
 
 @kernel

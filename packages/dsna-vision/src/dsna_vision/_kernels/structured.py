@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dsna._kernels.jit import kernel, random_below
+from dsna.extend.kernels import kernel, random_below
 from .cuts import BINS, best_feature, cut_of_scores, impurity, leaves_enough
 from .patches import AREA
 from .sparse_splits import KEPT, project, sparse_split

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.io
 
-from dsna._utils.errors import DSNAError
-from dsna._utils.optional import import_extra
+from dsna import DSNAError
+from dsna.extend.optional import import_extra
 from ..photos import PHOTO_ENDINGS, PhotoError, read_photo
 from ..wording import width_by_height
 from .pictures import FilesOnDisk, MissingPictures, UnusableFile, check_usable, opened
@@ -72,7 +72,7 @@ class BoundarySet(FilesOnDisk):
         photo = _decoded(self.paths[row])
         if self.size is None or photo.shape[:2] == self.size:
             return photo
-        image = import_extra("PIL.Image", "vision")
+        from PIL import Image as image
         return np.asarray(image.fromarray(photo).resize(self.size[::-1], image.Resampling.BICUBIC))
 
     def segmentations(self, row: int) -> list[np.ndarray]:

@@ -6,7 +6,7 @@ import csv
 import re
 from pathlib import Path
 
-from dsna._utils.atomic import reading_problem
+from dsna.extend.files import reading_problem
 from .landmarks import pts_beside
 from .pictures import PictureSet, Record, UnusableFile, collect, files_of
 

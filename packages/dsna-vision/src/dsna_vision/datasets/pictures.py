@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dsna._utils.atomic import reading_problem
-from dsna._utils.errors import DSNAError
-from dsna._utils.optional import import_extra
+from dsna.extend.files import reading_problem
+from dsna import DSNAError
+from dsna.extend.optional import import_extra
 from ..features.face import Face
 
 _CHECKS = ("header", "full")
@@ -215,7 +215,7 @@ def check_usable(path: Path, what: str) -> None:
 @contextmanager
 def opened(path: Path, what: str) -> Iterator[Any]:
     """A picture that Pillow has opened; ``what`` begins the message where that, or reading on, fails."""
-    image = import_extra("PIL.Image", "vision")
+    from PIL import Image as image
     check_usable(path, what)
     try:
         with image.open(path) as picture:

@@ -15,11 +15,11 @@ import joblib
 import numpy as np
 from sklearn.utils._param_validation import InvalidParameterError
 
-from dsna._utils.atomic import FileError, check_outputs, explained, make_folder, reading_problem
-from dsna._utils.errors import DSNAError
-from dsna._utils.optional import import_extra
-from dsna._utils.parallel import one_blas_thread
-from dsna._utils.progress import parts_shown
+from dsna.extend.files import FileError, check_outputs, explained, make_folder, reading_problem
+from dsna import DSNAError
+from dsna.extend.optional import import_extra
+from dsna.extend.parallel import one_blas_thread
+from dsna.extend.parallel import parts_shown
 from ..datasets.boundaries import BoundarySet
 from ..datasets.pictures import MissingPictures
 from ..photos import PhotoError, read_photo

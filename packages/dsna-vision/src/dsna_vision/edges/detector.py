@@ -14,10 +14,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from dsna._utils.errors import DSNAError
-from dsna._utils.parallel import in_parallel, one_blas_thread
-from dsna._utils.parameters import JOBS, NON_NEGATIVE, POSITIVE, SHARE, CheckedEstimator, at_least, check_nested, is_number
-from dsna.approximation import Approximation
+from dsna import DSNAError
+from dsna.extend.parallel import in_parallel, one_blas_thread
+from dsna.extend.parameters import JOBS, NON_NEGATIVE, POSITIVE, SHARE, CheckedEstimator, at_least, check_nested, is_number
+from dsna import Approximation
 from ..photos import as_photo
 from ..wording import number_of
 from .detection import METHODS, as_share, first_maps, leaf_map
@@ -333,7 +333,7 @@ class EdgeDetector(CheckedEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the detector to a file of arrays and plain values, as :func:`dsna.save` does."""
-        from dsna.io.model_file import save
+        from dsna import save
 
         save(self, path)
 

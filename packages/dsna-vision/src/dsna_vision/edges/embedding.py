@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dsna._utils.invariants import Array, Checked
-from dsna._utils.parallel import writable
-from dsna._utils.sums import rowwise_product
+from dsna.extend.containers import Array, Checked
+from dsna.extend.parallel import writable
+from dsna.extend.kernels import rowwise_product
 from ..features.channels import MIRRORED, N_CHANNELS, halved, smooth
 from .patches import CELLS, HALF, MASK_SIDE, STRIDE, Channels
 

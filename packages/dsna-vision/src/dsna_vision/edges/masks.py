@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dsna._utils.invariants import Array, Checked
+from dsna.extend.containers import Array, Checked
 
 _BITS = np.array([0, 2, 4, 6], dtype=np.uint8)
 _SEGMENTS = 4

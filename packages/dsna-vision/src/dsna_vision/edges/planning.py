@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dsna._utils.atomic import check_outputs
-from dsna._utils.errors import DSNAError
+from dsna.extend.files import check_outputs
+from dsna import DSNAError
 from ..photos import PHOTO_ENDINGS
 
 _MAP_ENDINGS = (".png", ".npy")

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from dsna._utils.invariants import POSITIVE, Array, Checked, Part, Texts, require
-from dsna._utils.parallel import writable
-from dsna.approximation import Approximation
-from dsna.neighbors.distance_kernel import distance_kernel
-from dsna.neighbors.neighborhoods import Neighborhoods
-from dsna.neighbors.solve import solve
+from dsna.extend.containers import POSITIVE, Array, Checked, Part, Texts, require
+from dsna.extend.parallel import writable
+from dsna import Approximation
+from dsna.extend.solver import distance_kernel
+from dsna.extend.solver import Neighborhoods
+from dsna.extend.solver import solve
 from .embedding import N_DESCRIBED, Context, PatchEmbedding, blurred_outlines, describe, mirror_image
 from .forest import StructuredForest
 from .masks import MaskTable
@@ -187,7 +187,7 @@ class PatchPool(Checked):
         return near.rows, weights / np.maximum(weights.sum(axis=1, keepdims=True), _SMALL)
 
     def _gather(self, leaves: np.ndarray, queries: np.ndarray, most: int) -> Neighborhoods:
-        from dsna._kernels.approximation.neighbors import gather
+        from dsna.extend.kernels import gather
 
         n = len(queries)
         rows = np.zeros((n, most), dtype=np.int64)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.ndimage import distance_transform_edt, label
 
-from dsna._utils.errors import DSNAError
-from dsna._utils.parallel import in_parallel, writable
+from dsna import DSNAError
+from dsna.extend.parallel import in_parallel, writable
 from .patches import Channels, draw_centres, feature_places, near_boundary
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dsna._utils.errors import DSNAError
+from dsna import DSNAError
 from ..features.channels import smooth
 
 _SMOOTHING = 4  # radius of the triangle filter before directions are taken

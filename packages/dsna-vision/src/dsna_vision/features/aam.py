@@ -12,8 +12,8 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from dsna._utils.errors import DSNAError
-from dsna._utils.parameters import NON_NEGATIVE, at_least
+from dsna import DSNAError
+from dsna.extend.parameters import NON_NEGATIVE, at_least
 from .components import principal_components
 from .face import Face, check_faces
 from .shape import align, mean_shape, mirror_pairs, symmetrised, upright_symmetric

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from dsna._utils.errors import DSNAError
+from dsna import DSNAError
 
 # Variance below this share of the largest is rounding error.
 _NOISE = 1e-6

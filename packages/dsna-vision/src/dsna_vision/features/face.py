@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsna._utils.errors import DSNAError
-from dsna._utils.optional import import_extra
+from dsna import DSNAError
+from dsna.extend.optional import import_extra
 
 # Luma of ITU-R BT.601.
 _LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
@@ -91,7 +91,7 @@ def resized(
     image: NDArray[np.float32], size: tuple[int, int], crop: tuple[float, ...] | None = None
 ) -> NDArray[np.float32]:
     """Grey levels, or the part inside ``crop`` (left, top, right, bottom), at ``size`` (width, height), not aliased."""
-    pillow = import_extra("PIL.Image", "vision")
+    from PIL import Image as pillow
     return np.asarray(pillow.fromarray(image).resize(size, pillow.Resampling.BILINEAR, crop))
 
 

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 
-from dsna._utils.errors import DSNAError
-from dsna._utils.optional import import_extra
-from dsna._utils.parameters import at_least
+from dsna import DSNAError
+from dsna.extend.optional import import_extra
+from dsna.extend.parameters import at_least
 from .face import grey, resized
 
 
@@ -99,7 +99,7 @@ class HOG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         array of shape (n_images, n_features_out_)
         """
         length = self._length()
-        hog = import_extra("skimage.feature", "vision").hog
+        from skimage.feature import hog
         height, width = map(int, self.size)
         rows = [
             hog(

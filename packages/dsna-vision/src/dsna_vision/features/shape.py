@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from dsna._utils.errors import DSNAError
+from dsna import DSNAError
 
 _ROUNDS = 20
 _PAIRINGS = 3

@@ -10,7 +10,7 @@ from scipy.ndimage import distance_transform_edt
 from scipy.sparse import csr_matrix
 from scipy.spatial import Delaunay, QhullError
 
-from dsna._utils.errors import DSNAError
+from dsna import DSNAError
 from .face import Face
 
 _EDGE = 1e-9

@@ -5,7 +5,7 @@ import pytest
 from scipy.ndimage import correlate, gaussian_filter
 from scipy.special import expit
 
-from dsna._utils.invariants import InvariantError
+from dsna.extend.containers import InvariantError
 from dsna_vision.edges.second_level.candidates import Candidates
 from dsna_vision.edges.second_level.network.layers import Convolution, flow, framed, joined_planes
 from dsna_vision.edges.second_level.network.network import Network, mirrored, network_planes, turned

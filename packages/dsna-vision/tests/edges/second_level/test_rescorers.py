@@ -11,8 +11,8 @@ from sklearn.neural_network import MLPClassifier
 pytest.importorskip("lightgbm")
 
 from dsna import CostSensitiveForestRegressor, DSNARegressor
-from dsna._utils.invariants import InvariantError
-from dsna._utils.parallel import one_blas_thread
+from dsna.extend.containers import InvariantError
+from dsna.extend.parallel import one_blas_thread
 from dsna_vision.datasets.boundaries import BoundarySet
 from dsna_vision.edges import TwoLevelDetector
 from dsna_vision.edges.second_level.rescorers import forest, neighbors

@@ -16,8 +16,8 @@ from sklearn.exceptions import NotFittedError
 
 import dsna
 from dsna import DSNAError
-from dsna._utils.invariants import InvariantError
-from dsna.io.model_file import ModelFileError
+from dsna.extend.containers import InvariantError
+from dsna import ModelFileError
 from dsna_vision.datasets import load_bsds500
 from dsna_vision.edges import EdgeDetector, TwoLevelDetector, forest, load_detector
 from dsna_vision.edges.second_level import cross_fitting

@@ -10,7 +10,7 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.model_selection import GridSearchCV, ParameterSampler, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
-from dsna.approximation import Approximation
+from dsna import Approximation
 from ...baselines.wrapping import Wrapped
 from .spaces import Space
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dsna._kernels.jit import TIE, kernel
+from dsna.extend.kernels import TIE, kernel
 
 _N_ANGLES = 4  # on a half circle, from the normal on; the other half is taken with it
 _HALF_ROOT = 0.5**0.5

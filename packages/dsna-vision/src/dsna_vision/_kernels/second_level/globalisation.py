@@ -4,7 +4,7 @@ import heapq
 
 import numpy as np
 
-from dsna._kernels.jit import kernel
+from dsna.extend.kernels import kernel
 
 
 @kernel

@@ -5,7 +5,7 @@ A row's answer does not depend on the others, as with BLAS it may.
 
 import numpy as np
 
-from dsna._kernels.jit import kernel
+from dsna.extend.kernels import kernel
 
 ABREAST = 16  # rows for which a row of the weights is read once
 

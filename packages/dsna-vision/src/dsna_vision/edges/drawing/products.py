@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from scipy.ndimage import maximum_filter
 
-from dsna._utils.atomic import write_atomically
-from dsna._utils.optional import import_extra
+from dsna.extend.files import write_atomically
+from dsna.extend.optional import import_extra
 from ...photos import write_map
 from .lines import opened
 from .svg import as_svg

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dsna._utils.optional import import_extra
+from dsna.extend.optional import import_extra
 from .lines import traced
 
 _TOLERANCE = 0.75  # pixels that a line may leave the pixels it is made of
@@ -38,7 +38,7 @@ def as_svg(lines: np.ndarray, min_length: int = 1) -> str:
     </g>
     </svg>
     """
-    simplified = import_extra("skimage.measure", "vision").approximate_polygon
+    from skimage.measure import approximate_polygon as simplified
     height, width = lines.shape
     paths = []
     for path in _without_spurs(traced(lines > 0), min_length):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from dsna._utils.atomic import check_outputs, write_atomically
-from dsna._utils.optional import import_extra
-from dsna._utils.progress import parts_shown
+from dsna.extend.files import check_outputs, write_atomically
+from dsna.extend.optional import import_extra
+from dsna.extend.parallel import parts_shown
 from ...datasets.boundaries import BoundarySet, load_bsds500
 from ...photos import read_photo
 from ...wording import number_of
@@ -67,7 +67,6 @@ def explain_photo(
     if place.suffix.lower() != ".png":
         raise EdgesError(f"{place}: pictures are written as .png. Remedy: use this ending.")
     check_outputs(files=[place])
-    import_extra("matplotlib", "report")
     colours = read_photo(photo)
     check_inside((at[1], at[0]), colours.shape)
     detector = Detection(model).loaded()

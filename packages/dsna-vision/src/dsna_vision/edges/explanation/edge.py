@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import maximum_filter
 
-from dsna._utils.errors import DSNAError
+from dsna import DSNAError
 from ..detection import neighbors_at
 from ..embedding import outlines_of
 from ..forest import StructuredForest

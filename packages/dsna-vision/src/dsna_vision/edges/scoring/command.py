@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from dsna._utils.atomic import check_results_folder, make_folder, write_atomically
-from dsna._utils.optional import import_extra
-from dsna._utils.parallel import one_blas_thread
+from dsna.extend.files import check_results_folder, make_folder, write_atomically
+from dsna.extend.optional import import_extra
+from dsna.extend.parallel import one_blas_thread
 from ...datasets.boundaries import BoundarySet
 from ..batch import Detection, annotated, as_user_errors, progress_bar, tell
 from ..planning import EdgesError
@@ -66,7 +66,6 @@ def score(
     if isinstance(maps, Path) and not maps.is_dir():
         raise EdgesError(f"{maps} is not a folder: name one that holds a PNG file for each photo.")
     if out is not None:
-        import_extra("matplotlib", "report")
         check_results_folder(out, *_SCORE_FILES)
     photos = annotated(data, truth, split)
     map_of = _map_source(maps, photos)

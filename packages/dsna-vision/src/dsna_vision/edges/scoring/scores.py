@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dsna._utils.optional import import_extra
+from dsna.extend.optional import import_extra
 
 _STEPS = np.linspace(0.0, 1.0, 100)  # between two thresholds
 _TINY = np.finfo(float).eps

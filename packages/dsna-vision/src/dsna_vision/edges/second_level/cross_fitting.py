@@ -15,8 +15,8 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt
 from sklearn.base import clone
 
-from dsna._utils.errors import DSNAError
-from dsna._utils.parallel import in_parallel
+from dsna import DSNAError
+from dsna.extend.parallel import in_parallel
 from .candidates import Candidates, find_candidates
 from .description import describe
 from .planes import View

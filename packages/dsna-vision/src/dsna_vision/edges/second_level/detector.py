@@ -15,8 +15,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from dsna._utils.errors import DSNAError
-from dsna._utils.parameters import JOBS, CheckedEstimator, at_least, check_nested, is_number
+from dsna import DSNAError
+from dsna.extend.parameters import JOBS, CheckedEstimator, at_least, check_nested, is_number
 from ...photos import as_photo
 from ..detector import EdgeDetector
 from .cross_fitting import Lessons, dealt, honest_views, learn_rounds
@@ -241,7 +241,7 @@ class TwoLevelDetector(CheckedEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the detector to a file of arrays and plain values, as :func:`dsna.save` does."""
-        from dsna.io.model_file import save
+        from dsna import save
 
         save(self, path)
 
@@ -262,7 +262,7 @@ def load_detector(path: str | os.PathLike[str]) -> EdgeDetector | TwoLevelDetect
     ModelFileError
         The file is foreign, damaged, from another version, or holds another kind of model.
     """
-    from dsna.io.model_file import ModelFileError, load
+    from dsna import ModelFileError, load
 
     detector = load(path)
     if not isinstance(detector, EdgeDetector | TwoLevelDetector):
@@ -304,7 +304,7 @@ def pretrained(levels: int = 2) -> EdgeDetector | TwoLevelDetector:
     >>> int(edges[32].argmax()) in (31, 32)
     True
     """
-    from dsna.io.model_file import load
+    from dsna import load
 
     if levels not in (1, 2):
         raise DSNAError(f"levels={levels!r}: the detector that ships with the package has 2 levels, of which 1 can do.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import maximum_filter
 
-from dsna._utils.optional import import_extra
+from dsna.extend.optional import import_extra
 from ...features.channels import luv, smooth
 from ..detection import as_share
 from .candidates import Candidates
@@ -57,7 +57,9 @@ def merged(view: View, candidates: Candidates) -> np.ndarray:
     wide = maximum_filter(np.round(strongest(view.lines, side) / _STEP) * _STEP, 3)
     soft = np.round(strongest(as_share(view.edges), side) * (_FAINT / _STEP)) * _STEP
     ground = smooth(np.maximum(wide, soft), 1)
-    basin = import_extra("skimage.segmentation", "vision").watershed(ground)
+    from skimage.segmentation import watershed
+
+    basin = watershed(ground)
     basin = np.maximum(basin, 1).astype(np.int64) - 1  # ground that is flat everywhere has no basin
     size = np.bincount(basin.ravel()).astype(np.float64)
     means = [np.bincount(basin.ravel(), plane.ravel()) / size for plane in luv(view.photo[::side, ::side])]

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from dsna._utils.invariants import Array, Checked
-from dsna._utils.parallel import writable
+from dsna.extend.containers import Array, Checked
+from dsna.extend.parallel import writable
 
 #: Residual blocks of each level, and planes in it; on the way back there are fewer.
 BLOCKS, WIDTHS, JOINED = (1, 1, 2, 2), (16, 32, 48, 48), 16

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from dsna._utils.invariants import Array, Checked, Parts, require
+from dsna.extend.containers import Array, Checked, Parts, require
 from ....features.channels import MIRRORED, N_CHANNELS, TURNED, edge_channels, halved
 from ...detection import as_share
 from ..candidates import Candidates

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dsna._utils.optional import import_extra
-from dsna._utils.parallel import in_parallel
+from dsna.extend.optional import import_extra
+from dsna.extend.parallel import in_parallel
 from ..candidates import find_candidates
 from ..cross_fitting import Lessons, shares_drawn
 from ..description import mean_and_rms
@@ -107,7 +107,7 @@ def train_network(lessons: list[Lesson], rng: np.random.Generator, say: Callable
     -------
     Network
     """
-    torch = import_extra("torch", "network")
+    torch = import_extra("torch", "network", package="dsna-vision")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # so that sums come out the same, however many there are
     try:

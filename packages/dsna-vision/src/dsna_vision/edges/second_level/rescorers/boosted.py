@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from dsna._utils.invariants import Array, Checked, Number, check_links, require, tree_of_nodes
-from dsna._utils.optional import import_extra
-from dsna._utils.parallel import writable
+from dsna.extend.containers import Array, Checked, Number, check_links, require, tree_of_nodes
+from dsna.extend.optional import import_extra
+from dsna.extend.parallel import writable
 
 _MOST_COLUMNS = 2**15 - 1
 _LARGEST = 1e6  # of a value of a leaf
@@ -105,7 +105,7 @@ def fit_boosted(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) ->
 
 def boosting(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> Any:
     """A Booster of LightGBM that learned shares by cross-entropy."""
-    lightgbm = import_extra("lightgbm", "train")
+    lightgbm = import_extra("lightgbm", "train", package="dsna-vision")
     settings = {
         "objective": "cross_entropy",  # its labels may be any share
         "num_leaves": _LEAVES,

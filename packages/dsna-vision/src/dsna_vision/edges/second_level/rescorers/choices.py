@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dsna._utils.optional import import_extra
+from dsna.extend.optional import import_extra
 from .boosted import BoostedTrees, fit_boosted
 from .forest import ForestScore, fit_forest
 from .linear import LinearScore, fit_linear
@@ -24,9 +24,9 @@ def check_trainable(rescorer: str, network: bool = False) -> None:
     >>> check_trainable("linear")
     """
     if "boosted" in rescorer.split("+"):
-        import_extra("lightgbm", "train")
+        import_extra("lightgbm", "train", package="dsna-vision")
     if network:
-        import_extra("torch", "network")
+        import_extra("torch", "network", package="dsna-vision")
 
 
 #: How rescorers are trained, by name: from rows, shares, number of trees and seed.

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dsna._utils.invariants import Array, Checked, Part
-from dsna.forest.regressor import CostSensitiveForestRegressor
-from dsna.forest.scaling import Scaling
-from dsna.forest.trees import Trees
+from dsna.extend.containers import Array, Checked, Part
+from dsna import CostSensitiveForestRegressor
+from dsna.extend.containers import Scaling
+from dsna.extend.containers import Trees
 
 _MOST_ROWS = 30_000  # that a forest learns from: its time and size grow with them
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from dsna._utils.invariants import POSITIVE, Array, Checked, Number
+from dsna.extend.containers import POSITIVE, Array, Checked, Number
 
 _LARGEST = 1e6  # of a weight or a scaled column
 _RIDGE = 1e-3

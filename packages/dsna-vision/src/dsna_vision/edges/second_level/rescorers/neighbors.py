@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dsna._utils.invariants import Checked, Part, require
-from dsna.approximation import Approximation
-from dsna.forest.regressor import CostSensitiveForestRegressor
-from dsna.neighbors.index import NeighborIndex
-from dsna.neighbors.solve import solve
-from dsna.prediction.rule import Rule
-from dsna.regressor import DSNARegressor
+from dsna.extend.containers import Checked, Part, require
+from dsna import Approximation
+from dsna import CostSensitiveForestRegressor
+from dsna.extend.solver import NeighborIndex
+from dsna.extend.solver import solve
+from dsna.extend.solver import Rule
+from dsna import DSNARegressor
 
 _MOST_ROWS, _MOST_TREES, _LEAF = 30_000, 50, 20
 

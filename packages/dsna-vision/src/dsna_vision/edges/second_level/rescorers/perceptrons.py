@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from dsna._utils.invariants import POSITIVE, Array, Checked
-from dsna._utils.parallel import chunks, writable
+from dsna.extend.containers import POSITIVE, Array, Checked
+from dsna.extend.parallel import chunks, writable
 
 _MEMBERS, _UNITS = 4, (64, 32)
 _RATE, _RIDGE, _BATCH = 5e-4, 1.0, 1024
