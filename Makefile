@@ -15,6 +15,9 @@ TEST_READY := $(VENV)/.ready-test
 DOCS_READY := $(VENV)/.ready-docs
 RELEASE_READY := $(VENV)/.ready-release
 PYTEST_FLAGS ?= -n 2 --dist loadfile
+PROJECTS := packages/dsna/pyproject.toml packages/dsna-vision/pyproject.toml studies/pyproject.toml
+# All three packages, in place.
+EDITABLE := -e 'packages/dsna[test]' -e 'packages/dsna-vision[train]' -e studies
 # The workers keep both cores busy: threads of OpenMP and BLAS would only wait for each other.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q
 
@@ -36,7 +39,7 @@ demo: $(DEMO_READY)  ## the whole job once, on a table that scikit-learn ships: 
 
 test: lint  ## lint, types, tests and doctests, and the share of lines that they run
 	COVERAGE_CORE=$$($(PY) -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
-	  $(PYTEST) --cov=dsna $(PYTEST_FLAGS)
+	  $(PYTEST) --cov $(PYTEST_FLAGS)
 
 oldest: $(OLDEST)/.ready  ## the tests on the lowest versions that pyproject.toml allows, with Python 3.11
 	$(subst $(PY),$(OLDEST)/$(BIN),$(PYTEST)) $(PYTEST_FLAGS)
@@ -76,25 +79,25 @@ clean:  ## remove caches and build products (.venv and its kin stay)
 	  echo "'$(PYTHON) -m venv' failed. On Debian or Ubuntu: apt install python3-venv" >&2; exit 1; }
 	$@ -m pip install --quiet --upgrade pip
 
-$(DEMO_READY): pyproject.toml | $(PY)
-	$(PY) -m pip install --quiet -e '.[app]'
+$(DEMO_READY): packages/dsna/pyproject.toml | $(PY)
+	$(PY) -m pip install --quiet -e 'packages/dsna[app]'
 	@touch $@
 
-$(TEST_READY): pyproject.toml | $(PY)
-	$(PY) -m pip install --quiet -e '.[test]'
+$(TEST_READY): $(PROJECTS) | $(PY)
+	$(PY) -m pip install --quiet $(EDITABLE)
 	@touch $@ $(DEMO_READY)
 
-$(DOCS_READY): pyproject.toml | $(PY)
-	$(PY) -m pip install --quiet -e '.[docs]'
+$(DOCS_READY): $(PROJECTS) | $(PY)
+	$(PY) -m pip install --quiet -e 'packages/dsna[docs]' -e packages/dsna-vision
 	@touch $@
 
-$(RELEASE_READY): pyproject.toml | $(PY)
-	$(PY) -m pip install --quiet -e '.[release]'
+$(RELEASE_READY): $(PROJECTS) | $(PY)
+	$(PY) -m pip install --quiet -e 'packages/dsna[release]'
 	@touch $@
 
-$(OLDEST)/.ready: pyproject.toml | $(OLDEST)/$(BIN)
+$(OLDEST)/.ready: $(PROJECTS) | $(OLDEST)/$(BIN)
 	@$(OLDEST)/$(BIN) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { rm -rf $(OLDEST); \
 	  echo "The lowest versions are promised for Python 3.11: make oldest PYTHON=python3.11" >&2; exit 1; }
 	$(OLDEST)/$(BIN) -m pip install --quiet uv
-	$(OLDEST)/$(BIN) -m uv pip install --quiet --python $(OLDEST)/$(BIN) --upgrade --resolution lowest-direct -e '.[test]'
+	$(OLDEST)/$(BIN) -m uv pip install --quiet --python $(OLDEST)/$(BIN) --upgrade --resolution lowest-direct $(EDITABLE)
 	@touch $@

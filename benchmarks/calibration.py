@@ -2,9 +2,9 @@
 
     python benchmarks/calibration.py DIR [--folds 5] [--seed 0] [--jobs 2] [--only NAME ...] [--figure reliability.png]
 
-DIR is a folder as for `python -m dsna_studies benchmark`, and the folds are the same. Classification: Brier score and expected
-calibration error of DSNAClassifier(balance=0) and RandomForestClassifier. Regression: how many targets the 90 %
-intervals of DSNARegressor hold, overall and by region of the target, and how wide they are beside those of a
+DIR is a folder of tables, as the benchmark takes it, and the folds are the same. Classification: Brier score and
+expected calibration error of DSNAClassifier(balance=0) and RandomForestClassifier. Regression: how many targets the 90
+% intervals of DSNARegressor hold, overall and by region of the target, and how wide they are beside those of a
 RandomForest by plain split conformal prediction. Tables and a verdict on each target go to stdout, progress to stderr.
 """
 
@@ -27,10 +27,10 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from dsna.metrics import expected_calibration_error
-from dsna_studies.running import progress
-from dsna_studies.tabular.folds import split
 from dsna.tables import Table, TableError, find_tables
 from dsna.tables.read import TASKS
+from dsna_studies.running import progress
+from dsna_studies.tabular.folds import split
 
 COVERAGE = 0.9
 REGIONS = 10

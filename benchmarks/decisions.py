@@ -2,7 +2,7 @@
 
     python benchmarks/decisions.py DIR [--folds 3] [--seed 0] [--max-rows 1500] [--only NAME ...]
 
-DIR is a folder as for `python -m dsna_studies benchmark`; tables of classes are taken, with at most so many rows. One fit of
+DIR is a folder of tables, as the benchmark takes it; tables of classes are taken, with at most so many rows. One fit of
 DSNAClassifier on each training part decides in several ways (`with_decision`). Of two classes,
 TunedThresholdClassifierCV around the same model chooses a threshold for F1 on five inner folds. Scores are means over
 tables of scores of out-of-fold predictions, F1 and recall those of the rarest class; differences are paired, with the

@@ -5,7 +5,7 @@
 
 A made target is a function (linear, quadratic, saturating, exponential) of one direction in 1, 3 or 10 features, plus
 noise, beside features that say nothing about it. The largest fifth of the targets is left out of training. Of the
-regression tables of a folder as for `python -m dsna_studies benchmark`, at most 1,500 rows each, the largest tenth is. Errors are mean
+regression tables of a folder of tables, at most 1,500 rows each, the largest tenth is. Errors are mean
 absolute errors in standard deviations of the target, on the rows left out ("past") and on other rows that were not
 trained on ("inside"); the mean over features and seeds, or over tables and seeds. The difference from ``trend=None`` is
 paired, with the standard error over tables. Intervals of 90 %: share of the rows left out that they hold, and their

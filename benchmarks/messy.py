@@ -2,17 +2,17 @@
 
     python benchmarks/messy.py DIR [--folds 5] [--seed 0] [--only NAME ...] [--most-rows 2000]
 
-DIR is a folder as for `python -m dsna_studies benchmark`. Each table is scored as it is, and as a messy CSV file: 10 % of the values are
-missing at random (empty, NA or ?), numbers are text, and there are two more columns: a category, made of the fifths of
-one of the columns, and an identifier. Ours is what a user gets who says nothing: `read_file`, `find_leaks`,
-`TableEncoder`, DSNA. The random forest's columns are treated by hand: the identifier is dropped, numbers are imputed by
-the median with an indicator, the category is one-hot encoded with a category for missing values.
+DIR is a folder of tables, as the benchmark takes it. Each table is scored as it is, and as a messy CSV file: 10 % of
+the values are missing at random (empty, NA or ?), numbers are text, and there are two more columns: a category, made
+of the fifths of one of the columns, and an identifier. Ours is what a user gets who says nothing: `read_file`,
+`find_leaks`, `TableEncoder`, DSNA. The random forest's columns are treated by hand: the identifier is dropped, numbers
+are imputed by the median with an indicator, the category is one-hot encoded with a category for missing values.
 
 The forest decides for the most probable class, which costs balanced accuracy so much that little is left to lose; so
 "RF/prior" is the same forest with its probabilities divided by the class shares of training.
 
 Printed are balanced accuracy or rare-target error (of the tenth of rarest targets), clean and messy, and what is lost;
-folds are those of `python -m dsna_studies benchmark`. Types are those of the whole file; all else is learned from training rows.
+folds are those of the benchmark. Types are those of the whole file; all else is learned from training rows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from sklearn.preprocessing import OneHotEncoder
 
 from dsna import DSNAClassifier, DSNARegressor
 from dsna.metrics import rare_target_absolute_error
-from dsna_studies.tabular.folds import split
 from dsna.tables import (
     Table,
     TableEncoder,
@@ -45,6 +44,7 @@ from dsna.tables import (
     read_file,
     split_target,
 )
+from dsna_studies.tabular.folds import split
 
 MISSING_SHARE = 0.1
 SPELLINGS = ("", "NA", "?")

@@ -2,11 +2,12 @@
 
     python benchmarks/prediction_sets.py DIR [--coverage .9] [--folds 5] [--seed 0] [--max-rows N] [--only NAME ...]
 
-DIR is a folder as for `python -m dsna_studies benchmark`; tables of classes are taken. DSNAClassifier calibrates its sets on out-of-bag
-scores, so it learns from all training rows. crepes needs rows that the model has not seen: a quarter of the training
-rows, stratified, calibrate, and LightGBM learns from the others. Both ask for the same coverage of every class. For
-each table, over all folds: the share of rows whose set holds their class, the mean of this share over classes, that
-of the rarest class, the mean number of classes in a set, and the share of sets of exactly one class that is right.
+DIR is a folder of tables, as the benchmark takes it; tables of classes are taken. DSNAClassifier calibrates its sets
+on out-of-bag scores, so it learns from all training rows. crepes needs rows that the model has not seen: a quarter of
+the training rows, stratified, calibrate, and LightGBM learns from the others. Both ask for the same coverage of every
+class. For each table, over all folds: the share of rows whose set holds their class, the mean of this share over
+classes, that of the rarest class, the mean number of classes in a set, and the share of sets of exactly one class that
+is right.
 """
 
 from __future__ import annotations

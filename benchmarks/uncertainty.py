@@ -2,12 +2,13 @@
 
     python benchmarks/uncertainty.py DIR [--folds 5] [--seeds 3] [--most-rows 2000] [--only NAME ...]
 
-DIR is a folder as for `python -m dsna_studies benchmark`; regression tables are taken, with at most so many rows, and the folds are those
-of the benchmark. Intervals of 90 %, of DSNARegressor (D) and of a RandomForest by split conformal prediction (RF):
-share of the out-of-fold targets that they hold, over all rows and over the tenth of the largest targets (of which "top
-rows" are in a training part), and the width of D beside RF. Quantiles, of DSNARegressor (D) and quantile-forest's
-RandomForestQuantileRegressor (QRF): mean pinball loss over the levels .05, .10, ... .95 in standard deviations of the
-target, and the share of targets up to the quantiles .05 and .95. One line for each table as it is done, then means.
+DIR is a folder of tables, as the benchmark takes it; regression tables are taken, with at most so many rows, and the
+folds are those of the benchmark. Intervals of 90 %, of DSNARegressor (D) and of a RandomForest by split conformal
+prediction (RF): share of the out-of-fold targets that they hold, over all rows and over the tenth of the largest
+targets (of which "top rows" are in a training part), and the width of D beside RF. Quantiles, of DSNARegressor (D) and
+quantile-forest's RandomForestQuantileRegressor (QRF): mean pinball loss over the levels .05, .10, ... .95 in standard
+deviations of the target, and the share of targets up to the quantiles .05 and .95. One line for each table as it is
+done, then means.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from quantile_forest import RandomForestQuantileRegressor
 
 from dsna import DSNARegressor
 from dsna.metrics import interval_coverage_score
-from dsna_studies.tabular.folds import split
 from dsna.tables import Table, find_tables
+from dsna_studies.tabular.folds import split
 
 LEVELS = np.arange(1, 20) / 20
 HEAD = (

@@ -15,7 +15,6 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-
 from tests.small_models import build
 
 ROOT = Path(__file__).parent.parent
@@ -57,11 +56,11 @@ def generations() -> dict[str, dict[str, str]]:
 def answers() -> dict[str, np.ndarray]:
     """What models of fixed seeds say: on tables with many ties, with several outputs, with all of Algorithm 1."""
     from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+    from tests.boundary_folders import shapes, write_shapes
 
     import dsna
     from dsna_vision.datasets import load_bsds500
     from dsna_vision.edges import EdgeDetector, pretrained
-    from tests.boundary_folders import shapes, write_shapes
 
     few = {"n_estimators": 30, "random_state": 0}
     said = {}

@@ -1,4 +1,4 @@
-"""Tables of results in README and docs, from the files that `python -m dsna_studies benchmark --report` and `python -m dsna_studies` write.
+"""Tables of results in README and docs, from the files that the benchmark and the other studies write.
 
 python tools/results_blocks.py          # writes the tables anew
 python tools/results_blocks.py --check  # exit code 1 where one is stale

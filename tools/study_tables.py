@@ -1,4 +1,4 @@
-"""What `python -m dsna_studies` says of the results in docs/studies/*.csv.gz, without the pictures, and the sizes of tables.
+"""What the studies say of the results in docs/studies/*.csv.gz, without the pictures, and the sizes of tables.
 
 A file is the `results.csv` of a run, packed: `gzip -9nc results.csv > docs/studies/age.csv.gz`. True ages and angles
 are in it, so tables are written by the study's own code; `tools/results_blocks.py` puts them into the pages.

@@ -6,6 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.cli.commands import invoke, run_without
+from tests.face_folders import write_fgnet, write_utkface
+from tests.small_models import build
 
 from dsna import Approximation, DSNARegressor, presets
 from dsna_studies.age import methods
@@ -23,9 +26,6 @@ from dsna_studies.pictures.splits import Split, person_folds, with_gap
 from dsna_studies.results_file import load_results
 from dsna_vision.datasets import load_fgnet
 from dsna_vision.features import AAM
-from tests.cli.commands import invoke, run_without
-from tests.small_models import build
-from tests.face_folders import write_fgnet, write_utkface
 
 
 @pytest.fixture(scope="module")

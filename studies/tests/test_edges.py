@@ -13,6 +13,10 @@ pytest.importorskip("typer")
 pytest.importorskip("PIL")
 pytest.importorskip("skimage")
 
+from tests.boundary_folders import write_bsds, write_gupta
+from tests.cli.commands import invoke
+from tests.edges.second_level.networks import some_network
+
 from dsna import Approximation
 from dsna_studies.edges import second_level, study
 from dsna_studies.edges.collections import find_collections
@@ -26,9 +30,6 @@ from dsna_studies.edges.runs import planned
 from dsna_studies.edges.store import Store
 from dsna_vision.edges import BoundaryScores, EdgeDetector, load_detector
 from dsna_vision.photos import read_photo
-from tests.cli.commands import invoke
-from tests.boundary_folders import write_bsds, write_gupta
-from tests.edges.second_level.networks import some_network
 
 FIGURES = ("pr.png", "power_law.png", "pictures.png", "rare.png", "neighbours.png")
 

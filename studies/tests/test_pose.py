@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.cli.commands import invoke
+from tests.head_folders import write_pointing04
 
 from dsna_studies.pages import png
 from dsna_studies.pictures.crops import CropRows
@@ -23,8 +25,6 @@ from dsna_studies.pose.plan import experiments
 from dsna_studies.pose.protocols import GAPS, pose_folds, thinned
 from dsna_studies.pose.scores import pose_table
 from dsna_studies.results_file import load_results
-from tests.cli.commands import invoke
-from tests.head_folders import write_pointing04
 
 pytest.importorskip("typer")
 pytest.importorskip("PIL")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from PIL import Image
-
 from tests.synthetic_faces import draw
 
 

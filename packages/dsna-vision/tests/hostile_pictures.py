@@ -8,7 +8,6 @@ import zlib
 
 import numpy as np
 from PIL import Image
-
 from tests.odd_pictures import bad_pictures, encoded, good_pictures, png_header, scene
 
 _COLOURS = Image.fromarray(scene())

@@ -6,7 +6,6 @@ pytest.importorskip("typer")
 pytest.importorskip("PIL")
 
 from PIL import Image
-
 from tests.edges.quick import ask, expect_exit, files
 from tests.hostile_pictures import HOSTILE_PICTURES
 

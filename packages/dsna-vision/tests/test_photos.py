@@ -13,9 +13,9 @@ from hypothesis.extra.numpy import arrays
 pytest.importorskip("PIL")
 
 from PIL import Image
+from tests.odd_pictures import animated, bad_pictures, encoded, good_pictures, scene
 
 from dsna_vision.photos import PhotoError, as_photo, read_photo, write_map
-from tests.odd_pictures import animated, bad_pictures, encoded, good_pictures, scene
 
 
 def put(folder, name, content):

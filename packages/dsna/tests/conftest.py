@@ -27,8 +27,9 @@ def ray_token():
 def shipped(monkeypatch):
     """A quick detector in the place of the one that comes with dsna."""
     pytest.importorskip("PIL")
-    import dsna_vision.edges
     from tests.edges.quick import Quick
+
+    import dsna_vision.edges
 
     detector = Quick()
     monkeypatch.setattr(dsna_vision.edges, "pretrained", lambda levels=2: detector)

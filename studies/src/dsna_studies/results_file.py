@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dsna.extend.files import check_readable
 from dsna import DSNAError
+from dsna.extend.files import check_readable
 
 #: What a result is stored under: the values of the key columns, in order.
 Key = tuple[Any, ...]

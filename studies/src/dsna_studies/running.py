@@ -9,6 +9,7 @@ from typing import Any
 import joblib
 
 from dsna.extend.optional import install_command
+
 from .results_file import ResultsFile
 
 Row = dict[str, Any]

@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from dsna.extend.files import check_results_folder, make_folder
 from dsna import DSNAError
+from dsna.extend.files import check_results_folder, make_folder
 from dsna.extend.optional import import_extra
+
 from .pages import close_page
 from .results_file import Key, Layout, ResultsFile, load_results
 from .running import Row, collect

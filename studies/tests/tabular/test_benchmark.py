@@ -5,14 +5,14 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from tests.cli.commands import invoke, run_without
+from tests.tables import small_tables
 
 from dsna import __version__
 from dsna_studies.results_file import ResultsFile
 from dsna_studies.results_file import load_results as load
 from dsna_studies.tabular import methods
 from dsna_studies.tabular.jobs import LAYOUT, Job
-from tests.cli.commands import invoke, run_without
-from tests.tables import small_tables
 
 KEY, COLUMNS = LAYOUT.key, LAYOUT.columns
 FEW = ["--methods", "kNN,HistGB", "--folds", "2"]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import f1_score
+from tests.tables import small_tables
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
 from dsna_studies.select_methods import MethodError
@@ -13,7 +14,6 @@ from dsna_studies.tabular.folds import split
 from dsna_studies.tabular.jobs import Design, Job, families
 from dsna_studies.tabular.methods import METHODS, ablation_rows, maker, methods_of
 from dsna_studies.tabular.scores import METRICS, TIMES
-from tests.tables import small_tables
 
 FOREST = {"classification": CostSensitiveForestClassifier, "regression": CostSensitiveForestRegressor}
 TASKS = tuple(METHODS)

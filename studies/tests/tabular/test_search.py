@@ -6,6 +6,7 @@ from scipy.stats import loguniform
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import balanced_accuracy_score
+from tests.tables import small_tables
 
 from dsna_studies.baselines import PriorsDivided, TunedThresholds
 from dsna_studies.tabular.folds import split
@@ -14,7 +15,6 @@ from dsna_studies.tabular.methods import METHODS, maker
 from dsna_studies.tabular.search import tuning
 from dsna_studies.tabular.search.spaces import SPACES, space_of
 from dsna_studies.tabular.search.tuning import searched
-from tests.tables import small_tables
 
 EVERY = [(task, name) for task in METHODS for name in METHODS[task]]
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dsna.extend.commands import LARGEST_SEED, Scales, exit_on_user_error, flag, folder, say
 from dsna.extend.optional import install_command
-from dsna.extend.commands import exit_on_user_error, say
-from dsna.extend.commands import LARGEST_SEED, Scales, flag, folder
 
 if TYPE_CHECKING:
     from .edges.batch import Detection
 
-_REMEDY = install_command("cli", "report", "vision")
+_REMEDY = install_command(package="dsna-vision")
 _COUNTED = (
     "The counts of finished photos are in {}: the same command does not match these maps again, but a --model detects "
     "them again."

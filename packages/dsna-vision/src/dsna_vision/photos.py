@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dsna.extend.files import explained, reading_problem, write_atomically
 from dsna import DSNAError
-from dsna.extend.optional import import_extra
+from dsna.extend.files import explained, reading_problem, write_atomically
 
 # Endings of the files that are looked for in a folder of photos.
 PHOTO_ENDINGS = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".gif", ".webp", ".ppm", ".pgm")
@@ -71,27 +70,29 @@ def read_photo(path: str | os.PathLike[str]) -> np.ndarray:
     >>> photo.shape, photo[0, 0].tolist()
     ((3, 4, 3), [255, 0, 0])
     """
-    from PIL import Image as image
+    from PIL import Image, ImageOps, UnidentifiedImageError
+
     file = Path(path)
     _check_file(file)
     try:
         # A stream, for Pillow maps files that it is given by name, and then mistakes the size of a turned TIFF file.
-        with file.open("rb") as stream, image.open(stream) as picture:
+        with file.open("rb") as stream, Image.open(stream) as picture:
             if picture.format in _DRAWINGS:
                 raise _photo_error(file, f"a drawing in {picture.format} format, not a photo", "export it as PNG")
-            if getattr(picture, "n_frames", 1) > 1 and picture.format != "MPO":  # MPO: a phone's JPEG with a preview
-                warnings.warn(f"{file}: holds {picture.n_frames} frames; the first is used.", stacklevel=2)
+            frames = getattr(picture, "n_frames", 1)
+            if frames > 1 and picture.format != "MPO":  # MPO: a phone's JPEG with a preview
+                warnings.warn(f"{file}: holds {frames} frames; the first is used.", stacklevel=2)
             picture.load()
-            return _colours(import_extra("PIL.ImageOps", "vision").exif_transpose(picture), file)
-    except image.DecompressionBombError as error:
-        limit = f"PIL.Image.MAX_IMAGE_PIXELS = {image.MAX_IMAGE_PIXELS}"
+            return _colours(ImageOps.exif_transpose(picture), file)
+    except Image.DecompressionBombError as error:
+        limit = f"PIL.Image.MAX_IMAGE_PIXELS = {Image.MAX_IMAGE_PIXELS}"
         remedy = f"shrink it or cut it in parts, or raise {limit} in Python if you trust the file"
         raise _photo_error(file, f"larger than is safe to open ({error})", remedy) from error
     except MemoryError as error:
         raise _photo_error(file, "does not fit into memory", "shrink it or cut it in parts") from error
     except PhotoError:
         raise
-    except image.UnidentifiedImageError as error:
+    except UnidentifiedImageError as error:
         raise _photo_error(file, _kind(file), _OTHER_FILE) from error
     except Exception as error:  # Pillow's readers raise whatever comes on bytes that nobody meant to write
         raise _photo_error(file, f"damaged or cut short ({error})", _AGAIN) from error
@@ -192,7 +193,9 @@ def write_map(edge_map: ArrayLike, path: str | os.PathLike[str], dtype: str | No
     if file.suffix.lower() == ".npy":
         np.save(content, values, allow_pickle=False)
     else:
-        import_extra("PIL.Image", "vision").fromarray(values).save(content, format="PNG")
+        from PIL import Image
+
+        Image.fromarray(values).save(content, format="PNG")
     try:
         write_atomically(file, content.getvalue())
     except OSError as error:

@@ -9,11 +9,11 @@ import scipy.io
 
 pytest.importorskip("PIL")
 from PIL import Image
+from tests.boundary_folders import between, scene, write_bsds, write_gupta, write_mat, write_photo
 
 from dsna import DSNAError
 from dsna_vision.datasets import load_boundaries, load_bsds500, load_nyud
 from dsna_vision.datasets.pictures import UnusableFile
-from tests.boundary_folders import between, scene, write_bsds, write_gupta, write_mat, write_photo
 
 
 def test_bsds500(tmp_path):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from PIL import Image
+from tests.synthetic_faces import LANDMARKS, drawn
 
 from dsna_vision import datasets
 from dsna_vision.features import AAM, HOG, Face
-from tests.synthetic_faces import LANDMARKS, drawn
 
 
 def picture(path, colour=False, size=(20, 30)):

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import numpy as np
-
-from dsna import DSNAError
 from tests.cli.commands import invoke
 from tests.odd_pictures import scene
+
+from dsna import DSNAError
 
 
 class Quick:

@@ -11,13 +11,13 @@ pytest.importorskip("typer")
 pytest.importorskip("PIL")
 
 from PIL import Image
+from tests.edges.quick import Quick, ask, expect_exit, files
+from tests.odd_pictures import bad_pictures, good_pictures, scene
 
 import dsna_vision.edges
 from dsna_vision.edges.drawing.lines import opened
 from dsna_vision.edges.planning import plan
 from dsna_vision.photos import read_photo
-from tests.edges.quick import Quick, ask, expect_exit, files
-from tests.odd_pictures import bad_pictures, good_pictures, scene
 
 
 @pytest.fixture

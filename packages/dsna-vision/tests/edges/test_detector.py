@@ -15,11 +15,12 @@ pytest.importorskip("skimage")
 
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from tests.boundary_folders import between, shapes, write_photo, write_shapes
+from tests.edges.quick import ask, expect_exit
 
 import dsna
-from dsna import Approximation, DSNAError
+from dsna import Approximation, DSNAError, ModelFileError
 from dsna.extend.parallel import parts_shown
-from dsna import ModelFileError
 from dsna_vision.datasets import load_boundaries, load_bsds500
 from dsna_vision.edges import (
     EdgeDetector,
@@ -34,8 +35,6 @@ from dsna_vision.edges.detection import METHODS, leaf_map, soft_map
 from dsna_vision.edges.patches import Channels
 from dsna_vision.edges.pool import Voting
 from dsna_vision.photos import PhotoError, read_photo
-from tests.boundary_folders import between, shapes, write_photo, write_shapes
-from tests.edges.quick import ask, expect_exit
 
 FEW = {"n_estimators": 2, "n_patches": 150, "n_pool": 150}
 PHOTO = shapes(100)[0]

@@ -3,6 +3,8 @@
 from itertools import product
 
 import numpy as np
+from tests.features.test_channels import slow_smooth
+from tests.kernels.test_structured import blobs, slow_outline
 
 from dsna_vision.edges.embedding import (
     N_POOLED,
@@ -14,8 +16,6 @@ from dsna_vision.edges.embedding import (
     pooled_features,
 )
 from dsna_vision.edges.patches import CELLS, Channels
-from tests.kernels.test_structured import blobs, slow_outline
-from tests.features.test_channels import slow_smooth
 
 RNG = np.random.default_rng(0)
 

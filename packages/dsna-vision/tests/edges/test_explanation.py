@@ -8,12 +8,13 @@ pytest.importorskip("skimage")
 pytest.importorskip("typer")
 pytest.importorskip("matplotlib")
 
+from tests.boundary_folders import shapes, write_photo, write_shapes
+from tests.edges.quick import ask, expect_exit
+
 from dsna import DSNAError
 from dsna_vision.datasets import load_bsds500
 from dsna_vision.edges import EdgeDetector, detection, forest, load_detector, pretrained
 from dsna_vision.edges.embedding import outlines_of
-from tests.boundary_folders import shapes, write_photo, write_shapes
-from tests.edges.quick import ask, expect_exit
 
 PHOTO = shapes(100)[0]
 

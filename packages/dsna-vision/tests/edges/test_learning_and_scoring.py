@@ -12,6 +12,9 @@ pytest.importorskip("PIL")
 
 from PIL import Image
 from scipy.io import savemat
+from tests.boundary_folders import write_bsds
+from tests.edges.quick import Annotated, Quick, Scores, ask, expect_exit, files
+from tests.odd_pictures import bad_pictures, good_pictures, scene
 
 import dsna_vision.datasets
 import dsna_vision.edges
@@ -19,9 +22,6 @@ from dsna import DSNAError
 from dsna_vision.datasets import MissingPictures
 from dsna_vision.edges.batch import Detection
 from dsna_vision.edges.planning import EdgesError
-from tests.boundary_folders import write_bsds
-from tests.edges.quick import Annotated, Quick, Scores, ask, expect_exit, files
-from tests.odd_pictures import bad_pictures, good_pictures, scene
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kernels.test_structured import SEEDS, blobs
 
 from dsna_vision.edges.masks import MaskTable
-from tests.kernels.test_structured import SEEDS, blobs
 
 
 def refines(fine, coarse):

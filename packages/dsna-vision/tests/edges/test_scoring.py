@@ -9,13 +9,13 @@ import pytest
 
 pytest.importorskip("PIL")
 from PIL import Image
+from tests.boundary_folders import between, scene, write_bsds
 
-from dsna_vision._kernels.matching import count_matches
 from dsna.extend.files import FileError
+from dsna_vision._kernels.matching import count_matches
 from dsna_vision.datasets import load_bsds500
 from dsna_vision.edges import BoundaryScores, evaluate, human_consistency
 from dsna_vision.edges.scoring import evaluation as module
-from tests.boundary_folders import between, scene, write_bsds
 
 SHAPE = (60, 80)
 DRAWN = [[between(scene(SHAPE, seed)[1]) > 0] for seed in range(4)]

@@ -15,13 +15,13 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVR
+from tests.synthetic_faces import LANDMARKS, draw, drawn
 
 from dsna_vision.datasets import load_fgnet
 from dsna_vision.features import AAM, Face
 from dsna_vision.features.components import principal_components
 from dsna_vision.features.shape import align, mean_shape, mirror_pairs, unit, upright_symmetric
 from dsna_vision.features.warp import Frame, locate, sample, triangulate
-from tests.synthetic_faces import LANDMARKS, draw, drawn
 
 FACES, LABELS = drawn(60)
 RADIUS = 20

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
+from tests.kernels.test_structured import SEEDS
 
 from dsna_vision._kernels import cuts, sparse_splits
-from tests.kernels.test_structured import SEEDS
 
 
 def gini(groups, weight):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.boundary_folders import scene
 
 from dsna_vision._kernels import sparse_splits, structured
 from dsna_vision._kernels.detection import cast_votes
@@ -12,7 +13,6 @@ from dsna_vision._kernels.structured import Growth, grow_structured
 from dsna_vision.edges.forest import _ranges, grow_forest, photos_known
 from dsna_vision.edges.patches import N_FEATURES, Channels
 from dsna_vision.edges.sampling import AnnotatedPhotos
-from tests.boundary_folders import scene
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.datasets import make_classification, make_regression
+from tests.small_models import build
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
-from tests.small_models import build
 
 KINDS = (CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor)
 

@@ -6,10 +6,10 @@ import os
 
 import pytest
 from joblib import parallel_config
-
-from dsna._utils.parallel import in_parallel
 from tests.backends.answers import KINDS, answers, assert_identical
 from tests.clusters import dask_client
+
+from dsna._utils.parallel import in_parallel
 
 distributed = pytest.importorskip("distributed")
 

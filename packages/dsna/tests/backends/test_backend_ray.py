@@ -7,10 +7,10 @@ import sys
 
 import pytest
 from joblib import parallel_config
-
-from dsna._utils.parallel import in_parallel
 from tests.backends.answers import KINDS, answers, assert_identical
 from tests.clusters import local_ray
+
+from dsna._utils.parallel import in_parallel
 
 ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.skipif(" " in sys.executable, reason="ray starts no worker from a path with spaces")

@@ -8,11 +8,11 @@ import time
 import numpy as np
 import pytest
 from joblib import parallel_config
+from tests.backends.answers import KINDS, answers, assert_identical, table
+from tests.small_models import build
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dsna._utils.parallel import in_parallel
-from tests.backends.answers import KINDS, answers, assert_identical, table
-from tests.small_models import build
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.__name__)

@@ -10,11 +10,11 @@ import pytest
 pytest.importorskip("typer")
 
 import typer
+from tests.cli.commands import invoke
 
 import dsna
 from dsna import DSNAError
 from dsna.cli.errors import exit_on_user_error
-from tests.cli.commands import invoke
 
 #: Exceptions of the package that are not for users: a fitted model that contradicts itself; packages that are missing.
 INTERNAL = {"InvariantError"}

@@ -11,17 +11,18 @@ import pytest
 pytest.importorskip("typer")
 pytest.importorskip("PIL")
 
+from tests.boundary_folders import write_bsds
+from tests.cli.commands import invoke, without_bugs
+from tests.face_folders import write_fgnet
+from tests.head_folders import write_pointing04
+from tests.odd_pictures import good_pictures
+from tests.tables.hostile_tables import csv
+
 import dsna_vision.datasets
 from dsna._utils import atomic as files
 from dsna._utils.atomic import FileError, check_outputs, check_readable, whole_file
 from dsna.cli.errors import exit_on_user_error
 from dsna_studies.results_file import Layout, ResultsError, ResultsFile, load_results
-from tests.cli.commands import invoke, without_bugs
-from tests.tables.hostile_tables import csv
-from tests.boundary_folders import write_bsds
-from tests.face_folders import write_fgnet
-from tests.head_folders import write_pointing04
-from tests.odd_pictures import good_pictures
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="devices and pipes are named otherwise elsewhere")
 

@@ -9,12 +9,12 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-
-from dsna import DSNAError
-from dsna.distributed import estimators, load, placed
 from tests.clusters import dask_client
 from tests.distributed.tables import classes, classifier
 from tests.distributed.workers import dies_once, straggles
+
+from dsna import DSNAError
+from dsna.distributed import estimators, load, placed
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")

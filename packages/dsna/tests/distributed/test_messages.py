@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.distributed.tables import classes, classifier, cut, shards_of
 
 from dsna import DSNAError, load, save
 from dsna._utils.invariants import InvariantError
 from dsna.distributed.asking.core import asked_of, prepare
 from dsna.distributed.asking.neighbors import ask, merge
-from tests.distributed.tables import classes, classifier, cut, shards_of
 
 QUERIES = classes(30, seed=2)[0]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.distributed.tables import classes, classifier, cut, regressor, shards_of, targets
 
 from dsna import DSNAClassifier, DSNAError
 from dsna.distributed import DistributedDSNAClassifier
@@ -12,7 +13,6 @@ from dsna.distributed.engines.local import LocalEngine
 from dsna.distributed.placed import Passes
 from dsna.distributed.sampling import quotas
 from dsna.forest.scaling import Scaling
-from tests.distributed.tables import classes, classifier, cut, regressor, shards_of, targets
 
 
 def passes_over(partitions, roles=None, most=200, scaling="columns"):
@@ -102,7 +102,7 @@ def test_sorted_rows(sort):
         found = classifier().fit(cut(X[by], y[by]), None).predict(queries)
         scores.append(np.mean([np.mean(found[truth == name] == name) for name in np.unique(truth)]))
     assert min(scores) > 0.9
-    assert abs(scores[0] - scores[1]) < 0.03  # samples differ; packages/dsna/tests/slow compares large tables
+    assert abs(scores[0] - scores[1]) < 0.03  # samples differ; tests/slow compares large tables
 
 
 def test_a_class_of_the_last_partition():

@@ -9,14 +9,14 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+from tests.clusters import local_ray
+from tests.distributed.tables import classes, classifier
+from tests.distributed.workers import dies_once, straggles
 
 from dsna import DSNAError
 from dsna.distributed import estimators, placed
 from dsna.distributed.engines import ray as engine
 from dsna.distributed.engines.ray import open_ray
-from tests.clusters import local_ray
-from tests.distributed.tables import classes, classifier
-from tests.distributed.workers import dies_once, straggles
 
 ray = pytest.importorskip("ray")
 pytest.importorskip("ray.data")

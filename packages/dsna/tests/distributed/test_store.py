@@ -8,11 +8,11 @@ import os
 
 import numpy as np
 import pytest
+from tests.distributed.tables import classes, classifier, cut, pairs_of_targets, regressor, shards_of, targets
 
 from dsna import DSNAError
 from dsna.distributed import load
 from dsna.distributed.arrays_file import StoredShard, read_arrays, write_arrays
-from tests.distributed.tables import classes, classifier, cut, pairs_of_targets, regressor, shards_of, targets
 
 
 @pytest.fixture(scope="module")

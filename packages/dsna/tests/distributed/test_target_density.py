@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.distributed.tables import cut, regressor, targets
 
 from dsna.distributed.blocks import Roles
 from dsna.distributed.engines.local import LocalEngine
 from dsna.distributed.placed import Passes
 from dsna.distributed.sums.targets import add_targets, target_sums
 from dsna.forest.density import TargetDensity
-from tests.distributed.tables import cut, regressor, targets
 
 ROWS, MOST = 9000, 1200  # different targets that are counted one by one
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import mean_absolute_error
+from tests.small_models import build
 
 from dsna import DSNAClassifier, DSNARegressor, load, save
-from tests.small_models import build
 
 CENTRES = np.array([[0.0, 0.0, 0.0], [6.0, 0.0, 0.0], [0.0, 6.0, 0.0], [5.0, 5.0, 6.0]])
 

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
+from tests.small_models import CLASSIFIERS, answers, build, each_classifier, each_regressor, every, make, table
 
 from dsna import DSNAClassifier, DSNAError, DSNARegressor
 from dsna.tables import TableEncoder
-from tests.small_models import CLASSIFIERS, answers, build, each_classifier, each_regressor, every, make, table
 
 
 @every

@@ -6,6 +6,7 @@ import inspect
 
 import numpy as np
 import pytest
+from tests.small_models import every, make, table
 
 from dsna import (
     Approximation,
@@ -15,7 +16,6 @@ from dsna import (
     DSNAError,
     DSNARegressor,
 )
-from tests.small_models import every, make, table
 
 WRONG = {
     "n_estimators": (0, -1, 1.5, "many", None, True),

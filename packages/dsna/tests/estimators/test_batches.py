@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.neighbors import NearestNeighbors
+from tests.small_models import build
 
 import dsna
-from tests.small_models import build
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(260, 7))

@@ -13,10 +13,10 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import NearestNeighbors
+from tests.small_models import table
 
 from dsna import Approximation, DSNAClassifier, DSNAError, DSNARegressor, presets
 from dsna.forest import CostSensitiveForestClassifier, CostSensitiveForestRegressor
-from tests.small_models import table
 
 FOREST = {DSNAClassifier: CostSensitiveForestClassifier, DSNARegressor: CostSensitiveForestRegressor}
 both = pytest.mark.parametrize("kind", FOREST, ids=lambda kind: kind.__name__)

@@ -9,10 +9,10 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.metrics import cohen_kappa_score, f1_score, make_scorer
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from tests.small_models import each_classifier, make
 
 import dsna
 from dsna import CostSensitiveForestClassifier, DSNAClassifier, DSNAError
-from tests.small_models import each_classifier, make
 
 COSTS = np.array([[0.0, 1.0], [8.0, 0.0]])
 DECISIONS = [

@@ -11,6 +11,7 @@ from sklearn.ensemble import (
 )
 from sklearn.metrics import balanced_accuracy_score, mean_absolute_error
 from sklearn.neighbors import NearestNeighbors
+from tests.small_models import build
 
 from dsna import (
     CostSensitiveForestClassifier,
@@ -19,7 +20,6 @@ from dsna import (
     DSNARegressor,
     presets,
 )
-from tests.small_models import build
 
 
 @pytest.fixture(scope="module")

@@ -46,9 +46,10 @@ def test_public_fitted_attributes_are_documented(model):
 
 def test_those_of_a_detector_are_documented(tmp_path):
     pytest.importorskip("PIL")
+    from tests.boundary_folders import write_shapes
+
     from dsna_vision.datasets import load_bsds500
     from dsna_vision.edges import EdgeDetector
-    from tests.boundary_folders import write_shapes
 
     write_shapes(tmp_path, n=2)
     detector = EdgeDetector(n_estimators=2, n_patches=150, n_pool=150, random_state=0)

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from tests.small_models import build
 
 from dsna import DSNAClassifier
 from dsna.io.estimators import condensed
 from dsna.io.model_file import load, save
 from dsna.neighbors.index import NeighborIndex
-from tests.small_models import build
 
 _RNG = np.random.RandomState(0)
 X = _RNG.randn(4500, 3)

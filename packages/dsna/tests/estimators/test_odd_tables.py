@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
-
-from dsna import DSNAClassifier, DSNARegressor
 from tests.small_models import (
     CLASSIFIERS,
     REGRESSORS,
@@ -22,6 +20,8 @@ from tests.small_models import (
     read_only,
     table,
 )
+
+from dsna import DSNAClassifier, DSNARegressor
 
 # Few rows, odd tables -----------------------------------------------------------------------------------------------
 

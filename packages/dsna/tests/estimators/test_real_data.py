@@ -8,10 +8,10 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import balanced_accuracy_score, mean_absolute_error
 from sklearn.model_selection import train_test_split
+from tests.small_models import build
 
 from dsna import DSNAClassifier, DSNARegressor
 from dsna.metrics import rare_target_absolute_error
-from tests.small_models import build
 
 
 def table(task, name):

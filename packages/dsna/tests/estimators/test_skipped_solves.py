@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.small_models import build
 
 import dsna
-from tests.small_models import build
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 5))

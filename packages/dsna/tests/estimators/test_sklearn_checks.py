@@ -18,9 +18,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
+from tests.small_models import build
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor, presets
-from tests.small_models import build
 
 KINDS = (CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor)
 NAMES = ["height", "weight", "age"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
+from tests.small_models import build
 
 import dsna
 from dsna._utils.choices import most_probable
@@ -10,7 +11,6 @@ from dsna.forest.density import TargetDensity
 from dsna.forest.targets import regression_targets
 from dsna.prediction.decision import decide
 from dsna.uncertainty.intervals import Regions
-from tests.small_models import build
 
 LAST_BITS = (1 - 2.0**-52, 1.0, 1 + 2.0**-52)
 FEW = {"n_estimators": 20, "random_state": 0}

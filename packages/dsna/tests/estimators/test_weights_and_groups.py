@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from tests.small_models import CLASSIFIERS, answers, each_classifier, every, make, mistake, read_only, table
 
 

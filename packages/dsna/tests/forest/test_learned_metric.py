@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from tests.small_models import build
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
 from dsna.forest import learned_metric as metric
 from dsna.forest.learned_metric import metric_map
-from tests.small_models import build
 
 
 def _dense_distances(trees, chosen, X):

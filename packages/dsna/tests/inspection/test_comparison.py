@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.small_models import build
 
 from dsna import DSNAClassifier, DSNAError, DSNARegressor
 from dsna.inspection.columns import Columns, as_numbers
 from dsna.inspection.comparison import distance, said
-from tests.small_models import build
 
 NAMES = ["age", "weight", "income"]
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
+from tests.small_models import build
 
 from dsna import DSNAClassifier, DSNAError, DSNARegressor, presets
 from dsna.inspection.explanation import Explanation, class_sums
 from dsna.prediction.class_decision import Threshold
-from tests.small_models import build
 
 ROOT = Path(__file__).resolve().parents[2]
 matplotlib = pytest.importorskip("matplotlib")

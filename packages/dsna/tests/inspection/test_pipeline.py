@@ -15,10 +15,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler, TargetEncoder
+from tests.small_models import build
 
 from dsna import DSNAClassifier, DSNAError, DSNARegressor
 from dsna.inspection import explain
-from tests.small_models import build
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-
 from tests.io.forged_models import forge, forge_folder
 from tests.small_models import build
 
@@ -57,12 +56,12 @@ def originals() -> dict[str, bytes]:
     from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
     from sklearn.neighbors import NearestNeighbors
     from sklearn.pipeline import make_pipeline
+    from tests.boundary_folders import write_bsds
 
     import dsna
     from dsna.tables import TableEncoder
     from dsna_vision.datasets import load_bsds500
     from dsna_vision.edges import EdgeDetector, TwoLevelDetector
-    from tests.boundary_folders import write_bsds
 
     few = {"n_estimators": 5, "random_state": 0}
     both, rounded = np.c_[LABEL, X[:, 1]], np.round(LABEL)

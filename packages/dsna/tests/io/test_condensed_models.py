@@ -6,12 +6,12 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, r2_score
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
+from tests.small_models import build
 
 from dsna import CostSensitiveForestClassifier, DSNAClassifier, DSNARegressor
 from dsna.io.model_file import load, save
 from dsna.neighbors.condense import condensed_index
 from dsna.tables import TableEncoder
-from tests.small_models import build
 
 _RNG = np.random.RandomState(0)
 X = _RNG.randn(900, 4)

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.io.test_model_file import same
 
 from dsna.io.encoding import Decoder, Encoder
-from tests.io.test_model_file import same
 
 
 def by_encoding(value):

@@ -6,12 +6,12 @@ import os
 
 import numpy as np
 import pytest
+from tests.io import forged_models as forged
+from tests.io import forged_trials as trials
 
 import dsna
 from dsna._utils.invariants import Array, InvariantError, check_fields
 from dsna.forest.trees import Trees
-from tests.io import forged_models as forged
-from tests.io import forged_trials as trials
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="cases are examined in forked processes")
 

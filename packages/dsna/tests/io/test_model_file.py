@@ -17,6 +17,7 @@ from sklearn import config_context
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.pipeline import make_pipeline
+from tests.small_models import build
 
 from dsna import (
     CostSensitiveForestClassifier,
@@ -30,7 +31,6 @@ from dsna._utils.invariants import Checked
 from dsna.io.encoding import CONTAINERS, class_of
 from dsna.io.estimators import ESTIMATORS
 from dsna.io.model_file import ModelFileError, load, save
-from tests.small_models import build
 
 _RNG = np.random.RandomState(0)
 X = _RNG.randn(140, 4)

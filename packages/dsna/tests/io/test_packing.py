@@ -7,6 +7,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.io import forged_models as forged
+from tests.small_models import build
 
 from dsna import DSNAClassifier, DSNARegressor
 from dsna.forest.trees import Trees
@@ -14,8 +16,6 @@ from dsna.io.archive import ModelFileError
 from dsna.io.derived import SHORTER
 from dsna.io.encoding import Decoder, Encoder
 from dsna.io.model_file import load, save
-from tests.io import forged_models as forged
-from tests.small_models import build
 
 _RNG = np.random.RandomState(0)
 X = _RNG.randn(400, 4)

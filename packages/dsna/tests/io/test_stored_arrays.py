@@ -5,11 +5,11 @@ import zipfile
 
 import numpy as np
 import pytest
+from tests.small_models import build
 
 from dsna import DSNAClassifier, DSNARegressor
 from dsna.io.archive import MOST_INFLATED
 from dsna.io.model_file import ModelFileError, load, save
-from tests.small_models import build
 
 _RNG = np.random.RandomState(0)
 X = _RNG.randn(160, 4)

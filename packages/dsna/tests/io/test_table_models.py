@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
+from tests.io.test_model_file import same
+from tests.small_models import build
 
 from dsna import CostSensitiveForestClassifier, DSNAClassifier, DSNAError, DSNARegressor, ModelFileError, load, save
 from dsna._utils.invariants import InvariantError
 from dsna.inspection import explain
 from dsna.tables import TableEncoder
 from dsna.tables.kept_rows import KeptColumn, KeptRows
-from tests.io.test_model_file import same
-from tests.small_models import build
 
 N = 120
 

@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 import pytest
 from scipy.stats import trim_mean
+from tests.small_models import build
 
 import dsna
 from dsna import DSNAClassifier, DSNARegressor
 from dsna.prediction.calibration import class_mass
 from dsna.prediction.decision import DECISIONS, candidates, decide, target_weights
 from dsna.prediction.measures import MEASURES
-from tests.small_models import build
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.small_models import build
 
 from dsna import DSNAError, DSNARegressor
 from dsna.prediction.ends import continued, learn_ends
-from tests.small_models import build
 
 RNG = np.random.RandomState(0)
 

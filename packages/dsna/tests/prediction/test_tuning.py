@@ -1,7 +1,7 @@
-"""Out-of-bag tuning: what it chooses, and that its scores are honest (thoroughly: packages/dsna/tests/slow/test_honesty.py).
+"""Out-of-bag tuning: what it chooses, and that its scores are honest (thoroughly: tests/slow/test_honesty.py).
 
 An honest score is at chance when labels are permuted, also for rows whose neighbours give their identity away, and
-agrees with the score on fresh rows. "Within noise" means three standard errors, by the formulas of packages/dsna/tests/honesty.py.
+agrees with the score on fresh rows. "Within noise" means three standard errors, by the formulas of tests/honesty.py.
 """
 
 import numpy as np
@@ -9,11 +9,11 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.neighbors import NearestNeighbors
+from tests import honesty
+from tests.small_models import build
 
 from dsna import CostSensitiveForestClassifier, DSNAClassifier, DSNARegressor
 from dsna.prediction.tuning import APPROXIMATION_GRID, FOREST_GRID, search
-from tests import honesty
-from tests.small_models import build
 
 FEW = {"n_estimators": 20, "random_state": 0}
 TUNE = pytest.mark.parametrize("tune", [None, "oob"])

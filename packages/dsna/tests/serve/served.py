@@ -16,11 +16,11 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.pipeline import make_pipeline
+from tests.cli.tables.small_files import table as people
 
 import dsna
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
 from dsna.tables import TableEncoder
-from tests.cli.tables.small_files import table as people
 
 SCRIPT = "<script>window.hacked = 1</script>"
 FORMULA = "=HYPERLINK(1)"

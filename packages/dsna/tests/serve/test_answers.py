@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.pipeline import make_pipeline
+from tests.cli.tables.small_files import ask, done
 
 import dsna
 from dsna import CostSensitiveForestClassifier, DSNAClassifier, DSNAError
@@ -21,7 +22,6 @@ from dsna.serve.rows import rows_of_form, rows_of_objects
 from dsna.serve.service import Question, Service, TableOptions
 from dsna.serve.service import as_csv as safe_csv
 from dsna.tables import TableEncoder
-from tests.cli.tables.small_files import ask, done
 
 from .served import (
     FORMULA,

@@ -13,12 +13,12 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
-
-import dsna
 from tests.cli.commands import run_without
 from tests.cli.tables.small_files import ask, done
 from tests.cli.tables.small_files import refused as exits
 from tests.report.browser import browser, complaints_of, requests_of
+
+import dsna
 
 from .served import SCRIPT, as_csv, model, objects, running, service, table
 

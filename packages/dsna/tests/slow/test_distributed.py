@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import balanced_accuracy_score
-
-from dsna import CostSensitiveForestClassifier, DSNAClassifier, DSNAError
-from dsna.distributed import DistributedDSNAClassifier, placed
 from tests.clusters import dask_client
 from tests.distributed.tables import classes, classifier, pairs_of_targets, regressor
 from tests.distributed.workers import slow_on_dask
+
+from dsna import CostSensitiveForestClassifier, DSNAClassifier, DSNAError
+from dsna.distributed import DistributedDSNAClassifier, placed
 
 pytestmark = pytest.mark.slow
 

@@ -1,9 +1,8 @@
-"""Thousands of forged model files; packages/dsna/tests/io/test_forged_models.py examines the first of them."""
+"""Thousands of forged model files; tests/io/test_forged_models.py examines the first of them."""
 
 import os
 
 import pytest
-
 from tests.io import forged_trials as trials
 
 pytestmark = pytest.mark.slow

@@ -1,6 +1,6 @@
 """Honesty of out-of-bag scores over many draws: at chance on permuted labels, and equal to the score on fresh rows.
 
-Each draw gives a score, what it should be, and the standard error of the difference (packages/dsna/tests/honesty.py). Over S
+Each draw gives a score, what it should be, and the standard error of the difference (tests/honesty.py). Over S
 independent draws the mean difference has the standard error sqrt(sum of their squares) / S, and has to lie within three
 of these. Out-of-bag answers come from two fifths of the trees and four fifths of the rows, so a score may be lower than
 on fresh rows by a margin, which is named; it may not be higher.
@@ -11,10 +11,10 @@ import pytest
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.neighbors import NearestNeighbors
-
-from dsna import DSNAClassifier, DSNARegressor
 from tests import honesty
 from tests.small_models import build
+
+from dsna import DSNAClassifier, DSNARegressor
 
 pytestmark = pytest.mark.slow
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import zstandard
+from tests.tables.hostile_tables import column, csv, one_cell
 
 from dsna.tables import ReadOptions
-from tests.tables.hostile_tables import column, csv, one_cell
 
 
 class Odd(NamedTuple):

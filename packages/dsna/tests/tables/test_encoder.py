@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.tables.mixed_tables import FRAMES, every_frame, mixed
 
 from dsna import DSNAError
 from dsna.tables import TableEncoder, TableWarning
-from tests.tables.mixed_tables import FRAMES, every_frame, mixed
 
 
 def oracle(train, new):

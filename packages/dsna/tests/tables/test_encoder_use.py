@@ -7,12 +7,12 @@ import pytest
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.tables.mixed_tables import N, every_frame, mixed
 
 from dsna import CostSensitiveForestClassifier, DSNAClassifier
 from dsna._utils.invariants import Checked, InvariantError
 from dsna.inspection import explain
 from dsna.tables import TableEncoder
-from tests.tables.mixed_tables import N, every_frame, mixed
 
 
 @parametrize_with_checks([TableEncoder()])

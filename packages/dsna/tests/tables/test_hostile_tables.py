@@ -1,4 +1,4 @@
-"""Tables as people have them: `python -m dsna_studies benchmark` works, or says in a sentence what is wrong, where, and what to do."""
+"""Tables as people have them: the benchmark works, or says in a sentence what is wrong, where, and what to do."""
 
 import pytest
 

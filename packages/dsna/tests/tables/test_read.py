@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
-from dsna_studies.tabular.folds import split
-from dsna.tables import Table, TableError, find_tables, read_table
 from tests.tables import small_tables
+
+from dsna.tables import Table, TableError, find_tables, read_table
+from dsna_studies.tabular.folds import split
 
 
 def written(folder, text):

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from tests.tables.hostile_tables import csv
+from tests.tables.odd_files import ODD_FILES
 
 from dsna import DSNAError
 from dsna.tables import ReadOptions, TableError, read_chunks, read_file, split_target
-from tests.tables.hostile_tables import csv
-from tests.tables.odd_files import ODD_FILES
 
 
 @pytest.mark.parametrize("name", ODD_FILES)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.small_models import build
 
 import dsna
 from dsna import DSNARegressor
-from tests.small_models import build
 
 pytestmark = pytest.mark.filterwarnings("ignore:Target regions of fewer:UserWarning")
 TRUTHS = {"linear": lambda u: u, "saturating": np.tanh, "exponential": np.exp}

@@ -4,10 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.small_models import build
 
 from dsna import DSNARegressor
 from dsna.uncertainty.intervals import Regions, target_regions, target_spread
-from tests.small_models import build
 
 pytestmark = pytest.mark.filterwarnings("ignore:Target regions of fewer:UserWarning")
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from scipy.stats import binom
+from tests.small_models import build
 
 import dsna
 from dsna import DSNAError, DSNARegressor
 from dsna.uncertainty.quantiles import Ranks, positive_weights, rank_among
-from tests.small_models import build
 
 LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]
 

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import joblib
 import numpy as np
 import pytest
+from tests.small_models import build
 
 from dsna import CostSensitiveForestClassifier, DSNARegressor
 from dsna._utils import parallel as pools
 from dsna._utils.parallel import in_parallel
 from dsna._utils.progress import parts_shown, tracked, tracked_parts
-from tests.small_models import build
 
 
 class Terminal(io.StringIO):

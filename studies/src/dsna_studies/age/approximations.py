@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from dsna import DSNARegressor
 from dsna_vision.features import AAM
+
 from ..pictures.shared_fits import FULL, as_affine_hull
 from ..pictures.splits import Split
 from .figures import Settling

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dsna_vision.datasets import PictureSet, load_fgnet, load_morph, load_utkface
+
 from ..study import DataError
 
 #: How each collection is read.

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dsna.inspection import Explanation
+
 from .scores import decade_names
 
 

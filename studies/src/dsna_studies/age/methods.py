@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dsna.presets import faces, paper
+
 from ..pictures.shared_fits import FULL, Answers, SharedFit, as_affine_hull, random_forest, single, unique_fits
 from ..pictures.sweeps import settings
 

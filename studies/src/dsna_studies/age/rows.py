@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from dsna_vision.features import AAM, HOG, Face
+
 from ..pictures.crops import CropRows
 from ..pictures.splits import Split
 from .collections import READERS, Collection

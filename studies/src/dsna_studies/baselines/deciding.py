@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV,
 from sklearn.utils.validation import check_is_fitted
 
 from dsna import DSNAError
+
 from .wrapping import Wrapped
 
 INNER_FOLDS = 3

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from dsna.extend.solver import TargetRelevance
+
 from .wrapping import Wrapped
 
 Sampler = Callable[[np.ndarray, np.ndarray, np.random.RandomState], tuple[np.ndarray, np.ndarray]]

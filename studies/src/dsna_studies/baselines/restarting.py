@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from dsna import DSNAError
+
 from .wrapping import Wrapped
 
 

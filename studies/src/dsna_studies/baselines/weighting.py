@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.class_weight import compute_sample_weight
 
 from dsna.extend.solver import TargetDensity
+
 from .wrapping import Wrapped
 
 

@@ -8,9 +8,20 @@ from typing import Annotated
 
 import typer
 
-from dsna.extend.optional import install_command
-from dsna.extend.commands import exit_on_user_error, say
-from dsna.extend.commands import LARGEST_SEED, RESUMED, Names, Processes, Redo, flag, folder, names
+from dsna.extend.commands import (
+    LARGEST_SEED,
+    RESUMED,
+    Names,
+    Processes,
+    Redo,
+    exit_on_user_error,
+    flag,
+    folder,
+    names,
+    say,
+)
+
+from . import REMEDY
 
 
 class Task(StrEnum):
@@ -77,11 +88,12 @@ def benchmark(
 
     - `python -m dsna_studies benchmark tables --methods RF,BalancedRF,CS-RF+DSNA --only bank,fraud --seed 0 --seed 1`
 
-    - `python -m dsna_studies benchmark tables --tuned --methods CatBoost/priors,CS-RF+DSNA --report tuned` : settings searched for each
+    - `python -m dsna_studies benchmark tables --tuned --methods CatBoost/priors,CS-RF+DSNA --report tuned` :
+      settings searched for each
 
     - `python -m dsna_studies benchmark tables --task regression --target price --ablation`
     """
-    with exit_on_user_error("benchmark", install_command("cli", "bench", "report"), RESUMED.format(out)):
+    with exit_on_user_error("benchmark", REMEDY, RESUMED.format(out)):
         from ..tabular.benchmark import Benchmark, Options, run_study
 
         options = Options(

@@ -8,11 +8,21 @@ from typing import Annotated
 
 import typer
 
-from dsna.extend.optional import install_command
-from dsna.extend.commands import exit_on_user_error, say
-from dsna.extend.commands import LARGEST_SEED, RESUMED, Names, Processes, Redo, Scales, flag, folder, names
+from dsna.extend.commands import (
+    LARGEST_SEED,
+    RESUMED,
+    Names,
+    Processes,
+    Redo,
+    Scales,
+    exit_on_user_error,
+    flag,
+    folder,
+    names,
+    say,
+)
 
-_REMEDY = install_command("cli", "bench", "report", "vision")
+from . import REMEDY
 
 reproduce = typer.Typer(help="The experiments of the paper, on data of your own.", no_args_is_help=True)
 
@@ -54,7 +64,7 @@ def age(
 
     - `python -m dsna_studies age --data faces --methods CS-RF,CS-RF+DSNA` : these first
     """
-    with exit_on_user_error("reproduce age", _REMEDY, RESUMED.format(out)):
+    with exit_on_user_error("reproduce age", REMEDY, RESUMED.format(out)):
         from ..age.study import AgeStudy, Options, run_study
 
         code = run_study(AgeStudy(Options(data, out, names(methods), quick, jobs)), say)
@@ -87,7 +97,7 @@ def pose(
 
     - `python -m dsna_studies pose --data pointing04 --methods CS-RF,CS-RF+DSNA` : these first
     """
-    with exit_on_user_error("reproduce pose", _REMEDY, RESUMED.format(out)):
+    with exit_on_user_error("reproduce pose", REMEDY, RESUMED.format(out)):
         from ..pose.study import Options, PoseStudy, run_study
 
         code = run_study(PoseStudy(Options(data, out, names(methods), quick, jobs)), say)
@@ -139,13 +149,13 @@ def edges(
 
     - `python -m dsna_studies edges --data BSDS500 --methods SE,CS-SE+DSNA --seeds 0,1 --patches 40000` : these first
 
-    - `python -m dsna_studies edges --data BSDS500 --levels 2 --jobs 2` : first levels at two sizes (SE@2, SE+DSNA@2, ...) and
-      second levels on top of them (SE@2+boosted, SE@2+perceptrons, SE@2+linear, ...)
+    - `python -m dsna_studies edges --data BSDS500 --levels 2 --jobs 2` : first levels at two sizes (SE@2, SE+DSNA@2,
+      ...) and second levels on top of them (SE@2+boosted, SE@2+perceptrons, SE@2+linear, ...)
     """
     numbers = names(seeds)
     if not all(number.isdecimal() and int(number) <= LARGEST_SEED for number in numbers):
         raise typer.BadParameter(f"--seeds: {', '.join(numbers)} are not all whole numbers from 0 to {LARGEST_SEED}.")
-    with exit_on_user_error("reproduce edges", _REMEDY, RESUMED.format(out)):
+    with exit_on_user_error("reproduce edges", REMEDY, RESUMED.format(out)):
         from ..edges.study import EdgesStudy, Options, run_study
 
         options = Options(

@@ -1,1 +1,1 @@
-"""`python -m dsna_studies edges`: boundaries in photos, learned on BSDS500, scored on its held-out photos and on NYUD."""
+"""Boundaries in photos, learned on BSDS500, scored on its held-out photos and on NYUD."""

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dsna_vision.edges import BoundaryScores
+
 from .methods import BEST_RESCORER, FULL, NETWORK, PLAIN, RESCORERS, WITH_NETWORK
 
 _FIRST = (PLAIN, "SE+DSNA", "CS-SE", FULL)

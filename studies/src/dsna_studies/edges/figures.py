@@ -10,6 +10,7 @@ import numpy as np
 from dsna.extend.optional import import_extra
 from dsna_vision.datasets.boundaries import BoundarySet
 from dsna_vision.edges import BoundaryScores
+
 from .comparison import Scored
 from .methods import FULL
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dsna_vision.edges import EdgeDetector, TwoLevelDetector
+
 from ..select_methods import check_names
 
 #: Our method, and what it is measured against.

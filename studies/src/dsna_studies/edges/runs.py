@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from dsna_vision.edges import EdgeDetector, TwoLevelDetector
 from dsna_vision.edges.pool import Voting
+
 from ..results_file import Layout
 from .collections import Collection
 from .methods import CROSS_METHODS, METHODS, NETWORK, detector_of, level_of

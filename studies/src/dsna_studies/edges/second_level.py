@@ -12,13 +12,14 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from dsna.extend.files import make_folder, write_atomically
 from dsna import ModelFileError
+from dsna.extend.files import make_folder, write_atomically
 from dsna_vision.edges import EdgeDetector, TwoLevelDetector, load_detector
 from dsna_vision.edges.second_level.cross_fitting import Lessons, dealt, learn_rounds, level_without
 from dsna_vision.edges.second_level.network.training import learn_network
 from dsna_vision.edges.second_level.planes import View
 from dsna_vision.edges.second_level.rounds import first_view
+
 from ..running import Row
 from .runs import Run
 

@@ -16,6 +16,7 @@ from dsna.extend.files import write_atomically
 from dsna_vision.edges import BoundaryScores, EdgeDetector, evaluate
 from dsna_vision.edges.batch import SCALES
 from dsna_vision.photos import PhotoError, read_photo, write_map
+
 from ..results_file import Layout, ResultsFile, load_results
 from ..running import Row, failure
 from .runs import Run

@@ -11,9 +11,11 @@ from typing import Any
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
+from dsna.extend.files import write_atomically
 from dsna_vision.edges import BoundaryScores
 from dsna_vision.edges.second_level.rescorers.choices import check_trainable
-from ..pages import QUICK, write_atomically, write_plots
+
+from ..pages import QUICK, write_plots
 from ..results_file import Key
 from ..running import Row, failure
 from ..study import Say, Study, StudyOptions, run_study
@@ -21,7 +23,18 @@ from .collections import find_collections
 from .comparison import Scored, pairs_of
 from .illustrations import illustrate
 from .methods import METHODS, selected
-from .page import READING, comparison_section, cross_section, halves_section, halves_table, main_section, of_method, published_section, rare_section, table
+from .page import (
+    READING,
+    comparison_section,
+    cross_section,
+    halves_section,
+    halves_table,
+    main_section,
+    of_method,
+    published_section,
+    rare_section,
+    table,
+)
 from .rare.comparison import rare_pairs
 from .runs import LAYOUT, Run, planned
 from .store import Store

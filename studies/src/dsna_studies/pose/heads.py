@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from dsna.extend.files import write_atomically
 from dsna_vision.datasets import PictureSet, load_pointing04
 from dsna_vision.features import HOG
-from ..pages import write_atomically
+
 from ..study import DataError
 
 #: Sizes of the crops in head boxes: the face alone, and with its outline.

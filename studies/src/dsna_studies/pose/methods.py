@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 
-from dsna.presets import faces, paper
 from dsna import DSNARegressor
+from dsna.presets import faces, paper
+
 from ..baselines import REDSVM, KernelPLS, KMeansForestRegressor, Resampled, smote
 from ..baselines.kernel_machines import FittingWidth
 from ..models import fit_apart

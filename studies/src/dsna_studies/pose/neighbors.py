@@ -9,6 +9,7 @@ import numpy as np
 
 from dsna import DSNARegressor
 from dsna_vision.datasets import PictureSet
+
 from ..pictures.splits import Split
 
 _SHOWN = 7

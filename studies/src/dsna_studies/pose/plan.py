@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dsna_vision.datasets import PictureSet
+
 from ..pictures.experiments import Experiment
 from ..pictures.splits import person_folds
 from ..study import DataError

@@ -25,6 +25,7 @@ from functools import partial
 from typing import Any
 
 from dsna import Approximation
+
 from .peers import Maker
 
 _MEAN: dict[str, Any] = {

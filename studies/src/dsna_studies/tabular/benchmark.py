@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from dsna import DSNAError
-from dsna.tables import Table, TableError, find_tables
-from dsna.tables import TASKS
+from dsna.tables import TASKS, Table, TableError, find_tables
+
 from ..results_file import Key
 from ..running import Row, in_processes
 from ..study import Say, Study, StudyOptions, run_study

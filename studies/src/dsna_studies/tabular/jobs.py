@@ -14,6 +14,7 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from dsna.tables import Table, TableError
+
 from ..baselines import DecidedLater, PriorsDivided
 from ..models import warm_up
 from ..results_file import Layout

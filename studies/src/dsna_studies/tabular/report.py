@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from dsna.extend.files import make_folder
-from ..pages import markdown, png, write_atomically
+from dsna.extend.files import make_folder, write_atomically
+
+from ..pages import markdown, png
 from .critical_difference import plot_critical_difference
 from .methods import DEFAULT, OURS
 from .peers import PEERS
@@ -162,12 +163,13 @@ def report_page(
 
 
 _READING = f"""\
-Written by `python -m dsna_studies benchmark DIR --report DIR`; [how to read it](../benchmark_howto.md). Every method sees the same folds
-and one thread, and is untuned, as its library ships it, unless a section says otherwise. Ranks are taken on each table
-(1 is best, ties share) and averaged over tables, among the methods that have the score: peers beside our default, and
-each of ours beside the peers alone; of peers that share a fit, AUC and Brier score count once. `macro f1 tuned` is
-macro-F1 with the decision chosen for it on the training rows. A tie is a difference below {TIE}; p values are of the
-Wilcoxon signed-rank test over tables, corrected for the number of peers by Holm's rule. `seconds` are CPU seconds of
+Written by `python -m dsna_studies benchmark DIR --report DIR`; [how to read it](../benchmark_howto.md). Every method
+sees the same folds and one thread, and is untuned, as its library ships it, unless a section says otherwise. Ranks are
+taken on each table (1 is best, ties share) and averaged over tables, among the methods that have the score: peers
+beside our default, and each of ours beside the peers alone; of peers that share a fit, AUC and Brier score count once.
+`macro f1 tuned` is macro-F1 with the decision chosen for it on the training rows. A tie is a difference below {TIE}; p
+values are of the Wilcoxon signed-rank test over tables, corrected for the number of peers by Holm's rule. `seconds`
+are CPU seconds of
 fitting and predicting in all, with one seed."""
 _UNITS = {
     "classification": ":",

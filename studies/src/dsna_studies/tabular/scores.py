@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, f1_score, roc_auc_score
 
 from dsna import metrics
-from dsna.extend.solver import TargetDensity
-from dsna.extend.solver import RelevantDensity
+from dsna.extend.solver import RelevantDensity, TargetDensity
 
 COVERAGE = 0.9
 TIMES = ("fit_seconds", "predict_seconds")

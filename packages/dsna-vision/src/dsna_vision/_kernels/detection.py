@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dsna.extend.kernels import kernel
+
 from .patches import AREA, SIDE, feature, outline
 
 MAX_SEGMENTS = 16  # a mask of more is not sharpened

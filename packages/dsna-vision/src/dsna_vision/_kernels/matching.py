@@ -11,6 +11,7 @@ and for a column whose row goes, Dijkstra's algorithm finds the cheapest chain o
 import numpy as np
 
 from dsna.extend.kernels import kernel
+
 from .thinning import thin
 
 ALONE = 1 << 44

@@ -6,9 +6,8 @@ a forest is several times as slow to ask.  Notation as in ``cuts``.
 
 import numpy as np
 
-from dsna.extend.kernels import HINGE, newton_split
-from dsna.extend.kernels import kernel
-from dsna.extend.kernels import order_of
+from dsna.extend.kernels import HINGE, kernel, newton_split, order_of
+
 from .cuts import cut_of_feature, cut_of_scores, judge
 
 KEPT = 6  # features of a linear split

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dsna.extend.kernels import kernel, random_below
+
 from .cuts import BINS, best_feature, cut_of_scores, impurity, leaves_enough
 from .patches import AREA
 from .sparse_splits import KEPT, project, sparse_split

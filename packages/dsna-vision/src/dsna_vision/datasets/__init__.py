@@ -1,6 +1,7 @@
 """Readers of tables and picture collections as their owners store them; nothing is downloaded or copied."""
 
 from dsna.tables import Table, TableError, find_tables, read_table
+
 from .boundaries import BoundarySet, load_boundaries, load_bsds500
 from .fgnet import load_fgnet
 from .morph import load_morph

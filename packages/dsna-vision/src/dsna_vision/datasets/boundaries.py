@@ -12,7 +12,7 @@ import numpy as np
 import scipy.io
 
 from dsna import DSNAError
-from dsna.extend.optional import import_extra
+
 from ..photos import PHOTO_ENDINGS, PhotoError, read_photo
 from ..wording import width_by_height
 from .pictures import FilesOnDisk, MissingPictures, UnusableFile, check_usable, opened
@@ -72,8 +72,9 @@ class BoundarySet(FilesOnDisk):
         photo = _decoded(self.paths[row])
         if self.size is None or photo.shape[:2] == self.size:
             return photo
-        from PIL import Image as image
-        return np.asarray(image.fromarray(photo).resize(self.size[::-1], image.Resampling.BICUBIC))
+        from PIL import Image
+
+        return np.asarray(Image.fromarray(photo).resize(self.size[::-1], Image.Resampling.BICUBIC))
 
     def segmentations(self, row: int) -> list[np.ndarray]:
         """Each annotator's segments, (height, width) whole numbers; an empty list where only boundaries are known."""

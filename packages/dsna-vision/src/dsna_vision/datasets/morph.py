@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from dsna.extend.files import reading_problem
+
 from .landmarks import pts_beside
 from .pictures import PictureSet, Record, UnusableFile, collect, files_of
 

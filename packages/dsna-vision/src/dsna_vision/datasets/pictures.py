@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dsna.extend.files import reading_problem
 from dsna import DSNAError
-from dsna.extend.optional import import_extra
+from dsna.extend.files import reading_problem
+
 from ..features.face import Face
 
 _CHECKS = ("header", "full")
@@ -215,12 +215,13 @@ def check_usable(path: Path, what: str) -> None:
 @contextmanager
 def opened(path: Path, what: str) -> Iterator[Any]:
     """A picture that Pillow has opened; ``what`` begins the message where that, or reading on, fails."""
-    from PIL import Image as image
+    from PIL import Image
+
     check_usable(path, what)
     try:
-        with image.open(path) as picture:
+        with Image.open(path) as picture:
             yield picture
-    except (OSError, SyntaxError, ValueError, image.DecompressionBombError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise UnusableFile(f"{what} ({error})") from error
 
 

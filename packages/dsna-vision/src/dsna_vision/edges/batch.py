@@ -15,11 +15,10 @@ import joblib
 import numpy as np
 from sklearn.utils._param_validation import InvalidParameterError
 
-from dsna.extend.files import FileError, check_outputs, explained, make_folder, reading_problem
 from dsna import DSNAError
-from dsna.extend.optional import import_extra
-from dsna.extend.parallel import one_blas_thread
-from dsna.extend.parallel import parts_shown
+from dsna.extend.files import FileError, check_outputs, explained, make_folder, reading_problem
+from dsna.extend.parallel import one_blas_thread, parts_shown
+
 from ..datasets.boundaries import BoundarySet
 from ..datasets.pictures import MissingPictures
 from ..photos import PhotoError, read_photo
@@ -228,7 +227,9 @@ def as_user_errors() -> Iterator[None]:
 
 def tell(text: str) -> None:
     """Write a line on stderr, above the progress bar."""
-    import_extra("tqdm", "cli").tqdm.write(text, file=sys.stderr)
+    from tqdm import tqdm
+
+    tqdm.write(text, file=sys.stderr)
 
 
 @contextmanager
@@ -241,8 +242,10 @@ def as_notes() -> Iterator[None]:
 
 def progress_bar(total: int, photos: Iterable[Any] | None = None) -> Any:
     """A progress bar over photos; a single one needs none."""
+    from tqdm import tqdm
+
     slow = 0.1 if sys.stderr.isatty() else 15.0
-    return import_extra("tqdm", "cli").tqdm(photos, total=total, disable=total < 2, mininterval=slow, unit="photo")
+    return tqdm(photos, total=total, disable=total < 2, mininterval=slow, unit="photo")
 
 
 def _detect(job: Job, detect: Callable[[Any], Any], product: Product, written: list[Path]) -> str | None:

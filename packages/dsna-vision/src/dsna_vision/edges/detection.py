@@ -14,9 +14,8 @@ from typing import NamedTuple, overload
 
 import numpy as np
 
-from dsna.extend.optional import import_extra
-from dsna.extend.parallel import in_parallel, writable
-from dsna.extend.parallel import tracked_parts
+from dsna.extend.parallel import in_parallel, tracked_parts, writable
+
 from ..features.channels import smooth
 from .embedding import Context, describe
 from .forest import StructuredForest
@@ -363,6 +362,7 @@ def _resized(values: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     if values.shape[:2] == shape:
         return values
     from skimage.transform import resize
+
     smaller = shape[0] < values.shape[0] or shape[1] < values.shape[1]
     new: np.ndarray = resize(values.astype(np.float32), (*shape, *values.shape[2:]), order=1, anti_aliasing=smaller)
     return np.rint(new).astype(np.uint8) if values.dtype == np.uint8 else new.astype(np.float32)

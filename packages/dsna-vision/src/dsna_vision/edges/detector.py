@@ -14,10 +14,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from dsna import DSNAError
+from dsna import Approximation, DSNAError
+from dsna.extend.containers import Attributes, Part
 from dsna.extend.parallel import in_parallel, one_blas_thread
-from dsna.extend.parameters import JOBS, NON_NEGATIVE, POSITIVE, SHARE, CheckedEstimator, at_least, check_nested, is_number
-from dsna import Approximation
+from dsna.extend.parameters import (
+    JOBS,
+    NON_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    CheckedEstimator,
+    at_least,
+    check_nested,
+    is_number,
+)
+
 from ..photos import as_photo
 from ..wording import number_of
 from .detection import METHODS, as_share, first_maps, leaf_map
@@ -123,6 +133,9 @@ class EdgeDetector(CheckedEstimator):
         "n_jobs": JOBS,
         "verbose": ["verbose"],
     }
+    FITTED = Attributes(
+        {"forest_": Part("StructuredForest", "leaves"), "pool_": Part("PatchPool", "leaves", none=True)}
+    )
 
     def __init__(
         self,

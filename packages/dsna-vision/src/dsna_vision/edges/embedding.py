@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dsna.extend.containers import Array, Checked
-from dsna.extend.parallel import writable
 from dsna.extend.kernels import rowwise_product
+from dsna.extend.parallel import writable
+
 from ..features.channels import MIRRORED, N_CHANNELS, halved, smooth
 from .patches import CELLS, HALF, MASK_SIDE, STRIDE, Channels
 

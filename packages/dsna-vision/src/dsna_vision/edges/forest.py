@@ -9,6 +9,7 @@ import numpy as np
 
 from dsna.extend.containers import POSITIVE, Array, Checked, Part, check_leaves, check_links, require, tree_of_nodes
 from dsna.extend.parallel import in_parallel, writable
+
 from .masks import MaskTable
 from .patches import N_FEATURES, Channels, feature_places
 from .sampling import AnnotatedPhotos

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dsna.extend.files import check_outputs
 from dsna import DSNAError
+from dsna.extend.files import check_outputs
+
 from ..photos import PHOTO_ENDINGS
 
 _MAP_ENDINGS = (".png", ".npy")

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from dsna import Approximation
 from dsna.extend.containers import POSITIVE, Array, Checked, Part, Texts, require
 from dsna.extend.parallel import writable
-from dsna import Approximation
-from dsna.extend.solver import distance_kernel
-from dsna.extend.solver import Neighborhoods
-from dsna.extend.solver import solve
+from dsna.extend.solver import Neighborhoods, distance_kernel, solve
+
 from .embedding import N_DESCRIBED, Context, PatchEmbedding, blurred_outlines, describe, mirror_image
 from .forest import StructuredForest
 from .masks import MaskTable

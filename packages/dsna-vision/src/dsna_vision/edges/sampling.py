@@ -11,6 +11,7 @@ from scipy.ndimage import distance_transform_edt, label
 
 from dsna import DSNAError
 from dsna.extend.parallel import in_parallel, writable
+
 from .patches import Channels, draw_centres, feature_places, near_boundary
 
 if TYPE_CHECKING:

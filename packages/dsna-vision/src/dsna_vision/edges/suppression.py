@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dsna import DSNAError
+
 from ..features.channels import smooth
 
 _SMOOTHING = 4  # radius of the triangle filter before directions are taken

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from dsna import DSNAError
 from dsna.extend.parameters import NON_NEGATIVE, at_least
+
 from .components import principal_components
 from .face import Face, check_faces
 from .shape import align, mean_shape, mirror_pairs, symmetrised, upright_symmetric

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dsna import DSNAError
-from dsna.extend.optional import import_extra
 
 # Luma of ITU-R BT.601.
 _LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
@@ -83,16 +82,17 @@ class Face:
         high = np.clip(np.ceil(self.points.max(axis=0) + 0.5 + _MARGIN * self.radius), low + 1, size)
         pixels = np.maximum(((high - low) / step).astype(int), 1)
         high = np.minimum(low + pixels * step, size)
-        image = resized(self.image, (pixels[0], pixels[1]), (*low.tolist(), *high.tolist()))
+        image = resized(self.image, (pixels[0], pixels[1]), (low[0], low[1], high[0], high[1]))
         return Face(image, (self.points + 0.5 - low) * pixels / (high - low) - 0.5)
 
 
 def resized(
-    image: NDArray[np.float32], size: tuple[int, int], crop: tuple[float, ...] | None = None
+    image: NDArray[np.float32], size: tuple[int, int], crop: tuple[float, float, float, float] | None = None
 ) -> NDArray[np.float32]:
     """Grey levels, or the part inside ``crop`` (left, top, right, bottom), at ``size`` (width, height), not aliased."""
-    from PIL import Image as pillow
-    return np.asarray(pillow.fromarray(image).resize(size, pillow.Resampling.BILINEAR, crop))
+    from PIL import Image
+
+    return np.asarray(Image.fromarray(image).resize(size, Image.Resampling.BILINEAR, crop))
 
 
 def grey(image: ArrayLike) -> NDArray[np.float32]:

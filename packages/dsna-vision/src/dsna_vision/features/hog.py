@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 
 from dsna import DSNAError
-from dsna.extend.optional import import_extra
 from dsna.extend.parameters import at_least
+
 from .face import grey, resized
 
 
@@ -100,6 +100,7 @@ class HOG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         length = self._length()
         from skimage.feature import hog
+
         height, width = map(int, self.size)
         rows = [
             hog(

@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 from scipy.spatial import Delaunay, QhullError
 
 from dsna import DSNAError
+
 from .face import Face
 
 _EDGE = 1e-9

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.ndimage import correlate, gaussian_filter
 from scipy.special import expit
+from tests.edges.second_level.networks import some_network
 
 from dsna.extend.containers import InvariantError
 from dsna_vision.edges.second_level.candidates import Candidates
 from dsna_vision.edges.second_level.network.layers import Convolution, flow, framed, joined_planes
 from dsna_vision.edges.second_level.network.network import Network, mirrored, network_planes, turned
 from dsna_vision.edges.second_level.planes import View
-from tests.edges.second_level.networks import some_network
 
 N_PLANES = 16
 MEAN = np.float32(0.1)

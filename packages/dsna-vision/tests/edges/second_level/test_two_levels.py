@@ -13,11 +13,13 @@ pytest.importorskip("typer")
 
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from tests.boundary_folders import shapes, write_mat, write_photo, write_shapes
+from tests.edges.quick import ask, expect_exit
+from tests.edges.second_level.networks import some_network
 
 import dsna
-from dsna import DSNAError
+from dsna import DSNAError, ModelFileError
 from dsna.extend.containers import InvariantError
-from dsna import ModelFileError
 from dsna_vision.datasets import load_bsds500
 from dsna_vision.edges import EdgeDetector, TwoLevelDetector, forest, load_detector
 from dsna_vision.edges.second_level import cross_fitting
@@ -25,9 +27,6 @@ from dsna_vision.edges.second_level.candidates import Candidates
 from dsna_vision.edges.second_level.cross_fitting import Lessons, honest_views, learn_rounds, shares_drawn
 from dsna_vision.edges.second_level.network import training
 from dsna_vision.edges.second_level.rounds import Rounds
-from tests.boundary_folders import shapes, write_mat, write_photo, write_shapes
-from tests.edges.quick import ask, expect_exit
-from tests.edges.second_level.networks import some_network
 
 FIRST = {"n_estimators": 2, "n_patches": 200, "n_pool": 200}
 PHOTO = shapes(100)[0]

@@ -10,7 +10,8 @@ And ties: BLAS, LAPACK and the C library round differently on different machines
 """
 
 import hashlib
-from functools import wraps
+from functools import cache, wraps
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -21,15 +22,17 @@ from numba.core.caching import FunctionCache
 from .notices import NOTICES
 
 
-def _sources():
-    """Fingerprint of all kernel sources."""
+@cache
+def _fingerprint(package):
+    """Digest of the kernel sources of a package, and of ours, which it may call."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
+    for name in sorted({__name__.split(".")[0], package}):
+        for folder in getattr(import_module(name), "__path__", ()):
+            for path in sorted(Path(folder).rglob("_kernels/**/*.py")):
+                digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-_SOURCES = _sources()
 TIE = 1e-9
 _PROBE_SIZE = 2**20
 
@@ -73,7 +76,7 @@ class KernelCache(FunctionCache):
     def __init__(self, function):
         super().__init__(function)
         # numba looks at the function's own file only; what was compiled with an older version of another must go too.
-        self._cache_file._source_stamp = _SOURCES
+        self._cache_file._source_stamp = _fingerprint(function.__module__.split(".")[0])
 
     def probe(self):
         """Write and remove a file as large as that of a kernel, before anything is promised."""

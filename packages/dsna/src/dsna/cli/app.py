@@ -6,9 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dsna_studies.cli.benchmark import benchmark
-from dsna_vision.commands import edges
-from dsna_studies.cli.reproduce import reproduce
+from .._utils.optional import install_command, plugins
 from .tables.demo import demo
 from .tables.evaluate import evaluate
 from .tables.explain import explain
@@ -38,10 +36,17 @@ app.command()(serve)
 app.command()(info)
 app.command()(add)
 app.command()(demo)
-app.command()(benchmark)
 app.command()(warmup)
-app.add_typer(reproduce, name="reproduce")
-app.add_typer(edges, name="edges")
+for _name, _entry in plugins("dsna.commands").items():
+    app.add_typer(_entry.load(), name=_name)
+if "edges" not in plugins("dsna.commands"):
+
+    @app.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True}, add_help_option=False)
+    def edges() -> None:
+        """Edges in photos: needs the package dsna-vision, which is not installed."""
+        remedy = install_command(package="dsna-vision")
+        typer.echo(f"dsna edges: this needs dsna-vision, which is not installed. Remedy: {remedy}", err=True)
+        raise typer.Exit(2)
 
 
 def _version(asked: bool) -> None:

@@ -17,7 +17,7 @@ def main() -> None:
         print("\nStopped before anything was begun.", file=sys.stderr)
         sys.exit(exit_code())
     except ModuleNotFoundError as error:
-        remedy = install_command("cli", "bench", "report")
+        remedy = install_command("cli")
         print(f"dsna: the command line needs {error.name}, which is not installed. Remedy: {remedy}", file=sys.stderr)
         sys.exit(2)
     app()

@@ -10,7 +10,7 @@ In the tree numbers, strings, booleans, null and lists stand for themselves; an 
 - ``{"object": name, "state": {...}}``: a container of this package, one of ``CONTAINERS``; in compressed files,
   ``derived`` says what some of them leave out;
 - ``{"template": name, "params": {...}}``: an unfitted forest, nearest neighbours, an approximation
-  or an edge detector.
+  or an estimator of another package.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._utils.invariants import Checked
+from .._utils.optional import plugins
 from .archive import ARRAY_KINDS, Archive, ModelFileError
 from .packing import pack, unpack, unpacked_bytes
 
@@ -32,36 +33,23 @@ if TYPE_CHECKING:
 CONTAINERS = {
     "Basis": "trend.features",
     "BooleanEncoder": "tables.encoders.numbers",
-    "BoostedTrees": "vision.edges.second_level.rescorers.boosted",
     "Calibration": "prediction.calibration",
     "CategoryEncoder": "tables.encoders.words",
     "ClassTrend": "trend.classes",
     "Continuation": "uncertainty.continuation",
-    "Convolution": "vision.edges.second_level.network.layers",
     "DateEncoder": "tables.encoders.dates",
-    "ForestScore": "vision.edges.second_level.rescorers.forest",
     "Filling": "tables.encoders.filling",
     "KeptColumn": "tables.kept_rows",
     "KeptRows": "tables.kept_rows",
     "LeftOut": "tables.encoders.base",
-    "LinearScore": "vision.edges.second_level.rescorers.linear",
     "NeighborIndex": "neighbors.index",
-    "NeighborScore": "vision.edges.second_level.rescorers.neighbors",
-    "Network": "vision.edges.second_level.network.network",
     "NumberEncoder": "tables.encoders.numbers",
     "OrderedEncoder": "tables.encoders.numbers",
     "TargetDensity": "forest.density",
-    "MaskTable": "vision.edges.masks",
-    "PatchEmbedding": "vision.edges.embedding",
-    "PatchOrigins": "vision.edges.pool",
-    "PatchPool": "vision.edges.pool",
-    "Perceptrons": "vision.edges.second_level.rescorers.perceptrons",
     "Ranks": "uncertainty.quantiles",
     "Regions": "uncertainty.intervals",
-    "Rounds": "vision.edges.second_level.rounds",
     "Rule": "prediction.rule",
     "Scaling": "forest.scaling",
-    "StructuredForest": "vision.edges.forest",
     "TextEncoder": "tables.encoders.words",
     "Thresholds": "trend.thresholds",
     "Trees": "forest.trees",
@@ -72,7 +60,6 @@ _TAGS = {
     "template": 2,
 }  # fmt: skip
 _PACKAGE = __name__.split(".")[0]
-_FIRST_LEVEL = "EdgeDetector"  # imported only where it is met
 _CANNOT = "which a dsna model file cannot hold; joblib.dump and pickle can"
 
 
@@ -170,7 +157,10 @@ class Decoder:
 
     def unknown(self, what: str) -> ModelFileError:
         """The error for an unknown name."""
-        return ModelFileError(f"{what} is unknown here. Use what wrote the file, {self._writer}, or newer.")
+        return ModelFileError(
+            f"{what} is unknown here. Use what wrote the file, {self._writer}, or newer, with the packages that it "
+            "used (those of edges in photos are in dsna-vision)."
+        )
 
     def built(self, cls: Any, tree: dict[str, Any]) -> Any:
         """An estimator of given parameters."""
@@ -216,7 +206,7 @@ class Decoder:
             return found
         if tag == "random":
             return _generator(self.value(content))
-        if tag == "object" and content in CONTAINERS:
+        if tag == "object" and _is_container(class_of(content, CONTAINERS)):
             return _shorter(content).restored(self.attributes(tree["state"]))
         if tag == "template" and _template(content):
             template = self.built(_template(content), tree["params"])
@@ -267,9 +257,16 @@ def _generator(state: Any) -> np.random.RandomState:
     return generator
 
 
-def class_of(name: str, modules: dict[str, str]) -> Any:
-    """A class of this package by its name in a table of modules."""
-    return getattr(import_module(f"{_PACKAGE}.{modules[name]}"), name)
+def class_of(name: Any, modules: dict[str, str]) -> Any:
+    """A class by its name in a table of our modules, or as an installed package declares it; None of another name."""
+    if name in modules:
+        return getattr(import_module(f"{_PACKAGE}.{modules[name]}"), name)
+    added = plugins("dsna.containers").get(name)
+    return None if added is None else added.load()
+
+
+def _is_container(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Checked)
 
 
 def _shorter(name: str) -> Shorter:
@@ -285,9 +282,9 @@ def _template(name: Any) -> Any:
     from ..approximation import Approximation
     from ..forest.adapters import FORESTS, NEIGHBORS, OURS
 
-    if name == _FIRST_LEVEL:
-        return class_of(_FIRST_LEVEL, {_FIRST_LEVEL: "vision.edges.detector"})
-    return next((cls for cls in (*OURS, *FORESTS, *NEIGHBORS, Approximation) if cls.__name__ == name), None)
+    ours = next((cls for cls in (*OURS, *FORESTS, *NEIGHBORS, Approximation) if cls.__name__ == name), None)
+    added = class_of(name, {}) if ours is None else None
+    return added if hasattr(added, "FITTED") else ours
 
 
 def _as_utf8(array: np.ndarray, where: str) -> tuple[np.ndarray, np.ndarray]:

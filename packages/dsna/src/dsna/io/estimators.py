@@ -21,13 +21,11 @@ ESTIMATORS = {
     "CostSensitiveForestRegressor": "forest.regressor",
     "DSNAClassifier": "classifier",
     "DSNARegressor": "regressor",
-    "EdgeDetector": "vision.edges.detector",
     "TableEncoder": "tables.encoder",
-    "TwoLevelDetector": "vision.edges.second_level.detector",
 }
 _PIPELINE = "Pipeline"
 _ENCODER = "TableEncoder"
-_PREDICTORS = tuple(name for name in ESTIMATORS if name not in (_ENCODER, "EdgeDetector", "TwoLevelDetector"))
+_PREDICTORS = tuple(name for name in ESTIMATORS if name != _ENCODER)
 _ROUTED = ("fit", "score")
 
 
@@ -39,7 +37,7 @@ def described(model: Any, encoder: Encoder) -> dict[str, Any]:
         steps = [[step, described(one, encoder)] for step, one in model.steps]
         _checked(check_steps, [one for _, one in model.steps], _PIPELINE)
         return {"estimator": _PIPELINE, "steps": steps}
-    if name not in ESTIMATORS or type(model) is not class_of(name, ESTIMATORS):
+    if type(model) is not _estimator(name):
         raise TypeError(
             f"save takes one of {', '.join(ESTIMATORS)}, or a Pipeline of TableEncoder and one of these, not {name}. "
             "Save that step of a pipeline or search, or store the whole by skops.io.dump or joblib.dump."
@@ -52,6 +50,12 @@ def described(model: Any, encoder: Encoder) -> dict[str, Any]:
     tree = {part: encoder.attributes(values) for part, values in state.items()}
     _checked(check_model, model, name)
     return {"estimator": name, "state": tree}
+
+
+def _estimator(name: Any) -> Any:
+    """Class of an estimator of ours, or of a package that declares it; None of any other name."""
+    kind = class_of(name, ESTIMATORS)
+    return kind if name in ESTIMATORS or hasattr(kind, "FITTED") else None
 
 
 def _checked(check: Callable[[Any], None], what: Any, name: str) -> None:
@@ -130,10 +134,11 @@ def rebuilt(tree: dict[str, Any], decoder: Decoder) -> Any:
         made = [rebuilt(step, decoder) for step in steps]
         check_steps(made)
         return Pipeline(list(zip(names, made, strict=True)))
-    if name not in ESTIMATORS:
+    kind = _estimator(name)
+    if kind is None:
         raise decoder.unknown(f"the estimator {name!r}")
     state = tree["state"]
-    model = decoder.built(class_of(name, ESTIMATORS), state["params"])
+    model = decoder.built(kind, state["params"])
     fitted = decoder.attributes(state["fitted"])
     for stranger in fitted.keys() & {*vars(model), "_metadata_request"}:
         raise decoder.unknown(f"the fitted attribute {stranger!r} of {name}")

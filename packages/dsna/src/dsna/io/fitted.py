@@ -5,8 +5,8 @@ Model files are checked against them when they are written and when they are rea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from .._utils.invariants import (
     LARGEST,
     POSITIVE,
     Array,
+    Attributes,
     Checked,
     Choice,
     Classes,
@@ -37,14 +38,6 @@ from ..trend.classes import ClassTrend
 from ..trend.trend import KINDS
 
 
-class Attributes(NamedTuple):
-    """Fitted attributes of an estimator: those that it has, those that it may have, and what holds between them."""
-
-    needed: Mapping[str, Field]
-    optional: Mapping[str, Field]
-    check_relations: Callable[[Any], None]
-
-
 def check_model(model: Any) -> None:
     """Raise an InvariantError or another ValueError where a parameter or fitted attribute is invalid."""
     getattr(model, "check_parameters", model._validate_params)()
@@ -52,19 +45,27 @@ def check_model(model: Any) -> None:
     if not fitted:
         return
     owner = type(model).__name__
-    needed, optional, _ = ATTRIBUTES[owner]
-    unknown = fitted.keys() - needed.keys() - optional.keys()
+    attributes = _attributes_of(type(model))
+    assert attributes is not None
+    unknown = fitted.keys() - attributes.needed.keys() - attributes.optional.keys()
     names = ", ".join(sorted(unknown))
     require(not unknown, f"{names}: not among the fitted attributes of {owner} in dsna.io.fitted.ATTRIBUTES")
-    _check_fitted(model, owner, fitted)
+    _check_fitted(model, attributes, fitted)
 
 
-def _check_fitted(model: Any, owner: str, fitted: dict[str, Any]) -> None:
-    needed, optional, check_relations = ATTRIBUTES[owner]
+def _attributes_of(kind: type) -> Attributes | None:
+    """Invariants of an estimator of ours, or of a package that states them; None of other classes."""
+    stated = (ATTRIBUTES.get(base.__name__) or vars(base).get("FITTED") for base in kind.__mro__)
+    return next(filter(None, stated), None)
+
+
+def _check_fitted(model: Any, attributes: Attributes, fitted: dict[str, Any]) -> None:
+    owner, (needed, optional, check_relations) = type(model).__name__, attributes
     missing = needed.keys() - fitted.keys()
     require(not missing, f"{owner} lacks {', '.join(sorted(missing))}")
     check_fields(owner, fitted, {name: field for name, field in {**needed, **optional}.items() if name in fitted})
-    check_relations(model)
+    if check_relations is not None:
+        check_relations(model)
 
 
 def check_unpickled(model: Any) -> None:
@@ -72,10 +73,10 @@ def check_unpickled(model: Any) -> None:
 
     An estimator whose ``fit`` has failed holds no containers, and can be unpickled.
     """
-    owner = next((kind.__name__ for kind in type(model).__mro__ if kind.__name__ in ATTRIBUTES), None)
+    attributes = _attributes_of(type(model))
     fitted = fitted_attributes(model)
-    if owner is not None and any(isinstance(value, Checked) for value in fitted.values()):
-        _check_fitted(model, owner, fitted)
+    if attributes is not None and any(isinstance(value, Checked) for value in fitted.values()):
+        _check_fitted(model, attributes, fitted)
 
 
 def fitted_attributes(model: Any) -> dict[str, Any]:
@@ -159,17 +160,6 @@ def _encoder(model: Any) -> None:
     require(np.array_equal(model._filling.columns, filled), "_filling fills in other columns than those of numbers")
 
 
-def _detector(model: Any) -> None:
-    """The lengths are all there is to check."""
-
-
-def _two_level_detector(model: Any) -> None:
-    matching = model.rounds_.with_pool == (model.pool_ is not None)
-    require(matching, "rounds_ has learned from a first level with other maps than this one")
-    network, n_maps = getattr(model, "network_", None), len(model.rounds_.scales) * (1 + model.rounds_.with_pool)
-    require(network is None or network.n_maps == n_maps, "network_ has learned from other maps than rounds_")
-
-
 _ONE = 1.0 + 1e-9
 _SHARE, _SCORE = Number(0.0, 1.0), Number(nan=True)
 _NAMED: Mapping[str, Field] = {"feature_names_in_": Array("object", "features")}
@@ -186,10 +176,6 @@ _DSNA: Mapping[str, Field] = {
     "n_features_in_": Count("features"),
     "oob_rows_": Array("int64", "answered", below="rows"),
     "_oob_weight": Array("float64", "answered", 0.0),
-}
-_DETECTOR: Mapping[str, Field] = {
-    "forest_": Part("StructuredForest", "leaves"),
-    "pool_": Part("PatchPool", "leaves", none=True),
 }
 ATTRIBUTES = {
     "CostSensitiveForestClassifier": Attributes(
@@ -279,9 +265,5 @@ ATTRIBUTES = {
         },
         {"feature_names_in_": Array("object", "columns"), "label_spelling_": Choice(("merge", "keep"))},
         _encoder,
-    ),
-    "EdgeDetector": Attributes(_DETECTOR, {}, _detector),
-    "TwoLevelDetector": Attributes(
-        {**_DETECTOR, "rounds_": Part("Rounds")}, {"network_": Part("Network", none=True)}, _two_level_detector
     ),
 }

@@ -47,8 +47,8 @@ def save(
 
     Parameters
     ----------
-    model : CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor, EdgeDetector, \
-TableEncoder, TwoLevelDetector, or a Pipeline of TableEncoder and one of the first four
+    model : CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor, TableEncoder, \
+a Pipeline of TableEncoder and one of the first four, or an estimator of dsna-vision
         A ``forest`` of scikit-learn is stored as its parameters, which is all that the model uses of it.
     path : str or path-like
         Any extension; ``.dsna`` is usual.

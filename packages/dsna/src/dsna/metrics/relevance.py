@@ -1,6 +1,6 @@
 """How relevant a regression target is: 0 for targets that do not matter, 1 for those that matter most.
 
-``DSNARegressor(relevance=...)``, ``sera_error(relevance=...)`` and ``python -m dsna_studies benchmark --relevance`` share this meaning.
+``DSNARegressor(relevance=...)``, ``sera_error(relevance=...)`` and ``--relevance`` of the benchmark share this meaning.
 """
 
 from __future__ import annotations

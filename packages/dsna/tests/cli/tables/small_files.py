@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-
 from tests.cli.commands import invoke, without_bugs
 
 N = 120

@@ -10,8 +10,9 @@ import pytest
 
 pytest.importorskip("typer")
 
-import dsna
 from tests.cli.tables.small_files import answers, ask, done, model_file, new_rows, refused, table, write
+
+import dsna
 
 
 @pytest.fixture

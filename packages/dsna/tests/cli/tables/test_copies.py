@@ -8,8 +8,9 @@ import pytest
 
 pytest.importorskip("typer")
 
-import dsna
 from tests.cli.tables.small_files import ask, done, refused, write
+
+import dsna
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,10 @@ import pytest
 
 pytest.importorskip("typer")
 
+from tests.cli.tables.small_files import ask, done, model_file, refused, table, write
+
 import dsna
 from dsna.tables.kept_rows import KeptRows
-from tests.cli.tables.small_files import ask, done, model_file, refused, table, write
 
 HELD = "rows equal rows that the model holds"
 

@@ -8,8 +8,9 @@ import pytest
 
 pytest.importorskip("typer")
 
-import dsna
 from tests.cli.tables.small_files import ask, done, model_file, refused, table, write
+
+import dsna
 
 
 def test_info(tmp_path):

@@ -9,11 +9,12 @@ import pytest
 
 pytest.importorskip("typer")
 
+from tests.cli.tables.small_files import ask, done, refused
+
 from dsna.app import out_of_core
 from dsna.app.predict import load_model
 from dsna.serve.service import Question, Service
 from dsna.tables.files.parquet import ParquetFile
-from tests.cli.tables.small_files import ask, done, refused
 
 
 def frame(n=600, seed=0):

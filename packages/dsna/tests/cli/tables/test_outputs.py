@@ -8,8 +8,9 @@ import pytest
 
 pytest.importorskip("typer")
 
-from dsna.cli.tables.options import check_apart
 from tests.cli.tables.small_files import ask, done, model_file, refused, table, write
+
+from dsna.cli.tables.options import check_apart
 
 
 def test_inputs_are_not_written_over_even_by_force(tmp_path):

@@ -12,10 +12,11 @@ import pytest
 
 pytest.importorskip("typer")
 
+from tests.cli.tables.small_files import answers, ask, done, model_file, new_rows, refused, table, write
+
 import dsna
 from dsna._utils import atomic
 from dsna.app.predict import decide_anew
-from tests.cli.tables.small_files import answers, ask, done, model_file, new_rows, refused, table, write
 
 
 @pytest.fixture

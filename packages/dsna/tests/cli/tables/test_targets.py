@@ -8,10 +8,11 @@ import pytest
 
 pytest.importorskip("typer")
 
+from tests.cli.tables.small_files import ask, done, model_file, refused, table, write
+
 import dsna
 from dsna.app.target import read_target
 from dsna.tables import FileTable
-from tests.cli.tables.small_files import ask, done, model_file, refused, table, write
 
 
 def coins(y, seed=0):

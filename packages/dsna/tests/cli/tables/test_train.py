@@ -10,9 +10,10 @@ import pytest
 
 pytest.importorskip("typer")
 
+from tests.cli.tables.small_files import ask, done, refused, table, write
+
 import dsna
 from dsna._utils import atomic
-from tests.cli.tables.small_files import ask, done, refused, table, write
 
 PEERS = ("dsna", "random forest", "gradient boosting")
 

@@ -10,6 +10,8 @@ from sklearn.pipeline import make_pipeline
 
 pytest.importorskip("typer")
 
+from tests.cli.tables.small_files import ask, model_file, refused, table, write
+
 from dsna import (
     CostSensitiveForestClassifier,
     CostSensitiveForestRegressor,
@@ -24,7 +26,6 @@ from dsna.prediction.decision import DECISIONS
 from dsna.prediction.measures import MEASURES, check_measure
 from dsna.tables import ColumnType, ReadOptions, TableEncoder, read_file
 from dsna.tables.column_types import KINDS
-from tests.cli.tables.small_files import ask, model_file, refused, table, write
 
 OF_NUMBERS = ("auto", *DECISIONS, "paper")
 ODD = (

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kernels.forest.growing import GrownTree, class_table, growth_of, label_order
+from tests.kernels.forest.test_tree import draw, slow_gain
 
 from dsna._kernels.forest import cuts
 from dsna._kernels.forest.node import LEAST_WEIGHT
-from tests.kernels.forest.growing import GrownTree, class_table, growth_of, label_order
-from tests.kernels.forest.test_tree import draw, slow_gain
 
 TASKS = [(2, 1), (4, 1), (0, 1), (0, 2)]
 

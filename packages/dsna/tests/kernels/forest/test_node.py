@@ -5,12 +5,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
+from tests.kernels.forest.growing import class_table, growth_of, label_order, label_table
 
 from dsna._kernels.forest import node as kernels
 from dsna._kernels.forest import node_targets
 from dsna._kernels.jit import random_below
 from dsna.forest.targets import cost_code
-from tests.kernels.forest.growing import class_table, growth_of, label_order, label_table
 
 modest = settings(max_examples=60)
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import LinearSVC, LinearSVR
+from tests.kernels.forest.growing import GrownTree, class_table, growth_of, label_table
 
 from dsna._kernels.forest import node_targets
 from dsna._kernels.forest.tree import route
 from dsna.forest.trees import Trees
-from tests.kernels.forest.growing import GrownTree, class_table, growth_of, label_table
 
 modest = settings(max_examples=40)
 CHOICES = ("free_cut", "group_features", "common_scale", "axis")

@@ -10,6 +10,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from dsna_vision.edges import BoundaryScores
+
 from ..comparison import Scored
 from ..methods import BEST_RESCORER, FULL, PLAIN
 from ..runs import Run

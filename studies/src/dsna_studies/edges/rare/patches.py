@@ -13,6 +13,7 @@ from dsna_vision.datasets.boundaries import BoundarySet
 from dsna_vision.edges import BoundaryScores, evaluate
 from dsna_vision.edges.patches import MASK_SIDE
 from dsna_vision.edges.sampling import masks_at, people_of
+
 from .classes import EdgeClasses
 
 _LEVELS = np.arange(1, 50) / 50

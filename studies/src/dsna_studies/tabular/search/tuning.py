@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV, ParameterSampler, StratifiedKF
 from sklearn.pipeline import Pipeline
 
 from dsna import Approximation
+
 from ...baselines.wrapping import Wrapped
 from .spaces import Space
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.ndimage import maximum_filter
 
 from dsna.extend.files import write_atomically
-from dsna.extend.optional import import_extra
+
 from ...photos import write_map
 from .lines import opened
 from .svg import as_svg
@@ -81,7 +81,9 @@ class Product:
             write_atomically(path, as_svg(lines, self.min_length).encode())
         else:
             content = io.BytesIO()
-            import_extra("PIL.Image", "vision").fromarray(overlaid(photo, lines)).save(content, format="PNG")
+            from PIL import Image
+
+            Image.fromarray(overlaid(photo, lines)).save(content, format="PNG")
             write_atomically(path, content.getvalue())
 
     def _blank(self, edges: np.ndarray) -> str:

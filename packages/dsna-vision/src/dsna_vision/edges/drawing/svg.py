@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dsna.extend.optional import import_extra
 from .lines import traced
 
 _TOLERANCE = 0.75  # pixels that a line may leave the pixels it is made of
@@ -38,12 +37,13 @@ def as_svg(lines: np.ndarray, min_length: int = 1) -> str:
     </g>
     </svg>
     """
-    from skimage.measure import approximate_polygon as simplified
+    from skimage.measure import approximate_polygon
+
     height, width = lines.shape
     paths = []
     for path in _without_spurs(traced(lines > 0), min_length):
         strength = float(np.mean(lines[path[:, 0], path[:, 1]]))
-        points = "L".join(f"{x:g} {y:g}" for y, x in simplified(path + 0.5, _TOLERANCE).tolist())
+        points = "L".join(f"{x:g} {y:g}" for y, x in approximate_polygon(path + 0.5, _TOLERANCE).tolist())
         paths.append(f'<path stroke-opacity="{min(strength, 1.0):.2g}" d="M{points}"/>')
     size = f'width="{width}" height="{height}"'
     return "\n".join(

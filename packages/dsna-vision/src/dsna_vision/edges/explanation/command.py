@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from dsna.extend.files import check_outputs, write_atomically
-from dsna.extend.optional import import_extra
 from dsna.extend.parallel import parts_shown
+
 from ...datasets.boundaries import BoundarySet, load_bsds500
 from ...photos import read_photo
 from ...wording import number_of

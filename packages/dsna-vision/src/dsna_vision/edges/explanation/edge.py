@@ -8,6 +8,7 @@ import numpy as np
 from scipy.ndimage import maximum_filter
 
 from dsna import DSNAError
+
 from ..detection import neighbors_at
 from ..embedding import outlines_of
 from ..forest import StructuredForest

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from dsna.extend.files import check_results_folder, make_folder, write_atomically
-from dsna.extend.optional import import_extra
 from dsna.extend.parallel import one_blas_thread
+
 from ...datasets.boundaries import BoundarySet
 from ..batch import Detection, annotated, as_user_errors, progress_bar, tell
 from ..planning import EdgesError
@@ -101,10 +101,12 @@ def _file_scores(scores: Any, out: Path) -> None:
     overall = {name: getattr(scores, name) for name in ("ods", "ois", "ap", "r50")}
     _write_csv(out / "scores.csv", [{"photos": len(scores.table), **overall}])
     _write_csv(out / "photos.csv", scores.table)
+    from matplotlib import pyplot
+
     figure = scores.plot().figure
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=120)
-    import_extra("matplotlib.pyplot", "report").close(figure)
+    pyplot.close(figure)
     write_atomically(out / "pr.png", content.getvalue())
 
 

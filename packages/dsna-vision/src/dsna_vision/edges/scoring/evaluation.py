@@ -13,8 +13,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
-from dsna.extend.files import make_folder, write_atomically
 from dsna import DSNAError
+from dsna.extend.files import make_folder, write_atomically
+
 from ...datasets.boundaries import BoundarySet
 from ...datasets.pictures import MissingPictures, UnusableFile, opened
 from ...wording import width_by_height

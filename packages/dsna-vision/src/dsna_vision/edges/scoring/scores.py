@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from dsna.extend.optional import import_extra
-
 _STEPS = np.linspace(0.0, 1.0, 100)  # between two thresholds
 _TINY = np.finfo(float).eps
 
@@ -176,7 +174,8 @@ class BoundaryScores:
         ['ours (ODS 0.732)']
         """
         if ax is None:
-            pyplot = import_extra("matplotlib.pyplot", "report")
+            from matplotlib import pyplot
+
             ax = pyplot.subplots(figsize=(5.0, 5.0), layout="constrained")[1]
             ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="recall", ylabel="precision", aspect="equal")
             for f in np.arange(1, 10) / 10:

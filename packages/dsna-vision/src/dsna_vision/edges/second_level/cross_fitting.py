@@ -17,6 +17,7 @@ from sklearn.base import clone
 
 from dsna import DSNAError
 from dsna.extend.parallel import in_parallel
+
 from .candidates import Candidates, find_candidates
 from .description import describe
 from .planes import View

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dsna.extend.parallel import chunks, in_parallel, writable
-from dsna.extend.parallel import tracked_parts
+from dsna.extend.parallel import chunks, in_parallel, tracked_parts, writable
+
 from .candidates import Candidates
 from .contours import LEVELS, contour_sizes
 from .planes import N_COLOURS, N_SCALARS, Planes, View, normal_axes, planes_of

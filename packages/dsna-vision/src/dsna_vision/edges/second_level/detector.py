@@ -16,7 +16,9 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from dsna import DSNAError
+from dsna.extend.containers import Attributes, Part, require
 from dsna.extend.parameters import JOBS, CheckedEstimator, at_least, check_nested, is_number
+
 from ...photos import as_photo
 from ..detector import EdgeDetector
 from .cross_fitting import Lessons, dealt, honest_views, learn_rounds
@@ -28,6 +30,14 @@ if TYPE_CHECKING:
     from ...datasets.boundaries import BoundarySet
 
 _SHIPPED = Path(__file__).parents[1] / "bsds500.dsna"
+
+
+def _check_rounds(model: Any) -> None:
+    """Whether the second level has learned from maps such as the first one makes."""
+    matching = model.rounds_.with_pool == (model.pool_ is not None)
+    require(matching, "rounds_ has learned from a first level with other maps than this one")
+    network, n_maps = getattr(model, "network_", None), len(model.rounds_.scales) * (1 + model.rounds_.with_pool)
+    require(network is None or network.n_maps == n_maps, "network_ has learned from other maps than rounds_")
 
 
 class TwoLevelDetector(CheckedEstimator):
@@ -112,6 +122,11 @@ class TwoLevelDetector(CheckedEstimator):
         "n_jobs": JOBS,
         "verbose": ["verbose"],
     }
+    FITTED = Attributes(
+        {**EdgeDetector.FITTED.needed, "rounds_": Part("Rounds")},
+        {"network_": Part("Network", none=True)},
+        _check_rounds,
+    )
 
     def __init__(
         self,

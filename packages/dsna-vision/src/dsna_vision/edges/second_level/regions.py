@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import maximum_filter
 
-from dsna.extend.optional import import_extra
 from ...features.channels import luv, smooth
 from ..detection import as_share
 from .candidates import Candidates

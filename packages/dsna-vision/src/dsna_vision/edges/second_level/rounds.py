@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dsna.extend.containers import Array, Checked, Number, Parts, require
+
 from ..detection import first_maps
 from ..forest import StructuredForest
 from ..pool import PatchPool, Voting

@@ -7,6 +7,7 @@ from scipy.sparse import coo_array, diags_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from dsna.extend.parallel import writable
+
 from .candidates import Candidates
 
 COUNTS = (4, 8, 16)  # eigenvectors that are added up

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from dsna.extend.containers import Array, Checked, Parts, require
+
 from ....features.channels import MIRRORED, N_CHANNELS, TURNED, edge_channels, halved
 from ...detection import as_share
 from ..candidates import Candidates

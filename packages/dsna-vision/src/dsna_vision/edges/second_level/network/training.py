@@ -17,6 +17,7 @@ import numpy as np
 
 from dsna.extend.optional import import_extra
 from dsna.extend.parallel import in_parallel
+
 from ..candidates import find_candidates
 from ..cross_fitting import Lessons, shares_drawn
 from ..description import mean_and_rms

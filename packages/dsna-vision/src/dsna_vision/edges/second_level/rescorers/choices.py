@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dsna.extend.optional import import_extra
+
 from .boosted import BoostedTrees, fit_boosted
 from .forest import ForestScore, fit_forest
 from .linear import LinearScore, fit_linear

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dsna.extend.containers import Array, Checked, Part
 from dsna import CostSensitiveForestRegressor
-from dsna.extend.containers import Scaling
-from dsna.extend.containers import Trees
+from dsna.extend.containers import Array, Checked, Part, Scaling, Trees
 
 _MOST_ROWS = 30_000  # that a forest learns from: its time and size grow with them
 

@@ -6,13 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dsna import Approximation, CostSensitiveForestRegressor, DSNARegressor
 from dsna.extend.containers import Checked, Part, require
-from dsna import Approximation
-from dsna import CostSensitiveForestRegressor
-from dsna.extend.solver import NeighborIndex
-from dsna.extend.solver import solve
-from dsna.extend.solver import Rule
-from dsna import DSNARegressor
+from dsna.extend.solver import NeighborIndex, Rule, solve
 
 _MOST_ROWS, _MOST_TREES, _LEAF = 30_000, 50, 20
 

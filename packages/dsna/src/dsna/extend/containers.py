@@ -1,0 +1,37 @@
+"""Checked containers: what a fitted estimator holds, with the invariants under which kernels may use it."""
+
+from .._utils.invariants import (
+    POSITIVE,
+    Array,
+    Attributes,
+    Checked,
+    InvariantError,
+    Number,
+    Part,
+    Parts,
+    Texts,
+    check_leaves,
+    check_links,
+    require,
+    tree_of_nodes,
+)
+from ..forest.scaling import Scaling
+from ..forest.trees import Trees
+
+__all__ = [
+    "POSITIVE",
+    "Array",
+    "Attributes",
+    "Checked",
+    "InvariantError",
+    "Number",
+    "Part",
+    "Parts",
+    "Scaling",
+    "Texts",
+    "Trees",
+    "check_leaves",
+    "check_links",
+    "require",
+    "tree_of_nodes",
+]

@@ -1,0 +1,23 @@
+"""Files that are written whole or not at all, and what to say where one cannot be read or written."""
+
+from .._utils.atomic import (
+    FileError,
+    check_outputs,
+    check_readable,
+    check_results_folder,
+    explained,
+    make_folder,
+    reading_problem,
+    write_atomically,
+)
+
+__all__ = [
+    "FileError",
+    "check_outputs",
+    "check_readable",
+    "check_results_folder",
+    "explained",
+    "make_folder",
+    "reading_problem",
+    "write_atomically",
+]
