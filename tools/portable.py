@@ -104,7 +104,7 @@ def answers() -> dict[str, np.ndarray]:
 
 def run(setting: dict[str, str], *command: str) -> tuple[int, str]:
     """Exit code and output of a Python process with these environment variables."""
-    environment = {**os.environ, **setting, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    environment = {**os.environ, **setting, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     command = (sys.executable, *command)
     done = subprocess.run(command, cwd=ROOT, env=environment, text=True, stdout=-1, stderr=subprocess.STDOUT)
     return done.returncode, done.stdout

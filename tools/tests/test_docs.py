@@ -14,7 +14,7 @@ import dsna
 from dsna_studies.tabular.methods import METHODS
 from tools import results_blocks, site_check
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 _MADE = ("_build", "gallery", "api", "commands.md")  # by `make docs`
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md")),

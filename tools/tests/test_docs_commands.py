@@ -13,7 +13,7 @@ import typer
 from dsna.cli.app import app
 from dsna.cli.main import main
 
-from ..test_docs import PAGES, ROOT, shape_of
+from .test_docs import PAGES, ROOT, shape_of
 from .doc_examples import (
     FILES,
     NOT_RUN,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-FILES = sorted((Path(__file__).parent.parent / "examples").glob("plot_*.py"))
+FILES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("plot_*.py"))
 _SMALL = {"N_ROWS": 400, "N_TREES": 10, "N_PIXELS": 128}
 
 

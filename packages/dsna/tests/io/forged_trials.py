@@ -367,9 +367,8 @@ def examined(first: int, last: int) -> Iterator[tuple[int, str, str]]:
     one = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
     environment = {**os.environ, **one, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     command = [sys.executable, "-m", "tests.io.forged_trials", str(first), str(last)]
-    root = Path(__file__).parents[2]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as complaints:
-        run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=complaints, text=True, env=environment, cwd=root)
+        run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=complaints, text=True, env=environment)
         with run:
             for line in run.stdout:
                 yield tuple(json.loads(line))

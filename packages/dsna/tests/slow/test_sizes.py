@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-COMMAND = Path(__file__).parents[2] / "benchmarks" / "sizes.py"
+COMMAND = Path(__file__).parents[4] / "benchmarks" / "sizes.py"
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")]
 
 
