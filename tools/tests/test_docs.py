@@ -11,6 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import NearestNeighbors
 
 import dsna
+import dsna_vision
 from dsna_studies.tabular.methods import METHODS
 from tools import results_blocks, site_check
 
@@ -193,18 +194,18 @@ def test_every_page_is_in_the_site():
 
 @pytest.mark.parametrize(
     "module",
-    ["", "presets", "inspection", "metrics", "model_selection", "tables", "report", "distributed", "vision.edges",
-     "vision.features", "vision.datasets", "studies.baselines"],
+    ["", "presets", "inspection", "metrics", "model_selection", "tables", "report", "distributed", "dsna_vision.edges",
+     "dsna_vision.features", "dsna_vision.datasets"],
 )  # fmt: skip
 def test_the_reference_lists_every_public_name(module):
     page = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8")
-    name = f"dsna.{module}".rstrip(".")
+    name = module if module.startswith("dsna_") else f"dsna.{module}".rstrip(".")
     section = page.split(f".. currentmodule:: {name}\n")[1].split("```")[0]
     public = import_module(name)
     names = getattr(public, "__all__", None) or [
         one for one, value in vars(public).items() if getattr(value, "__module__", "") == name and one[0] != "_"
     ]
-    shared = {"presets"} if not module else set(dsna.tables.__all__) if module == "vision.datasets" else set()
+    shared = {"presets"} if not module else set()
     assert set(names) - shared == set(re.findall(r"^   (\w+)$", section, flags=re.MULTILINE))
 
 
@@ -255,4 +256,6 @@ def test_the_check_of_the_site_finds(entries, wrong, tmp_path):
 def test_the_version_is_stated_once():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert re.search(r"^version: (\S+)$", citation, flags=re.MULTILINE)[1] == dsna.__version__
-    assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert dsna_vision.__version__ == dsna.__version__
+    for package in ("dsna", "dsna-vision"):
+        assert 'dynamic = ["version"]' in (ROOT / "packages" / package / "pyproject.toml").read_text(encoding="utf-8")

@@ -1,6 +1,4 @@
-"""Readers of tables and picture collections as their owners store them; nothing is downloaded or copied."""
-
-from dsna.tables import Table, TableError, find_tables, read_table
+"""Readers of picture collections as their owners store them; nothing is downloaded or copied."""
 
 from .boundaries import BoundarySet, load_boundaries, load_bsds500
 from .fgnet import load_fgnet
@@ -14,9 +12,6 @@ __all__ = [
     "BoundarySet",
     "MissingPictures",
     "PictureSet",
-    "Table",
-    "TableError",
-    "find_tables",
     "load_boundaries",
     "load_bsds500",
     "load_fgnet",
@@ -24,5 +19,4 @@ __all__ = [
     "load_nyud",
     "load_pointing04",
     "load_utkface",
-    "read_table",
 ]
