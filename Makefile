@@ -65,7 +65,7 @@ slow: $(TEST_READY)  ## statistical and scale tests, and property tests on new r
 portable: $(TEST_READY)  ## the numerical tests as other processors would run them
 	$(PY) -m tools.portable
 
-release-check: $(RELEASE_READY)  ## source and wheel: built, checked, installed with and without each extra (EXTRAS=app,vision for some)
+release-check: $(RELEASE_READY)  ## source and wheel: built, checked, installed with and without each extra (EXTRAS=app,serve for some)
 	$(PY) tools/release_check.py $(if $(EXTRAS),--extras $(EXTRAS))
 
 clean:  ## remove caches and build products (.venv and its kin stay)

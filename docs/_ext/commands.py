@@ -15,8 +15,7 @@ from dsna.cli.app import app as program
 _HEAD = """# Commands
 
 `dsna COMMAND --help` shows the same on a terminal. Commands on tables need `pip install 'dsna[app]'`,
-`serve` needs `dsna[serve]`, `benchmark` needs `dsna[cli,bench,report]`, `edges` needs `dsna[cli,report,vision]`, and
-`reproduce` needs `dsna[cli,bench,report,vision]`.
+`serve` needs `dsna[serve]`, and `edges` needs `dsna-vision`.
 """
 
 

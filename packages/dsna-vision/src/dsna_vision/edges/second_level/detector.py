@@ -54,12 +54,12 @@ class TwoLevelDetector(CheckedEstimator):
         The first level; None: ``EdgeDetector()``.  Its ``n_jobs`` and ``verbose`` are those given here.
     rescorer : {"boosted+perceptrons", "boosted", "perceptrons", "forest", "neighbors", "linear"}, \
             default="boosted+perceptrons"
-        The mean of boosted trees, which LightGBM trains (``pip install dsna[train]``), and small perceptrons; one of
+        The mean of boosted trees, which LightGBM trains (``pip install dsna-vision[train]``), and small perceptrons; one of
         the two; a :class:`dsna.CostSensitiveForestRegressor` or :class:`dsna.DSNARegressor`, on at most 30,000
         candidates, large and slow; or logistic regression, the floor.
     network : bool, default=False
         Whether a small convolutional network learns from the same candidates, too; it counts as much as a round.
-        Torch trains it (``pip install dsna[network]``), on one thread; detecting needs no torch.
+        Torch trains it (``pip install dsna-vision[network]``), on one thread; detecting needs no torch.
     scales : sequence of float, default=(1.0, 0.5)
         Sizes at which the first level looks at photos.
     n_rounds : int, default=2
