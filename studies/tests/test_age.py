@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.commands import invoke, run_without
+from tests.commands import invoke_study, run_study_without
 from tests.face_folders import write_fgnet, write_utkface
 from tests.small_models import build
 
@@ -41,7 +41,7 @@ def age(data, tmp_path):
     """Runs the command on the drawn faces."""
 
     def run(*arguments, where=data, out=tmp_path / "age"):
-        return invoke("reproduce", "age", "--data", where, "--out", out, *arguments)
+        return invoke_study("age", "--data", where, "--out", out, *arguments)
 
     return run
 
@@ -265,7 +265,7 @@ def test_input_that_cannot_be_used_ends_the_command_before_anything_is_run(age, 
 
 
 def test_an_extra_that_is_missing_names_the_remedy(data, tmp_path):
-    done = run_without(["PIL", "PIL.Image"], "reproduce", "age", "--data", data, "--out", tmp_path / "age")
+    done = run_study_without(["PIL", "PIL.Image"], "age", "--data", data, "--out", tmp_path / "age")
     assert done.returncode == 2
     assert "pip install 'dsna[cli,bench,report,vision]'" in done.stderr
 

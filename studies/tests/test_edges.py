@@ -14,7 +14,7 @@ pytest.importorskip("PIL")
 pytest.importorskip("skimage")
 
 from tests.boundary_folders import write_bsds, write_gupta
-from tests.cli.commands import invoke
+from tests.commands import invoke_study
 from tests.edges.second_level.networks import some_network
 
 from dsna import Approximation
@@ -35,7 +35,7 @@ FIGURES = ("pr.png", "power_law.png", "pictures.png", "rare.png", "neighbours.pn
 
 
 def ask(*options):
-    return invoke("reproduce", "edges", *options)
+    return invoke_study("edges", *options)
 
 
 def write_both(folder, n=4):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.commands import invoke
+from tests.commands import invoke_study
 from tests.head_folders import write_pointing04
 
 from dsna_studies.pages import png
@@ -32,7 +32,7 @@ pytest.importorskip("skimage")
 
 
 def ask(*options):
-    return invoke("reproduce", "pose", *options)
+    return invoke_study("pose", *options)
 
 
 @pytest.fixture(scope="module")

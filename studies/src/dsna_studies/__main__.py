@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from .cli.benchmark import benchmark
-from .cli.reproduce import reproduce as app
+from typing import Any
 
-app.command()(benchmark)
+from dsna.extend.commands import run
+
+from .cli import PROGRAM, REMEDY
+
+
+def main() -> None:
+    """Run the command line, or say what is missing for it."""
+    run(_load, PROGRAM, REMEDY)
+
+
+def _load() -> Any:
+    from .cli.app import app
+
+    return app
+
 
 if __name__ == "__main__":
-    app(prog_name="python -m dsna_studies")
+    main()

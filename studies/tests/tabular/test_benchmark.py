@@ -5,10 +5,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.commands import invoke, run_without
+from tests.commands import invoke_study, run_study_without
 from tests.tables import small_tables
 
-from dsna import __version__
 from dsna_studies.results_file import ResultsFile
 from dsna_studies.results_file import load_results as load
 from dsna_studies.tabular import methods
@@ -32,7 +31,7 @@ def benchmark(folder, tmp_path):
     """Runs the command on the folder; the result file is out/results.csv."""
 
     def run(*arguments, out=tmp_path / "out", where=folder):
-        return invoke("benchmark", where, "--out", out, *arguments)
+        return invoke_study("benchmark", where, "--out", out, *arguments)
 
     return run
 
@@ -164,7 +163,7 @@ def test_a_peer_that_is_not_installed_names_the_remedy(benchmark, monkeypatch):
 
 @pytest.mark.parametrize("module", ["typer", "pandas"])
 def test_an_extra_that_is_missing_names_the_remedy(module, tmp_path):
-    done = run_without([module], "benchmark", tmp_path)
+    done = run_study_without([module], "benchmark", tmp_path)
     assert done.returncode == 2
     assert f"needs {module}, which is not installed. Remedy: pip install 'dsna[cli,bench,report]'" in done.stderr
 
@@ -258,9 +257,8 @@ def test_result_file_in_the_folder_is_no_table(benchmark, folder):
         assert result.exit_code == 0, result.output
 
 
-def test_version_and_help():
-    assert invoke("--version").output == f"dsna {__version__}\n"
-    text = invoke("benchmark", "--help").output
+def test_help():
+    text = invoke_study("benchmark", "--help").output
     assert "--quick" in text
     assert "For example" in text
 

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("typer")
 
 import typer
-from tests.cli.commands import invoke
+from tests.commands import invoke_study
 
 import dsna
 from dsna import DSNAError
@@ -22,7 +22,7 @@ INTERNAL = {"InvariantError"}
 
 def ended(error, capsys):
     """Exit code and message of a command in which an error is raised."""
-    with pytest.raises(typer.Exit) as end, exit_on_user_error("benchmark", "pip install it", "Nothing was lost."):
+    with pytest.raises(typer.Exit) as end, exit_on_user_error("train", "pip install it", "Nothing was lost."):
         raise error
     return end.value.exit_code, capsys.readouterr().err.strip()
 
@@ -30,7 +30,7 @@ def ended(error, capsys):
 @pytest.mark.parametrize(
     "error, code, message",
     [
-        (DSNAError("the table has no rows"), 2, "python -m dsna_studies benchmark: the table has no rows"),
+        (DSNAError("the table has no rows"), 2, "dsna train: the table has no rows"),
         (
             ModuleNotFoundError("no", name="lightgbm"),
             2,
@@ -60,7 +60,7 @@ def test_what_a_user_can_mend_is_one_sentence_and_an_exit_code(error, code, mess
     ],
 )
 def test_anything_else_is_a_bug_and_shows_as_one(error, capsys):
-    with pytest.raises(type(error)) as caught, exit_on_user_error("benchmark", "", ""):
+    with pytest.raises(type(error)) as caught, exit_on_user_error("train", "", ""):
         raise error
     assert caught.value is error
     assert capsys.readouterr().err == ""
@@ -73,8 +73,8 @@ def test_where_an_error_class_is_defined_does_not_matter(capsys):
     class Lookalike(ValueError):
         __module__ = "dsna.tables"
 
-    assert ended(Foreign("no rows"), capsys) == (2, "python -m dsna_studies benchmark: no rows")
-    with pytest.raises(Lookalike), exit_on_user_error("benchmark", "", ""):
+    assert ended(Foreign("no rows"), capsys) == (2, "dsna train: no rows")
+    with pytest.raises(Lookalike), exit_on_user_error("train", "", ""):
         raise Lookalike("no rows")
 
 
@@ -83,7 +83,7 @@ def test_a_bug_in_a_command_is_not_hidden(tmp_path, monkeypatch):
         raise ValueError("a bug")
 
     monkeypatch.setattr("dsna_studies.tabular.benchmark.find_tables", broken)
-    run = invoke("benchmark", tmp_path, "--out", tmp_path / "out")
+    run = invoke_study("benchmark", tmp_path, "--out", tmp_path / "out")
     assert run.exit_code == 1
     assert isinstance(run.exception, ValueError)
 

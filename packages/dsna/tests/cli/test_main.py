@@ -9,6 +9,6 @@ pytest.importorskip("typer")
 
 
 def test_python_m_dsna_is_the_command_line():
-    run = subprocess.run([sys.executable, "-m", "dsna", "benchmark", "--help"], capture_output=True, text=True)
+    run = subprocess.run([sys.executable, "-m", "dsna", "train", "--help"], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    assert "python -m dsna_studies benchmark" in run.stdout
+    assert "dsna train" in run.stdout

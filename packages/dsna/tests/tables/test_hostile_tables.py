@@ -4,7 +4,8 @@ import pytest
 
 pytest.importorskip("typer")
 
-from tests.cli.commands import invoke, without_bugs
+from tests.cli.commands import without_bugs
+from tests.commands import invoke_study
 from tests.tables.hostile_tables import HOSTILE_TABLES, csv
 
 BAD = {name: said for name, (_, said) in HOSTILE_TABLES.items() if said is not None}
@@ -12,7 +13,7 @@ BAD = {name: said for name, (_, said) in HOSTILE_TABLES.items() if said is not N
 
 def ask(folder, *options):
     few = ("--methods", "kNN", "--folds", "2")
-    return without_bugs(invoke("benchmark", folder, "--out", folder.parent / "out", *few, *options))
+    return without_bugs(invoke_study("benchmark", folder, "--out", folder.parent / "out", *few, *options))
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def test_importing_dsna_imports_nothing_heavy():
     assert not set(HEAVY) & set(loaded)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["benchmark", "--help"], ["edges", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["train", "--help"], ["edges", "--help"]])
 def test_help_and_version_import_nothing_heavy(arguments):
     code = """
 import sys

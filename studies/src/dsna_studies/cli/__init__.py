@@ -1,3 +1,4 @@
 """The command line of the studies."""
 
+PROGRAM = "python -m dsna_studies"
 REMEDY = "pip install -e studies, from a clone"

@@ -21,7 +21,7 @@ from dsna.extend.commands import (
     say,
 )
 
-from . import REMEDY
+from . import PROGRAM, REMEDY
 
 
 class Task(StrEnum):
@@ -93,7 +93,7 @@ def benchmark(
 
     - `python -m dsna_studies benchmark tables --task regression --target price --ablation`
     """
-    with exit_on_user_error("benchmark", REMEDY, RESUMED.format(out)):
+    with exit_on_user_error("benchmark", REMEDY, RESUMED.format(out), PROGRAM):
         from ..tabular.benchmark import Benchmark, Options, run_study
 
         options = Options(

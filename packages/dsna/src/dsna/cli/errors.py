@@ -24,7 +24,7 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def exit_on_user_error(command: str, remedy: str, stopped: str) -> Iterator[None]:
+def exit_on_user_error(command: str, remedy: str, stopped: str, program: str = "dsna") -> Iterator[None]:
     """End a command with one sentence on stderr, not with a traceback, where its user can mend what is wrong.
 
     Messages within name options as they are typed.
@@ -41,6 +41,8 @@ def exit_on_user_error(command: str, remedy: str, stopped: str) -> Iterator[None
         What to do where a package is missing.
     stopped : str
         What to know after the command was interrupted, unless the KeyboardInterrupt says it.
+    program : str, default="dsna"
+        Name of the program whose command it is.
 
     Examples
     --------
@@ -48,11 +50,11 @@ def exit_on_user_error(command: str, remedy: str, stopped: str) -> Iterator[None
     >>> from dsna.tables import TableError
     >>> from dsna.cli.errors import exit_on_user_error
     >>> try:
-    ...     with contextlib.redirect_stderr(io.StringIO()) as said, exit_on_user_error("benchmark", "", ""):
+    ...     with contextlib.redirect_stderr(io.StringIO()) as said, exit_on_user_error("train", "", ""):
     ...         raise TableError("the table has no rows")
     ... except typer.Exit as end:
     ...     print(end.exit_code, said.getvalue().strip())
-    2 python -m dsna_studies benchmark: the table has no rows
+    2 dsna train: the table has no rows
     """
     try:
         with on_command_line():
@@ -66,7 +68,7 @@ def exit_on_user_error(command: str, remedy: str, stopped: str) -> Iterator[None
         message = _message(error, remedy)
         if message is None:
             raise
-        typer.echo(f"dsna {command}: {message}", err=True)
+        typer.echo(f"{program} {command}: {message}", err=True)
         raise typer.Exit(2) from None
 
 

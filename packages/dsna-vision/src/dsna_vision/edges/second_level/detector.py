@@ -54,8 +54,8 @@ class TwoLevelDetector(CheckedEstimator):
         The first level; None: ``EdgeDetector()``.  Its ``n_jobs`` and ``verbose`` are those given here.
     rescorer : {"boosted+perceptrons", "boosted", "perceptrons", "forest", "neighbors", "linear"}, \
             default="boosted+perceptrons"
-        The mean of boosted trees, which LightGBM trains (``pip install dsna-vision[train]``), and small perceptrons; one of
-        the two; a :class:`dsna.CostSensitiveForestRegressor` or :class:`dsna.DSNARegressor`, on at most 30,000
+        The mean of boosted trees, which LightGBM trains (``pip install dsna-vision[train]``), and small perceptrons;
+        one of the two; a :class:`dsna.CostSensitiveForestRegressor` or :class:`dsna.DSNARegressor`, on at most 30,000
         candidates, large and slow; or logistic regression, the floor.
     network : bool, default=False
         Whether a small convolutional network learns from the same candidates, too; it counts as much as a round.

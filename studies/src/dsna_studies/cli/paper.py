@@ -22,9 +22,7 @@ from dsna.extend.commands import (
     say,
 )
 
-from . import REMEDY
-
-reproduce = typer.Typer(help="The experiments of the paper, on data of your own.", no_args_is_help=True)
+from . import PROGRAM, REMEDY
 
 
 class Scored(StrEnum):
@@ -37,7 +35,6 @@ class Scored(StrEnum):
 _Out = Annotated[Path, folder("Folder for results, page and pictures; a later run resumes from it.")]
 
 
-@reproduce.command()
 def age(
     data: Annotated[Path, folder("Folder with fgnet/ and, optionally, utkface/ and morph/.")],
     out: _Out = Path("age"),
@@ -64,14 +61,13 @@ def age(
 
     - `python -m dsna_studies age --data faces --methods CS-RF,CS-RF+DSNA` : these first
     """
-    with exit_on_user_error("reproduce age", REMEDY, RESUMED.format(out)):
+    with exit_on_user_error("age", REMEDY, RESUMED.format(out), PROGRAM):
         from ..age.study import AgeStudy, Options, run_study
 
         code = run_study(AgeStudy(Options(data, out, names(methods), quick, jobs)), say)
     raise typer.Exit(code)
 
 
-@reproduce.command()
 def pose(
     data: Annotated[Path, folder("Pointing'04: Person01/person01100-90+0.jpg and .txt, and so on.")],
     out: _Out = Path("pose"),
@@ -97,14 +93,13 @@ def pose(
 
     - `python -m dsna_studies pose --data pointing04 --methods CS-RF,CS-RF+DSNA` : these first
     """
-    with exit_on_user_error("reproduce pose", REMEDY, RESUMED.format(out)):
+    with exit_on_user_error("pose", REMEDY, RESUMED.format(out), PROGRAM):
         from ..pose.study import Options, PoseStudy, run_study
 
         code = run_study(PoseStudy(Options(data, out, names(methods), quick, jobs)), say)
     raise typer.Exit(code)
 
 
-@reproduce.command()
 def edges(
     data: Annotated[Path, folder("BSDS500, or a folder that holds bsds500/ and, optionally, nyud/.")],
     out: Annotated[
@@ -155,7 +150,7 @@ def edges(
     numbers = names(seeds)
     if not all(number.isdecimal() and int(number) <= LARGEST_SEED for number in numbers):
         raise typer.BadParameter(f"--seeds: {', '.join(numbers)} are not all whole numbers from 0 to {LARGEST_SEED}.")
-    with exit_on_user_error("reproduce edges", REMEDY, RESUMED.format(out)):
+    with exit_on_user_error("edges", REMEDY, RESUMED.format(out), PROGRAM):
         from ..edges.study import EdgesStudy, Options, run_study
 
         options = Options(

@@ -13,6 +13,7 @@ pytest.importorskip("PIL")
 
 from tests.boundary_folders import write_bsds
 from tests.cli.commands import invoke, without_bugs
+from tests.commands import invoke_study
 from tests.face_folders import write_fgnet
 from tests.head_folders import write_pointing04
 from tests.odd_pictures import good_pictures
@@ -42,7 +43,9 @@ def photo(tmp_path, shipped):
 
 
 def ask(*arguments):
-    return without_bugs(invoke(*arguments))
+    """Run ``dsna ...``, or a study."""
+    run = invoke_study if arguments[0] in ("benchmark", "study") else invoke
+    return without_bugs(run(*arguments[arguments[0] == "study" :]))
 
 
 def refused(run, *parts):
@@ -93,7 +96,7 @@ def test_folders_for_results(tables, photo, tmp_path, place, monkeypatch):
     refused(ask("benchmark", tables, "--out", out), said)
     refused(ask("benchmark", tables, "--out", tmp_path / "good", "--report", out), said)
     for task in ("age", "pose", "edges"):
-        refused(ask("reproduce", task, "--data", tmp_path, "--out", out), said)
+        refused(ask("study", task, "--data", tmp_path, "--out", out), said)
     refused(ask("edges", "detect", photo, "--out", out), said)
     refused(ask("edges", "evaluate", tmp_path, "--data", tmp_path, "--out", out), said)
     assert sorted(tmp_path.rglob("*")) == before
@@ -118,7 +121,7 @@ def test_folders_in_the_place_of_files(tables, tmp_path, name):
     said = f"{name}: a folder, and a file is to be written"
     if name == "results.csv":
         refused(ask("benchmark", tables, "--out", out), said)
-    refused(ask("reproduce", "age", "--data", tmp_path, "--out", out), said)
+    refused(ask("study", "age", "--data", tmp_path, "--out", out), said)
     (tmp_path / "report" / "benchmark.md").mkdir(parents=True)
     run = ask("benchmark", tables, "--out", tmp_path / "new", "--report", tmp_path / "report")
     refused(run, "benchmark.md: a folder, and a file is to be written")
@@ -344,7 +347,7 @@ dsna.cli.main.main()
 def test_an_interruption_that_python_drops_comes_again(tables):
     code = """
 import signal, sys, time
-import dsna.cli.main, dsna_studies.tabular.benchmark as benchmark
+import dsna_studies.__main__ as studies, dsna_studies.tabular.benchmark as benchmark
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells turn off in what they run in the background
 class Dropping:
     def __del__(self):
@@ -354,7 +357,7 @@ def slow(*_, **__):
     while True:
         time.sleep(0.01)
 benchmark.find_tables = slow
-dsna.cli.main.main()
+studies.main()
 """
     command = [sys.executable, "-c", code, "benchmark", str(tables), "--out", str(tables.parent / "out")]
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=50)
