@@ -259,11 +259,3 @@ def test_a_failure_leaves_the_older_map(tmp_path, monkeypatch):
         write_map(np.ones((2, 2)), tmp_path / "a.png")
     assert [path.name for path in tmp_path.iterdir()] == ["a.png"]
     assert (tmp_path / "a.png").read_bytes() == before
-
-
-def test_without_pillow_the_remedy_is_reported(monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "PIL.Image", None)
-    with pytest.raises(ImportError, match=r"pip install dsna\[vision\]"):
-        read_photo("a.jpg")

@@ -8,8 +8,7 @@ from typing import Any
 
 import joblib
 
-from dsna.extend.optional import install_command
-
+from .cli import REMEDY
 from .results_file import ResultsFile
 
 Row = dict[str, Any]
@@ -98,18 +97,18 @@ def progress(rows: Iterable[Row], total: int, describe: Callable[[Row], str], un
             bar.update()
 
 
-def failure(error: Exception, *extras: str) -> str:
+def failure(error: Exception) -> str:
     """One line on an exception that one method or photo raised; for a missing package, with the remedy.
 
     Examples
     --------
-    >>> failure(RuntimeError("no luck"), "bench")
+    >>> failure(RuntimeError("no luck"))
     'RuntimeError: no luck'
-    >>> failure(ImportError("No module named 'lightgbm'"), "cli", "bench")
-    "No module named 'lightgbm'; pip install 'dsna[cli,bench]'"
+    >>> failure(ModuleNotFoundError(name="lightgbm"))
+    'lightgbm is not installed; pip install -e studies, from a clone'
     """
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"{error.name} is not installed; {install_command(*extras)}"
+        return f"{error.name} is not installed; {REMEDY}"
     if isinstance(error, ImportError):
-        return f"{error}; {install_command(*extras)}"
+        return f"{error}; {REMEDY}"
     return f"{type(error).__name__}: {error}"

@@ -1,7 +1,6 @@
 """`dsna edges detect` with a detector that is quick: what is written where, what is said, exit codes."""
 
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -285,8 +284,3 @@ def test_a_photo_that_may_not_be_read_stops_no_other(shipped, photo, tmp_path, m
     run = ask("detect", closed, photo, "--out", tmp_path / "maps")
     assert "closed.png: may not be read" in expect_exit(run, 1)
     assert files(tmp_path / "maps") == ["photo.png"]
-
-
-def test_without_pillow(shipped, photo, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "PIL.Image", None)
-    assert "pip install 'dsna[cli,report,vision]'" in expect_exit(ask("detect", photo, "-o", tmp_path / "e.png"), 2)

@@ -2,22 +2,15 @@
 
 import errno
 import os
-from importlib import import_module
-from pkgutil import walk_packages
 
 import pytest
 
 pytest.importorskip("typer")
 
 import typer
-from tests.commands import invoke_study
 
-import dsna
 from dsna import DSNAError
 from dsna.cli.errors import exit_on_user_error
-
-#: Exceptions of the package that are not for users: a fitted model that contradicts itself; packages that are missing.
-INTERNAL = {"InvariantError"}
 
 
 def ended(error, capsys):
@@ -76,32 +69,3 @@ def test_where_an_error_class_is_defined_does_not_matter(capsys):
     assert ended(Foreign("no rows"), capsys) == (2, "dsna train: no rows")
     with pytest.raises(Lookalike), exit_on_user_error("train", "", ""):
         raise Lookalike("no rows")
-
-
-def test_a_bug_in_a_command_is_not_hidden(tmp_path, monkeypatch):
-    def broken(*_, **__):
-        raise ValueError("a bug")
-
-    monkeypatch.setattr("dsna_studies.tabular.benchmark.find_tables", broken)
-    run = invoke_study("benchmark", tmp_path, "--out", tmp_path / "out")
-    assert run.exit_code == 1
-    assert isinstance(run.exception, ValueError)
-
-
-def test_all_errors_of_the_package_have_one_root():
-    pytest.importorskip("PIL")
-    pytest.importorskip("skimage")
-    for module in walk_packages(dsna.__path__, "dsna."):
-        if "_kernels" not in module.name:
-            import_module(module.name)
-
-    def below(kind):
-        return {kind, *(found for sub in kind.__subclasses__() for found in below(sub))}
-
-    ours = {kind for kind in below(Exception) if kind.__module__.startswith("dsna.")}
-    stray = {kind.__name__ for kind in ours if not issubclass(kind, DSNAError | Warning)}
-    assert stray <= INTERNAL
-    assert {kind.__name__ for kind in ours} >= {
-        "TableError", "DataError", "EdgesError", "PhotoError", "ModelFileError", "UnusableFile",
-        "FileError", "MethodError", "ResultsError",
-    }  # fmt: skip

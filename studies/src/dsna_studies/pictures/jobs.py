@@ -135,7 +135,7 @@ class Job:
         return dict(zip(LAYOUT.key, (*self.key, method), strict=True))
 
     def _failed(self, methods: Iterable[str], error: Exception) -> list[Row]:
-        said = failure(error, "cli", "bench", "report", "vision")
+        said = failure(error)
         return [self._head(method) | {"error": said} for method in methods]
 
 

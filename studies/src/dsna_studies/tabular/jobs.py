@@ -103,7 +103,7 @@ class Job:
             try:
                 return [row | self._scores({} if fits is None else fits)]
             except Exception as error:  # any failure of one method must leave the others running
-                return [row | {"error": failure(error, "cli", "bench", "report")}]
+                return [row | {"error": failure(error)}]
 
     def _scores(self, fits: Fits) -> Row:
         table, test = self.table, self.test

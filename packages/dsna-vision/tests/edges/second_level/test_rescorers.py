@@ -186,7 +186,7 @@ def test_same_seed_same_trees(trees):
 def test_a_missing_library_is_named_before_any_work(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     photos = BoundarySet(list("abcd"), [Path("nowhere")] * 4, [[]] * 4)
-    with pytest.raises(ImportError, match=r"lightgbm: run `pip install dsna\[train\]`"):
+    with pytest.raises(ImportError, match=r"lightgbm: run `pip install dsna-vision\[train\]`"):
         TwoLevelDetector().fit(photos)
 
 

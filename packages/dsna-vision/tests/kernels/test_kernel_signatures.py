@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 import dsna
 import dsna._kernels
+import dsna_vision._kernels
 
 rng = np.random.default_rng(0)
 plain = rng.normal(size=(60, 4))
@@ -92,11 +93,12 @@ with tempfile.TemporaryDirectory() as folder:
             one.detect(given)
 
 found = {}
-for module in pkgutil.walk_packages(dsna._kernels.__path__, "dsna._kernels."):
-    module = importlib.import_module(module.name)
-    for name, value in vars(module).items():
-        if hasattr(value, "signatures") and not name.startswith("_"):
-            found[name] = [str(s) for s in value.signatures]
+for package in (dsna._kernels, dsna_vision._kernels):
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        module = importlib.import_module(module.name)
+        for name, value in vars(module).items():
+            if hasattr(value, "signatures") and not name.startswith("_"):
+                found[name] = [str(s) for s in value.signatures]
 print(json.dumps(found))
 """
 
