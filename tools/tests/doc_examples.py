@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from tests.cli.commands import invoke
 
 from dsna.cli.tables.demo import _tables
 
-from ..test_docs import ROOT
-from .commands import invoke
+from .test_docs import ROOT
 
 #: What lines that are not run begin with, and why.
 NOT_RUN = {
@@ -21,8 +21,11 @@ NOT_RUN = {
     "git clone ": "needs a network",
     ".venv/bin/python ": "needs the environment that `make test` makes, and runs other tests",
     "pip install ": "needs a package index",
-    "python -m dsna_studies ": "needs pictures of others, and minutes; studies/tests run it on drawn ones",
-    "python -m dsna_studies benchmark DIR --tuned ": "thirty settings of every method; studies/tests/tabular run it on few",
+    **{
+        f"python -m dsna_studies {study} ": "needs pictures of others, and minutes; studies/tests run it on drawn ones"
+        for study in ("age", "pose", "edges")
+    },
+    "python -m dsna_studies benchmark DIR --tuned ": "thirty settings of every method",
     "dsna edges explain photo.jpg --at 120,64 --data BSDS500 ": "needs the photos that the detector learned from",
     "dsna edges train ": "a quarter of a minute at the least; packages/dsna-vision/tests/edges run it with few trees",
 }

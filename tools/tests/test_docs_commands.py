@@ -12,8 +12,9 @@ import typer
 
 from dsna.cli.app import app
 from dsna.cli.main import main
+from dsna_studies.__main__ import main as study_main
+from dsna_studies.cli.app import app as studies
 
-from .test_docs import PAGES, ROOT, shape_of
 from .doc_examples import (
     FILES,
     NOT_RUN,
@@ -25,7 +26,9 @@ from .doc_examples import (
     split_assignment,
     words_of,
 )
+from .test_docs import PAGES, ROOT, shape_of
 
+PROGRAMS = ("dsna ", "python -m dsna_studies ")
 _CUT_SHORT = ("MissingParameter", "BadOptionUsage", "BadArgumentUsage")
 
 
@@ -34,14 +37,14 @@ def parsed_lines():
     for page in PAGES:
         for line in command_lines(page):
             command = split_assignment(line)[0]
-            if command.startswith("dsna "):
+            if command.startswith(PROGRAMS):
                 yield pytest.param(command, True, id=f"{name_of(page)}: {command.split('#')[0].strip()[:60]}")
         prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
-        for line in sorted(set(re.findall(r"`(dsna [a-z][^`]*)`", prose))):
+        for line in sorted(set(re.findall(r"`((?:dsna|python -m dsna_studies) [a-z][^`]*)`", prose))):
             if "..." not in line:
                 yield pytest.param(line, False, id=f"{name_of(page)}: {line[:60]}")
-    for line in sorted(set(help_examples(typer.main.get_command(app)))):
-        (command,) = [one for one in split_assignment(line)[0].split(" | ") if one.startswith("dsna ")]
+    for line in sorted({*help_examples(typer.main.get_command(app)), *help_examples(typer.main.get_command(studies))}):
+        (command,) = [one for one in split_assignment(line)[0].split(" | ") if one.startswith(PROGRAMS)]
         yield pytest.param(command, True, id=f"--help: {line[:60]}")
 
 
@@ -52,8 +55,15 @@ def help_examples(command):
         yield from help_examples(one)
 
 
-def command_of(words):
-    command = typer.main.get_command(app)
+def arguments_of(words):
+    """The words of a line behind the program, and whether that is the studies."""
+    of_studies = words[:3] == ["python", "-m", "dsna_studies"]
+    return words[3 if of_studies else 1 :], of_studies
+
+
+def command_of(line):
+    words, of_studies = arguments_of(words_of(line))
+    command = typer.main.get_command(studies if of_studies else app)
     while words and words[0] in getattr(command, "commands", {}):
         command, words = command.commands[words[0]], words[1:]
     return command, words
@@ -62,7 +72,7 @@ def command_of(words):
 @pytest.mark.parametrize("line, whole", list(parsed_lines()))
 def test_the_command_takes_the_line(line, whole, monkeypatch):
     """Options are there and take the values; of a line in the text, which may be cut short, some may be missing."""
-    command, words = command_of(words_of(line)[1:])
+    command, words = command_of(line)
     if hasattr(command, "commands"):
         assert not words or words == ["--help"] or words == ["--version"], f"no such command: {words}"
         return
@@ -91,9 +101,10 @@ def run(tmp_path, monkeypatch, capsys):
                 words += ["--port", "0"]  # the last one counts
                 patch.setattr("uvicorn.Server.run", while_served(requests, tmp_path))
                 patch.setattr("os._exit", sys.exit)  # the process that ends here is that of the tests
-            patch.setattr("sys.argv", words)
+            arguments, of_studies = arguments_of(words)
+            patch.setattr("sys.argv", ["dsna", *arguments])
             with pytest.raises(SystemExit) as end:
-                main()
+                (study_main if of_studies else main)()
         printed = capsys.readouterr()
         assert end.value.code in (0, None), f"{line}\n{printed.out}{printed.err}"
         return printed.out
@@ -202,7 +213,7 @@ def test_lines_that_are_not_run_are_listed_with_a_reason_each():
     lines = [line for page in PAGES for line in command_lines(page)]
     assert [begin for begin in NOT_RUN if not any(line.startswith(begin) for line in lines)] == []
     rest = [split_assignment(line)[0] for line in lines if reason_not_to_run(line) is None]
-    assert {line.split()[0] for line in rest} == {"dsna", "curl"}
+    assert [line for line in rest if not line.startswith((*PROGRAMS, "curl "))] == []
     assert len(rest) > 35
     assert [name for name in FILES if not any(name in line for line in lines)] == []
 

@@ -14,12 +14,14 @@ from dsna.cli.app import app
 from dsna.forest.learned_metric import MOST_DIRECTIONS
 from dsna.io.model_file import _OLDEST, FORMAT_VERSION
 from dsna.prediction.rule import _SPEND
+from dsna_studies.cli.app import app as studies
 
 from .test_docs import PAGES, ROOT
 
 #: Parameters of scikit-learn, numpy, numba and boosting libraries.
 _OF_OTHERS = {"cv", "eval_set", "mmap_mode", "parallel", "scoring", "stratify", "warm_start"}
-_FOLDERS = ("src", "docs", "tests", "tools", "benchmarks", "examples")
+_FOLDERS = ("packages", "studies", "docs", "tools", "benchmarks", "examples")
+_PROJECTS = [tomllib.loads(path.read_text("utf-8"))["project"] for path in ROOT.glob("*/**/pyproject.toml")]
 _UNTRACKED = {"docs/_build", "docs/_build/html"}
 
 pages = pytest.mark.parametrize(
@@ -42,14 +44,15 @@ def options():
     """Options of all commands, and of the scripts of a clone."""
     scripts = [path for folder in ("benchmarks", "tools") for path in (ROOT / folder).glob("*.py")]
     told = [re.findall(r'"(--[a-z][\w-]*)"', path.read_text(encoding="utf-8")) for path in scripts]
-    return {"--help", "--version"} | options_of(typer.main.get_command(app)).union(*told)
+    commands = (typer.main.get_command(program) for program in (app, studies))
+    return {"--help", "--version"}.union(*map(options_of, commands), *told)
 
 
 @pytest.fixture(scope="module")
 def parameters():
     """Parameters of all functions, and fields of all classes."""
     found = set(_OF_OTHERS)
-    for path in (ROOT / "src").rglob("*.py"):
+    for path in ROOT.glob("*/**/src/**/*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.arg):
                 found.add(node.arg)
@@ -70,7 +73,7 @@ def wrong_parameters(text, parameters):
 
 def wrong_names(text):
     """Dotted names of this package that cannot be imported."""
-    names = [re.match(r"(dsna(?:\.\w+)+)(?:\(.*\))?$", code) for code in code_in_prose(text)]
+    names = [re.match(r"(dsna(?:_vision|_studies)?(?:\.\w+)+)(?:\(.*\))?$", code) for code in code_in_prose(text)]
     return [found[1] for found in names if found and not found[1].endswith(".dsna") and not importable(found[1])]
 
 
@@ -119,8 +122,8 @@ def test_mistakes_in_backticks_are_found(options, parameters):
         "dsna.metrics.g_means",
         "dsna.savings.of",
     ]
-    assert wrong_files("`docs/guide.md`, `python tools/results.py`, `tests/gone/`, `_kernels/none.py`") == [
-        "docs/guide.md", "tests/gone/", "tools/results.py", "_kernels/none.py"
+    assert wrong_files("`docs/guide.md`, `python tools/results.py`, `packages/gone/`, `_kernels/none.py`") == [
+        "docs/guide.md", "packages/gone/", "tools/results.py", "_kernels/none.py"
     ]  # fmt: skip
 
 
@@ -155,8 +158,10 @@ def test_the_table_of_parameters_states_all_defaults():
 
 
 def test_lowest_versions_have_the_numbers_of_pyproject():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [*project["dependencies"], *(one for some in project["optional-dependencies"].values() for one in some)]
+    wanted = [one for project in _PROJECTS for one in project["dependencies"]]
+    wanted += [
+        one for project in _PROJECTS for some in project.get("optional-dependencies", {}).values() for one in some
+    ]
     lowest = {
         found[1]: found[2] for found in (re.match(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", one) for one in wanted) if found
     }

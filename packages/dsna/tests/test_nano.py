@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from dsna import DSNAClassifier, DSNARegressor, presets
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[3]
 FILE = ROOT / "examples" / "nano_dsna.py"
 PAGE = ROOT / "docs" / "understand" / "method.md"
 NanoDSNA = runpy.run_path(str(FILE))["NanoDSNA"]

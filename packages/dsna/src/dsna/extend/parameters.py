@@ -1,6 +1,21 @@
 """Constraints of parameters, for scikit-learn's ``_parameter_constraints``."""
 
-from .._utils.parameters import JOBS, NON_NEGATIVE, POSITIVE, SHARE, at_least, check_nested, is_number
+from .._utils.parameters import (
+    JOBS,
+    NON_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    CheckedEstimator,
+    at_least,
+    check_nested,
+    is_number,
+)
 from .._utils.validation import check_weights
 
-__all__ = ["JOBS", "NON_NEGATIVE", "POSITIVE", "SHARE", "at_least", "check_nested", "check_weights", "is_number"]
+__all__ = [
+    "JOBS",
+    "NON_NEGATIVE",
+    "POSITIVE",
+    "SHARE",
+    "CheckedEstimator",
+    "at_least", "check_nested", "check_weights", "is_number"]
