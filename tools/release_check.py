@@ -59,7 +59,7 @@ TRIALS = {
     "dsna": "from dsna import DSNAClassifier, load, save",
     "dsna[report]": "import matplotlib, pandas; from dsna.inspection import explain; from dsna.report import collect",
     "dsna[cli]": "from dsna.cli.app import app",
-    "dsna[app]": "from dsna.app.train import train; from dsna.tables import read_file; import pandas, polars, zstandard",
+    "dsna[app]": "from dsna.app.train import train; from dsna.tables import read_file; import polars, zstandard",
     "dsna[serve]": "import dsna.serve.application",
     "dsna[dask]": "import dask.distributed",
     "dsna[ray]": "import ray",

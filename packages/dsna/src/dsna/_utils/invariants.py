@@ -279,14 +279,6 @@ class Template:
 Field = Array | Number | Choice | Count | Classes | Part | Parts | Texts | Template
 
 
-class Attributes(NamedTuple):
-    """Fitted attributes of an estimator: those that it has, those that it may have, and what holds between them."""
-
-    needed: Mapping[str, Field]
-    optional: Mapping[str, Field] = {}
-    check_relations: Callable[[Any], None] | None = None
-
-
 def check_fields(owner: str, values: Mapping[str, Any], fields: Mapping[str, Field]) -> dict[str, int]:
     """Check named values and return the lengths found."""
     sizes: dict[str, int] = {}

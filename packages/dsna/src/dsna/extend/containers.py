@@ -3,7 +3,6 @@
 from .._utils.invariants import (
     POSITIVE,
     Array,
-    Attributes,
     Checked,
     InvariantError,
     Number,
@@ -17,6 +16,7 @@ from .._utils.invariants import (
 )
 from ..forest.scaling import Scaling
 from ..forest.trees import Trees
+from ..io.fitted import Attributes
 
 __all__ = [
     "POSITIVE",

@@ -18,4 +18,8 @@ __all__ = [
     "POSITIVE",
     "SHARE",
     "CheckedEstimator",
-    "at_least", "check_nested", "check_weights", "is_number"]
+    "at_least",
+    "check_nested",
+    "check_weights",
+    "is_number",
+]

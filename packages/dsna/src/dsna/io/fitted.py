@@ -5,8 +5,8 @@ Model files are checked against them when they are written and when they are rea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from .._utils.invariants import (
     LARGEST,
     POSITIVE,
     Array,
-    Attributes,
     Checked,
     Choice,
     Classes,
@@ -36,6 +35,14 @@ from ..tables.column_types import ColumnType
 from ..tables.encoders import ENCODERS
 from ..trend.classes import ClassTrend
 from ..trend.trend import KINDS
+
+
+class Attributes(NamedTuple):
+    """Fitted attributes of an estimator: those that it has, those that it may have, and what holds between them."""
+
+    needed: Mapping[str, Field]
+    optional: Mapping[str, Field] = {}
+    check_relations: Callable[[Any], None] | None = None
 
 
 def check_model(model: Any) -> None:
