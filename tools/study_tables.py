@@ -22,7 +22,6 @@ from dsna_studies.age.plan import experiments as face_experiments
 from dsna_studies.age.protocols import three_subsets
 from dsna_studies.age.study import AgeStudy, Options
 from dsna_studies.edges.comparison import pairs_table
-from dsna_studies.edges.methods import FIRST_LEVEL, SECOND_LEVEL, WITH_NETWORK
 from dsna_studies.edges.published import TABLE_1
 from dsna_studies.edges.rare.comparison import rare_table
 from dsna_studies.edges.runs import LAYOUT as EDGES_LAYOUT
@@ -101,12 +100,12 @@ def edges() -> list[str]:
     """Tables of the study: methods, means over seeds and the range of ODS; pairs; halves of the photos; the rare."""
     results = stored("edges", EDGES_LAYOUT)
     pairs, rare, halves = (pd.read_csv(FOLDER / f"edges_{name}.csv").fillna("") for name in ("pairs", "rare", "halves"))
-    second = pairs["method"].isin(SECOND_LEVEL | WITH_NETWORK)
+    second = pairs["method"].str.contains("@2")
     return [
         "# methods, one level",
-        _edge_methods(results, FIRST_LEVEL),
+        _edge_methods(results, results.loc[results["scales"] == "single", "method"]),
         "# methods, two levels",
-        _edge_methods(results, SECOND_LEVEL | WITH_NETWORK),
+        _edge_methods(results, halves["method"]),
         "# pairs, one level",
         markdown(pairs_table(pairs[~second])),
         "# pairs, two levels",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dsna.extend.commands import LARGEST_SEED, Scales, exit_on_user_error, flag, folder, say
+from dsna.extend.commands import LARGEST_SEED, exit_on_user_error, flag, folder, say
 from dsna.extend.optional import install_command
 
 if TYPE_CHECKING:
@@ -37,18 +37,19 @@ edges = typer.Typer(
 )
 
 
+class Scales(StrEnum):
+    """Sizes at which a photo is processed."""
+
+    single = "single"
+    two = "two"
+    multi = "multi"
+
+
 class Method(StrEnum):
     """How a detector answers."""
 
     dsna = "dsna"
     se = "se"
-
-
-class Splits(StrEnum):
-    """How nodes split."""
-
-    gini = "gini"
-    svm = "svm"
 
 
 class Split(StrEnum):
@@ -208,19 +209,12 @@ def train(
     truth: _Truth = None,
     trees: Annotated[int, typer.Option(min=1, help="Trees.")] = 8,
     patches: Annotated[int, typer.Option(min=100, help="Patches that each tree learns from.")] = 100_000,
-    splits: Annotated[
-        Splits, typer.Option(help="Splits by single features, or by linear SVMs where they gain more.")
-    ] = (Splits.gini),
-    cost: Annotated[float, typer.Option(min=0, help="How much more rare groups of patches weigh in a split.")] = 0.0,
     pool: Annotated[
         int, typer.Option(min=0, help="Patches remembered in the leaves; 0: structured edges only.")
     ] = 50_000,
     levels: Annotated[
         int, typer.Option(min=1, max=2, help="2: what the first level finds is scored anew, in the frame of each edge.")
     ] = 1,
-    network: Annotated[
-        bool, flag("--network", "With --levels 2: a small network is asked, too. Torch trains it: dsna[network].")
-    ] = False,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed gives the same detector.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Trees grown at a time.")] = 1,
 ) -> None:
@@ -236,28 +230,21 @@ def train(
 
     - `dsna edges train --data BSDS500 -o two.dsna --levels 2 --jobs 2` : takes several times as long
 
-    - `dsna edges train --data BSDS500 -o three.dsna --levels 2 --network` : a small network beside it
-
     - `dsna edges train --data photos --truth drawings -o mine.dsna` : your own
     """
-    if network and levels == 1:
-        raise typer.BadParameter("--network is part of a second level: add --levels 2.")
-    needed = ["cli", "report", "vision", *["train"] * (levels == 2), *["network"] * network]
-    with exit_on_user_error("edges train", install_command(*needed), "Nothing was saved."):
+    remedy = install_command(*["train"] * (levels == 2), package="dsna-vision")
+    with exit_on_user_error("edges train", remedy, "Nothing was saved."):
         from .edges.batch import train_detector
 
         parameters = {
             "n_estimators": trees,
             "n_patches": patches,
-            "splits": splits.value,
-            "cost": cost,
             "n_pool": pool,
             "random_state": seed,
             "n_jobs": jobs,
             "verbose": True,
         }
-        second = {"network": network} if levels == 2 else None
-        code = train_detector(data, truth, output, parameters, second, say=say)
+        code = train_detector(data, truth, output, parameters, levels, say=say)
     raise typer.Exit(code)
 
 

@@ -65,12 +65,11 @@ with tempfile.TemporaryDirectory() as folder:
 from dsna_vision.datasets import load_bsds500
 from dsna_vision.edges import EdgeDetector, TwoLevelDetector, load_detector
 from tests.boundary_folders import scene, write_bsds
-from tests.edges.second_level.networks import some_network
 
 with tempfile.TemporaryDirectory() as folder:
     write_bsds(Path(folder), "train", 4)
     photos = load_bsds500(folder, "train")
-    plain = EdgeDetector(n_estimators=1, n_patches=100, n_pool=0, splits="gini", cost=0, random_state=0)
+    plain = EdgeDetector(n_estimators=1, n_patches=100, n_pool=0, random_state=0)
     plain.fit(photos).detect(scene()[0], method="se")
     detector = EdgeDetector(n_estimators=2, n_patches=150, n_pool=150, n_jobs=2, random_state=0).fit(photos)
     detector.save(Path(folder) / "model.dsna")
@@ -85,7 +84,6 @@ with tempfile.TemporaryDirectory() as folder:
             one.detect(given, method=method, scales=(0.5, 1.0))
     few = EdgeDetector(n_estimators=2, n_patches=150, n_pool=0)
     two = TwoLevelDetector(few, "boosted+perceptrons", n_estimators=2, random_state=0).fit(photos)
-    two.network_ = some_network(16)
     two.save(Path(folder) / "two.dsna")
     joblib.dump(two, Path(folder) / "two.joblib")
     for one in (two, load_detector(Path(folder) / "two.dsna"), joblib.load(Path(folder) / "two.joblib", mmap_mode="r")):
@@ -112,6 +110,6 @@ def test_each_kernel_has_one_signature():
     used = {name: signatures for name, signatures in found.items() if signatures}
     assert {"grow_tree", "route", "gather", "approximate", "meet", "best_of_shards"} <= set(used)
     assert {"cut_masks", "look_up", "look_up_bins", "outlines", "grow_structured"} <= set(used)
-    assert {"route_patches", "cast_votes", "bend_axes", "describe_ring", "add_trees", "add_convolution"} <= set(used)
+    assert {"route_patches", "cast_votes", "bend_axes", "describe_ring", "add_trees"} <= set(used)
     assert "fill_layer" in used
     assert {name: s for name, s in used.items() if len(s) > 1} == {}

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.boundary_folders import scene
 
-from dsna_vision._kernels import sparse_splits, structured
+from dsna_vision._kernels import structured
 from dsna_vision._kernels.detection import cast_votes
 from dsna_vision._kernels.patches import cut_masks, look_up, look_up_bins, outlines
 from dsna_vision._kernels.structured import Growth, grow_structured
@@ -103,7 +103,7 @@ def test_main_direction(seed):
 
 
 def growth(**changes):
-    return Growth(**{"n_tried": 10, "min_leaf": 3, "max_depth": 64, "linear": 0, "cost": 0.0, "C": 1.0} | changes)
+    return Growth(**{"n_tried": 10, "min_leaf": 3, "max_depth": 64} | changes)
 
 
 def grown(X, masks, seed=0, **changes):
@@ -112,64 +112,36 @@ def grown(X, masks, seed=0, **changes):
 
 def routed(tree, X):
     """Leaf that each patch reaches, node by node."""
-    child, ptr, features, weights, threshold = tree[:5]
-    leaves = []
+    leaves = np.empty(X.shape[1], int)
     for i in range(X.shape[1]):
         node = 0
-        while child[node] >= 0:
-            score = 0.0
-            for k in range(ptr[node], ptr[node + 1]):
-                score += float(weights[k]) * float(X[features[k], i])
-            node = child[node] + (score >= float(threshold[node]))  # not rounded to float32
-        leaves.append(-1 - child[node])
+        while tree.child[node] >= 0:
+            node = tree.child[node] + (X[tree.feature[node], i] >= tree.threshold[node])
+        leaves[i] = -1 - tree.child[node]
     return leaves
 
 
 def check_tree(tree, X, min_leaf):
-    child, ptr, features, _, _, rows, leaf_ptr, representative = tree
-    n_leaves = len(leaf_ptr) - 1
-    assert len(child) == len(ptr) - 1 == 2 * n_leaves - 1
-    assert sorted(-1 - child[child < 0]) == list(range(n_leaves))
-    assert np.all(np.diff(ptr)[child < 0] == 0)
-    assert np.all(np.diff(ptr)[child >= 0] > 0)
-    assert len(features) == ptr[-1]
-    assert sorted(rows.tolist()) == list(range(X.shape[1]))  # every patch sits in one leaf
-    if n_leaves > 1:
-        assert np.diff(leaf_ptr).min() >= min_leaf
-    leaf_of = np.empty(X.shape[1], int)
-    leaf_of[rows] = np.repeat(np.arange(n_leaves), np.diff(leaf_ptr))
-    assert routed(tree, X) == leaf_of.tolist()
-    assert leaf_of[representative].tolist() == list(range(n_leaves))
+    n_leaves = len(tree.representative)
+    assert len(tree.child) == len(tree.feature) == len(tree.threshold) == 2 * n_leaves - 1
+    assert sorted(-1 - tree.child[tree.child < 0]) == list(range(n_leaves))
+    leaf = routed(tree, X)
+    sizes = np.bincount(leaf, minlength=n_leaves)
+    assert n_leaves == 1 or sizes.min() >= min_leaf
+    assert leaf[tree.representative].tolist() == list(range(n_leaves))
 
 
-@given(SEEDS, st.sampled_from([1, 4, 20]), st.sampled_from([1, 255]), st.integers(0, 1))
+@given(SEEDS, st.sampled_from([1, 4, 20]), st.sampled_from([1, 255]))
 @settings(max_examples=12)
-def test_trees_keep_every_patch(seed, min_leaf, spread, linear):
+def test_trees_keep_every_patch(seed, min_leaf, spread):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 150))
     X = rng.integers(0, spread + 1, (12, n)).astype(np.uint8)
     masks = blobs(rng, 2, 6)[rng.integers(0, 6, n)]
-    tree = grown(X, masks, seed, min_leaf=min_leaf, linear=linear, cost=1.0)
+    tree = grown(X, masks, seed, min_leaf=min_leaf)
     check_tree(tree, X, min_leaf)
-    for one, same in zip(tree, grown(X, masks, seed, min_leaf=min_leaf, linear=linear, cost=1.0), strict=True):
+    for one, same in zip(tree, grown(X, masks, seed, min_leaf=min_leaf), strict=True):
         np.testing.assert_array_equal(one, same)
-
-
-@given(SEEDS)
-@settings(max_examples=12)
-def test_sparse_splits_keep_every_patch(seed):
-    """Also where a node tries one feature, so that a linear split has but one."""
-    rng = np.random.default_rng(seed)
-    n = structured.LEAST_FOR_LINEAR + 300
-    X = rng.integers(0, 256, (12, n)).astype(np.uint8)
-    masks = two_kinds(X[:4].astype(int).sum(axis=0) + rng.normal(0, 60, n) > 600)
-    for n_tried in (1, 2, 12):
-        tree = grown(X, masks, seed, n_tried=n_tried, linear=1, cost=0.5)
-        check_tree(tree, X, 3)
-        child, ptr, features = tree[:3]
-        for node in np.flatnonzero(child >= 0):
-            of_node = features[ptr[node] : ptr[node + 1]].tolist()
-            assert len(set(of_node)) == len(of_node) <= min(n_tried, sparse_splits.KEPT)
 
 
 def two_kinds(on):
@@ -183,46 +155,13 @@ def test_a_tree_finds_the_feature_that_tells_edges():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 256, (10, 200)).astype(np.uint8)
     masks = two_kinds(X[4] >= 90)
-    child, _, features, _, threshold, rows, leaf_ptr, _ = grown(X, masks)
-    assert child.tolist() == [1, -1, -2]
-    assert features.tolist() == [4]
-    assert X[4][X[4] < 90].max() < threshold[0] <= 90
-    assert all((masks[part] == masks[part[0]]).all() for part in np.split(rows, leaf_ptr[1:-1]))
-    assert len(grown(X, masks, max_depth=1, min_leaf=1)[0]) <= 3
-    assert len(grown(X, two_kinds(np.zeros(200, bool)))[0]) == 1  # nothing to tell apart
-
-
-def test_linear_splits_where_one_feature_does_not_do():
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 256, (6, 600)).astype(np.uint8)
-    masks = two_kinds(X[:5].astype(int).sum(axis=0) > 5 * 128)
-    tree = grown(X, masks, linear=1, cost=1.0)
-    check_tree(tree, X, 3)
-    sizes = np.diff(tree[1])
-    assert sizes[0] == 6
-    assert set(sizes) <= {0, 1, 6}
-    # The five that matter weigh about the same, the sixth little.
-    weights = np.abs(tree[3][:6])[np.argsort(tree[2][:6])]
-    assert weights[:5].min() > 5 * weights[5]
-    assert set(np.diff(grown(X, masks, linear=0, cost=1.0)[1])) == {0, 1}
-    # Among many features, only few are kept, those that matter among them.
-    noise = rng.integers(0, 256, (30, 600)).astype(np.uint8)
-    child, ptr, features, *_ = grown(np.concatenate([noise, X]), masks, n_tried=36, linear=1, cost=1.0)
-    assert set(np.diff(ptr)[child >= 0]) <= {1, sparse_splits.KEPT}
-    assert set(features[: ptr[1]]) >= {30, 31, 32, 33, 34}
-    # Where one feature does it, linear splits are not taken.
-    clear = grown(X, two_kinds(X[2] >= 128), linear=1)
-    assert clear[2].tolist() == [2]
-
-
-def test_costs_move_the_cut_toward_the_rare():
-    rng = np.random.default_rng(0)
-    n = 4000
-    rare = rng.random(n) < 0.04
-    X = np.clip(rng.normal(np.where(rare, 150, 100), 20, n), 0, 255).astype(np.uint8)[None]
-    plain, weighted = (grown(X, two_kinds(rare), max_depth=1, cost=cost)[4][0] for cost in (0.0, 1.0))
-    assert weighted < plain - 5
-    assert 115 < weighted < 135  # half way, as if both were as common
+    tree = grown(X, masks)
+    assert tree.child.tolist() == [1, -1, -2]
+    assert tree.feature[0] == 4
+    assert X[4][X[4] < 90].max() < tree.threshold[0] <= 90
+    np.testing.assert_array_equal(masks, masks[tree.representative][routed(tree, X)])
+    assert len(grown(X, masks, max_depth=1, min_leaf=1).child) <= 3
+    assert len(grown(X, two_kinds(np.zeros(200, bool))).child) == 1  # nothing to tell apart
 
 
 @pytest.fixture(scope="module")
@@ -247,24 +186,21 @@ def test_draws_are_even(photos):
         assert len(np.unique(mask)) == len(np.unique(window)) == len(np.unique(np.column_stack([mask, window]), axis=0))
 
 
-@pytest.mark.parametrize("linear", [0, 1])
-def test_routing_photos_reaches_the_leaf_that_holds_the_patch(photos, linear):
+def test_routing_photos_reaches_the_leaf_that_holds_the_patch(photos):
     rng = np.random.default_rng(3)
     low, step = _ranges(photos, rng)
     patches = photos.draw(2000, rng)
     which = np.arange(0, N_FEATURES, 5)
     X = photos.bins(patches, which, low, step)
-    tree = grown(X, patches.masks, 1, n_tried=30, linear=linear, cost=1.0)
-    check_tree(tree, X, 3)
+    check_tree(grown(X, patches.masks, 1, n_tried=30), X, 3)
     # grow_forest draws the same patches anew, and photos are looked up on the fly.
-    how = growth(n_tried=30, linear=linear, cost=1.0)
+    how = growth(n_tried=30)
     known = np.array([[1, 1, 1], [0, 1, 1], [1, 0, 0]], bool)
     forest = grow_forest(photos, 2000, how, 5, known)
     again = grow_forest(photos, 2000, how, 5, known, n_jobs=2)
     np.testing.assert_array_equal(forest.child, again.child)
     np.testing.assert_array_equal(forest.threshold, again.threshold)
     assert forest.n_trees == 3
-    assert (np.diff(forest.ptr).max() > 1) == linear
     seeds = np.random.SeedSequence(5).spawn(4)
     for t in range(3):
         generator = np.random.default_rng(seeds[t])
@@ -273,8 +209,7 @@ def test_routing_photos_reaches_the_leaf_that_holds_the_patch(photos, linear):
         mine = np.sort(generator.choice(N_FEATURES, N_FEATURES // 4, replace=False))
         bins = photos.bins(drawn, mine, forest.low, forest.step)
         alone = grow_structured(bins, drawn.masks, how, np.uint64(generator.integers(2**63)))
-        expected = np.empty(len(drawn), int)
-        expected[alone.leaf_rows] = np.repeat(np.arange(len(alone.leaf_ptr) - 1), np.diff(alone.leaf_ptr))
+        expected = routed(alone, bins)
         before = (forest.child[: forest.root[t]] < 0).sum()
         for p, part in drawn.of_photos():
             channels = photos.channels[p]

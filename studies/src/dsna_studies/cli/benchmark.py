@@ -8,20 +8,10 @@ from typing import Annotated
 
 import typer
 
-from dsna.extend.commands import (
-    LARGEST_SEED,
-    RESUMED,
-    Names,
-    Processes,
-    Redo,
-    exit_on_user_error,
-    flag,
-    folder,
-    names,
-    say,
-)
+from dsna.extend.commands import LARGEST_SEED, exit_on_user_error, flag, folder, names, say
 
 from . import PROGRAM, REMEDY
+from .options import RESUMED, Names, Processes, Redo
 
 
 class Task(StrEnum):

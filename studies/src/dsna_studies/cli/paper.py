@@ -8,21 +8,11 @@ from typing import Annotated
 
 import typer
 
-from dsna.extend.commands import (
-    LARGEST_SEED,
-    RESUMED,
-    Names,
-    Processes,
-    Redo,
-    Scales,
-    exit_on_user_error,
-    flag,
-    folder,
-    names,
-    say,
-)
+from dsna.extend.commands import LARGEST_SEED, exit_on_user_error, flag, folder, names, say
+from dsna_vision.commands import Scales
 
 from . import PROGRAM, REMEDY
+from .options import RESUMED, Names, Processes, Redo
 
 
 class Scored(StrEnum):
@@ -106,13 +96,13 @@ def edges(
         Path, folder("Folder for results, page, pictures, models and maps; a later run resumes from it.")
     ] = Path("edges"),
     methods: Annotated[
-        list[str] | None, typer.Option(help="Methods: SE,CS-SE+DSNA or repeated; all if not named.")
+        list[str] | None, typer.Option(help="Methods: SE,SE+DSNA or repeated; all if not named.")
     ] = None,
     seeds: Annotated[
         list[str] | None, typer.Option("--seeds", "--seed", help="Seeds: 0,1,2 or repeated; these three if not named.")
     ] = None,
     levels: Annotated[
-        int, typer.Option(min=1, max=2, help="2: second levels in place of the paper's methods; hours of work.")
+        int, typer.Option(min=1, max=2, help="2: second levels in place of single ones; hours of work.")
     ] = 1,
     patches: Annotated[int | None, typer.Option(min=100, help="Patches that each tree learns from.")] = None,
     scales: Annotated[
@@ -120,16 +110,15 @@ def edges(
     ] = Scales.single,
     split: Annotated[Scored, typer.Option(help="Photos to score: tune on val, report on test.")] = Scored.val,
     quick: Annotated[
-        bool, flag("--quick", "12 photos, two trees, one seed, three methods: some 20 s of CPU time.")
+        bool, flag("--quick", "12 photos, two trees, one seed, two methods: some 20 s of CPU time.")
     ] = False,
     redo: Redo = False,
     jobs: Annotated[int, typer.Option(min=1, help="Threads: trees grown, or photos processed, at a time.")] = 1,
 ) -> None:
     """Edges in photos: learned on the training photos of BSDS500, scored on its validation photos; also on NYUD.
 
-    Structured edges (SE), the same with weights (WRF), cost-sensitive splits (CS-SE), and on top of these affine hulls
-    (AH), kernel weights and sparse approximation (DSNA), all from equally many patches. Published figures stand beside
-    those measured.
+    Structured edges (SE), and on top of them affine hulls (AH), kernel weights and sparse approximation (DSNA), all
+    from equally many patches. Published figures stand beside those measured.
 
     Writes results.csv, the page edges.md and pictures into --out, and keeps forests, maps and counts there: a run that
     is interrupted goes on where it stopped, photo by photo. Photos that fail are named and the others go on (exit code
@@ -142,10 +131,10 @@ def edges(
 
     - `python -m dsna_studies edges --data BSDS500 --jobs 2` : everything
 
-    - `python -m dsna_studies edges --data BSDS500 --methods SE,CS-SE+DSNA --seeds 0,1 --patches 40000` : these first
+    - `python -m dsna_studies edges --data BSDS500 --methods SE,SE+DSNA --seeds 0,1 --patches 40000` : these first
 
-    - `python -m dsna_studies edges --data BSDS500 --levels 2 --jobs 2` : first levels at two sizes (SE@2, SE+DSNA@2,
-      ...) and second levels on top of them (SE@2+boosted, SE@2+perceptrons, SE@2+linear, ...)
+    - `python -m dsna_studies edges --data BSDS500 --levels 2 --jobs 2` : first levels at two sizes (SE@2, SE+DSNA@2)
+      and second levels on top of them (SE@2+boosted, SE@2+perceptrons, ...)
     """
     numbers = names(seeds)
     if not all(number.isdecimal() and int(number) <= LARGEST_SEED for number in numbers):

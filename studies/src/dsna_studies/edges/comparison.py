@@ -10,23 +10,17 @@ import pandas as pd
 
 from dsna_vision.edges import BoundaryScores
 
-from .methods import BEST_RESCORER, FULL, NETWORK, PLAIN, RESCORERS, WITH_NETWORK
+from .methods import BEST_RESCORER, FULL, PLAIN, RESCORERS
 
-_FIRST = (PLAIN, "SE+DSNA", "CS-SE", FULL)
 _PAIRS = (
     (FULL, PLAIN),
-    (FULL, "CS-SE"),
-    (FULL, "CS-SE+AH"),
-    (FULL, "CS-SE+kernel"),
-    ("CS-SE", PLAIN),
-    ("SE+DSNA", PLAIN),
+    (FULL, "SE+AH"),
+    (FULL, "SE+kernel"),
     ("SE@2", PLAIN),
     ("SE+DSNA@2", "SE@2"),
-    *((f"{first}@2+{rescorer}", "SE@2") for first in _FIRST for rescorer in RESCORERS),
-    *((f"{first}@2+{BEST_RESCORER}", f"{first}@2+{other}") for first in _FIRST[:2] for other in RESCORERS[:-1]),
+    *((f"{first}@2+{rescorer}", "SE@2") for first in (PLAIN, FULL) for rescorer in RESCORERS),
+    *((f"{first}@2+{BEST_RESCORER}", f"{first}@2+{other}") for first in (PLAIN, FULL) for other in RESCORERS[:-1]),
     *((f"SE+DSNA@2+{rescorer}", f"SE@2+{rescorer}") for rescorer in RESCORERS),
-    *((f"CS-{first}@2+{BEST_RESCORER}", f"{first}@2+{BEST_RESCORER}") for first in _FIRST[:2]),
-    *((name, name.removesuffix(NETWORK)) for name in WITH_NETWORK),
 )
 _RESAMPLED = 500
 _BETWEEN = (2.5, 97.5)

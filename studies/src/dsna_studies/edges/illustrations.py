@@ -20,7 +20,7 @@ from .store import Store
 _PICTURED, _PATCHES = 4, 5
 _QUICK_PATCHES = 2000
 #: The first of them that was run is shown.
-_OURS = (*(f"{first}@2+{one}" for one in (BEST_RESCORER, "boosted") for first in ("SE+DSNA", FULL, PLAIN)), FULL)
+_OURS = (*(f"{first}@2+{one}" for one in (BEST_RESCORER, "boosted") for first in (FULL, PLAIN)), FULL)
 
 
 def illustrate(runs: Sequence[Run], scored: Scored, store: Store, quick: bool) -> tuple[Scored, dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from dsna_vision.edges import EdgeDetector, TwoLevelDetector
@@ -11,7 +11,7 @@ from dsna_vision.edges import EdgeDetector, TwoLevelDetector
 from ..select_methods import check_names
 
 #: Our method, and what it is measured against.
-FULL, PLAIN = "CS-SE+DSNA", "SE"
+FULL, PLAIN = "SE+DSNA", "SE"
 
 
 @dataclass(frozen=True)
@@ -20,75 +20,54 @@ class Method:
 
     Parameters
     ----------
-    forest : {"SE", "SE-pool", "WRF", "CS-SE"}
+    forest : {"SE", "SE-pool"}
+        Whether the leaves remember patches.
     answer : {"se", "kernel", "hull", "dsna"}
         As :meth:`dsna_vision.edges.EdgeDetector.detect` takes it; of a second level, the maps that it sees.
     scales : {"", "two"}, default=""
         Sizes at which photos are looked at; empty: those asked for.
     rescorer : str, default=""
         Of the second level, as :class:`dsna_vision.edges.TwoLevelDetector` takes it; empty: there is none.
-    network : bool, default=False
-        Whether a small network is asked beside the rescorer.
 
     Examples
     --------
-    >>> METHODS["CS-SE+AH"]
-    Method(forest='CS-SE', answer='hull', scales='', rescorer='', network=False)
-    >>> METHODS["SE+DSNA@2+linear"]
-    Method(forest='SE-pool', answer='dsna', scales='two', rescorer='linear', network=False)
+    >>> METHODS["SE+AH"]
+    Method(forest='SE-pool', answer='hull', scales='', rescorer='')
+    >>> METHODS["SE+DSNA@2+boosted"]
+    Method(forest='SE-pool', answer='dsna', scales='two', rescorer='boosted')
     """
 
     forest: str
     answer: str
     scales: str = ""
     rescorer: str = ""
-    network: bool = False
 
 
-#: The paper's methods; one fit answers those of the same forest.
+#: Methods of one level; one fit answers those of the same forest.
 FIRST_LEVEL: dict[str, Method] = {
     PLAIN: Method("SE", "se"),
-    "WRF": Method("WRF", "se"),
-    "CS-SE": Method("CS-SE", "se"),
-    "CS-SE+AH": Method("CS-SE", "hull"),
-    "CS-SE+kernel": Method("CS-SE", "kernel"),
-    FULL: Method("CS-SE", "dsna"),
-    "SE+DSNA": Method("SE-pool", "dsna"),
+    "SE+AH": Method("SE-pool", "hull"),
+    "SE+kernel": Method("SE-pool", "kernel"),
+    FULL: Method("SE-pool", "dsna"),
 }
 #: Rescorers of second levels, the best last.
-RESCORERS = ("linear", "forest", "neighbors", "boosted", "perceptrons", "boosted+perceptrons")
+RESCORERS = ("boosted", "perceptrons", "boosted+perceptrons")
 BEST_RESCORER = RESCORERS[-1]
 #: First levels at two sizes, and the second levels that learn from their maps.
 SECOND_LEVEL: dict[str, Method] = {
     f"{name}@2{'+' * bool(rescorer)}{rescorer}": Method(*first, "two", rescorer)
-    for name, first in {
-        PLAIN: ("SE", "se"),
-        "SE+DSNA": ("SE-pool", "dsna"),
-        "CS-SE": ("CS-SE", "se"),
-        FULL: ("CS-SE", "dsna"),
-    }.items()
+    for name, first in {PLAIN: ("SE", "se"), FULL: ("SE-pool", "dsna")}.items()
     for rescorer in ("", *RESCORERS)
 }
-#: Second levels with a network beside the rescorer, run where they are named.
-NETWORK = "+net"
-WITH_NETWORK = {
-    f"{name}{NETWORK}": replace(method, network=True)
-    for name, method in SECOND_LEVEL.items()
-    if method.rescorer in ("boosted", BEST_RESCORER)
-}
-METHODS = FIRST_LEVEL | SECOND_LEVEL | WITH_NETWORK
-_SLOW = ("forest", "neighbors")  # rescorers that one first level is enough for
-_TWO_LEVELS = [name for name, one in SECOND_LEVEL.items() if one.rescorer not in _SLOW or name.startswith("SE+DSNA@2")]
+METHODS = FIRST_LEVEL | SECOND_LEVEL
 #: What is run where no method is named, by levels.
-BY_LEVELS = {1: tuple(FIRST_LEVEL), 2: (PLAIN, "SE+DSNA", "CS-SE", FULL, *_TWO_LEVELS)}
-QUICK_METHODS = (PLAIN, "CS-SE", FULL)
-_QUICK_BY_LEVELS = {1: QUICK_METHODS, 2: (PLAIN, "SE@2", "SE@2+linear", "SE+DSNA@2+boosted")}
+BY_LEVELS = {1: tuple(FIRST_LEVEL), 2: (PLAIN, FULL, *SECOND_LEVEL)}
+QUICK_METHODS = (PLAIN, FULL)
+_QUICK_BY_LEVELS = {1: QUICK_METHODS, 2: (PLAIN, "SE@2", "SE@2+boosted", "SE+DSNA@2+boosted")}
 CROSS_METHODS = (PLAIN, FULL)
 _FORESTS: dict[str, dict[str, Any]] = {
-    "SE": {"splits": "gini", "cost": 0.0, "n_pool": 0},  # only its leaves are asked
-    "SE-pool": {"splits": "gini", "cost": 0.0},
-    "WRF": {"splits": "gini", "cost": 1.0, "n_pool": 0},
-    "CS-SE": {"splits": "svm", "cost": 0.5},
+    "SE": {"n_pool": 0},  # only its leaves are asked
+    "SE-pool": {},
 }
 _QUICK = {"n_estimators": 2, "n_patches": 2000, "n_pool": 2000}
 _QUICK_LEVEL: dict[str, Any] = {"n_estimators": 20, "n_candidates": 300}
@@ -113,7 +92,7 @@ def detector_of(method: str, seed: int, patches: int | None = None, quick: bool 
 
     Examples
     --------
-    >>> detector_of("WRF", seed=1, patches=5000).get_params()["n_patches"]
+    >>> detector_of("SE+AH", seed=1, patches=5000).get_params()["n_patches"]
     5000
     """
     forest = _FORESTS[METHODS[method].forest]
@@ -138,12 +117,12 @@ def level_of(method: str, quick: bool = False) -> TwoLevelDetector | None:
 
     Examples
     --------
-    >>> level_of("SE@2"), level_of("SE@2+linear").rescorer
-    (None, 'linear')
+    >>> level_of("SE@2"), level_of("SE@2+boosted").rescorer
+    (None, 'boosted')
     """
-    rescorer, network = METHODS[method].rescorer, METHODS[method].network
+    rescorer = METHODS[method].rescorer
     few = _QUICK_LEVEL if quick else {}
-    return TwoLevelDetector(rescorer=rescorer, network=network, **few) if rescorer else None
+    return TwoLevelDetector(rescorer=rescorer, **few) if rescorer else None
 
 
 def selected(asked: Sequence[str], quick: bool = False, levels: int = 1) -> tuple[str, ...]:
@@ -154,7 +133,7 @@ def selected(asked: Sequence[str], quick: bool = False, levels: int = 1) -> tupl
     asked : sequence of str
     quick : bool, default=False
     levels : {1, 2}, default=1
-        Whether the paper's methods, or those with a second level, are meant where none is named.
+        Whether methods of one level, or those with a second, are meant where none is named.
 
     Returns
     -------
@@ -162,13 +141,13 @@ def selected(asked: Sequence[str], quick: bool = False, levels: int = 1) -> tupl
 
     Examples
     --------
-    >>> selected(["CS-SE", "SE"])
-    ('SE', 'CS-SE')
+    >>> selected(["SE+DSNA", "SE"])
+    ('SE', 'SE+DSNA')
     >>> selected([], quick=True, levels=2)
-    ('SE', 'SE@2', 'SE@2+linear', 'SE+DSNA@2+boosted')
+    ('SE', 'SE@2', 'SE@2+boosted', 'SE+DSNA@2+boosted')
     >>> selected(["nonsense"])
     Traceback (most recent call last):
-    dsna_studies.select_methods.MethodError: There is no method nonsense; there are SE, WRF, CS-SE, ...
+    dsna_studies.select_methods.MethodError: There is no method nonsense; there are SE, SE+AH, SE+kernel, ...
     """
     check_names(asked, list(METHODS))
     wanted = asked or (_QUICK_BY_LEVELS if quick else BY_LEVELS)[levels]

@@ -20,18 +20,16 @@ _BEST = dict.fromkeys((*_SCORES, "R50"), 1)
 READING = """\
 Scores as BSDS500 counts them: ODS is the best F at one threshold for all photos, OIS at each photo's own, AP the
 average precision, R50 the recall at precision one half. Forests of one seed learn from equally many patches of the
-training photos. SE: single-feature splits. WRF: the same, rare groups of masks weigh more. CS-SE: cost-sensitive linear
-splits where they tell more. These vote for their leaves' own masks. +DSNA, +AH and +kernel blend in the masks of the
-patches in the leaves: by sparse approximation, by an affine hull, by weights that fall with distance; the settings are
-those of EdgeDetector, the same for all. Trees of SE and WRF know all training photos; those of forests whose leaves
-remember patches (CS-SE's, and that of SE+DSNA) know half of them each, so that others answer honestly. @2: at half and
-full size. What follows: a second level scores the pixels of the thinned map anew; it learned from maps by first levels
-that do not know the photo. +linear: logistic regression. +forest: a cost-sensitive forest. +neighbors: sparse neighbour
-approximation. +boosted: boosted trees. +perceptrons: small ones of two hidden layers. +boosted+perceptrons: the mean of
-both. +net: a small network that learned from the same maps and from the channels is asked, too; all other methods have
-hand-made features only. SE+SMOTE is not run: a patch between two others would need a segmentation between theirs, and
-there is none. Published figures are quoted from Huang, Loy and Tang, for the test photos of BSDS500. Seconds a photo:
-median, on one thread, as the run went; other work on the machine is in them."""
+training photos. SE votes for its leaves' own masks. +DSNA, +AH and +kernel blend in the masks of the patches in the
+leaves: by sparse approximation, by an affine hull, by weights that fall with distance; the settings are those of
+EdgeDetector, the same for all. Trees of SE know all training photos; those of the forest whose leaves remember patches
+know half of them each, so that others answer honestly. @2: at half and full size. What follows: a second level scores
+the pixels of the thinned map anew; it learned from maps by first levels that do not know the photo. +boosted: boosted
+trees. +perceptrons: small ones of two hidden layers. +boosted+perceptrons: the mean of both. The paper's weighted and
+cost-sensitive splits (WRF, CS-SE) are not run: they gained nothing over single features. Nor is SE+SMOTE: a patch
+between two others would need a segmentation between theirs, and there is none. Published figures are quoted from Huang,
+Loy and Tang, for the test photos of BSDS500. Seconds a photo: median, on one thread, as the run went; other work on the
+machine is in them."""
 
 _RARE = """\
 Outlines of training masks in 150 classes (k-means on blurred outlines; fewer classes where there are few masks); the

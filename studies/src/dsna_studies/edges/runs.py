@@ -9,14 +9,12 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
-from sklearn.base import clone
-
 from dsna_vision.edges import EdgeDetector, TwoLevelDetector
 from dsna_vision.edges.pool import Voting
 
 from ..results_file import Layout
 from .collections import Collection
-from .methods import CROSS_METHODS, METHODS, NETWORK, detector_of, level_of
+from .methods import CROSS_METHODS, METHODS, detector_of, level_of
 
 #: Scores of the runs.
 LAYOUT = Layout(
@@ -78,10 +76,7 @@ class Run:
         told = [self._learned, asked, self.answer, self.scales, self.test.max_distance, self.test.test.names]
         if self.level is None:
             return _checksum(told)
-        second = _parameters(self.level)
-        if not second["network"]:  # the name is then as it was before there were any
-            del second["network"]
-        return _checksum([*told, second])
+        return _checksum([*told, _parameters(self.level)])
 
     @property
     def name(self) -> str:
@@ -109,12 +104,6 @@ class Run:
         """What its scores are stored under, in the order of the layout."""
         test = f"{self.test.name} {self.test.split}"
         return self.train.name, test, self.scales, self.settings, self.seed, self.method
-
-    @property
-    def without_network(self) -> Run:
-        """The same without a network; it has the same rescorers."""
-        level = None if self.level is None else clone(self.level).set_params(network=False)
-        return replace(self, method=self.method.removesuffix(NETWORK), level=level)
 
     def of_seed(self, seed: int) -> Run:
         """The same with another seed."""
@@ -173,9 +162,9 @@ def planned(
     --------
     >>> from dsna_vision.datasets.boundaries import BoundarySet
     >>> one, other = (Collection(name, "val", *[BoundarySet([], [], [])] * 2) for name in ("BSDS500", "NYUD"))
-    >>> runs = planned([one, other], ["SE", "WRF"], [0])
+    >>> runs = planned([one, other], ["SE", "SE+AH"], [0])
     >>> [(run.train.name, run.test.name, run.method) for run in runs]
-    [('BSDS500', 'BSDS500', 'SE'), ('BSDS500', 'NYUD', 'SE'), ('NYUD', 'NYUD', 'SE'), ('BSDS500', 'BSDS500', 'WRF')]
+    [('BSDS500', 'BSDS500', 'SE'), ('BSDS500', 'NYUD', 'SE'), ('NYUD', 'NYUD', 'SE'), ('BSDS500', 'BSDS500', 'SE+AH')]
     """
     main = collections[0]
     pairs = [

@@ -16,7 +16,6 @@ from dsna import ModelFileError
 from dsna.extend.files import make_folder, write_atomically
 from dsna_vision.edges import EdgeDetector, TwoLevelDetector, load_detector
 from dsna_vision.edges.second_level.cross_fitting import Lessons, dealt, learn_rounds, level_without
-from dsna_vision.edges.second_level.network.training import learn_network
 from dsna_vision.edges.second_level.planes import View
 from dsna_vision.edges.second_level.rounds import first_view
 
@@ -79,10 +78,8 @@ class SecondLevels:
                     yield {"run": run}
         views = [self._seen(run, "train", row)[0] for row in range(len(photos))]
         both, level = clone(run.level).set_params(first_level=run.detector), first()
-        both.forest_, both.pool_ = level.forest_, level.pool_ if run.answer == "dsna" else None
-        alike = self._kept(run.without_network)
-        both.rounds_ = learn_rounds(photos, views, lessons, _quiet, self.jobs) if alike is None else alike.rounds_
-        both.network_ = learn_network(photos, views, lessons, _quiet, self.jobs) if both.network else None
+        both.forest_, both.pool_ = level.forest_, level.pool_
+        both.rounds_ = learn_rounds(photos, views, lessons, _quiet, self.jobs)
         both.save(self.folder / "models" / run.two_levels)
 
     def lines(self, run: Run, first: Callable[[], EdgeDetector]) -> Callable[[int], tuple[np.ndarray, float]]:
@@ -102,14 +99,14 @@ class SecondLevels:
         both = self._kept(run)
         if both is None:
             raise RuntimeError(f"{run.two_levels} is not there or damaged")
-        rounds, network = both.rounds_, getattr(both, "network_", None)
+        rounds = both.rounds_
 
         def draw(row: int) -> tuple[np.ndarray, float]:
             if _read(self._view(run, "test", row)) is None:
                 self._look(run, "test", row, first())
             view, before = self._seen(run, "test", row)
             start = time.perf_counter()
-            return rounds.lines(view, network=network), time.perf_counter() - start + before
+            return rounds.lines(view), time.perf_counter() - start + before
 
         return draw
 
@@ -162,8 +159,7 @@ class SecondLevels:
             raise RuntimeError(f"{self._view(run, part, row)} is not there or damaged")
         maps, seconds = kept
         photos = run.train.train if part == "train" else run.test.test
-        leaves_only = run.answer == "se" and run.detector.n_pool > 0
-        return View(photos.image(row), tuple(maps[::2] if leaves_only else maps)), seconds
+        return View(photos.image(row), tuple(maps)), seconds
 
 
 def _quiet(text: str) -> None:

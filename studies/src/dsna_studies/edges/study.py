@@ -58,7 +58,7 @@ class Options(StudyOptions):
     split : {"val", "test"}, default="val"
         Which photos are scored.
     levels : {1, 2}, default=1
-        Where no method is named: the paper's methods, or first levels at two sizes and second levels on top of them.
+        Where no method is named: methods of one level, or first levels at two sizes and second levels on top of them.
 
     Examples
     --------
@@ -115,8 +115,8 @@ class EdgesStudy(Study):
         plan = partial(planned, collections, patches=options.patches, scales=options.scales, quick=options.quick)
         self.runs = {run.key: run for run in plan(methods=methods, seeds=options.all_seeds)}
         levels = [run.level for run in self.runs.values() if run.level is not None]
-        for rescorer, network in {(level.rescorer, level.network) for level in levels}:
-            check_trainable(rescorer, network)  # before hours of work, not after
+        for rescorer in {level.rescorer for level in levels}:
+            check_trainable(rescorer)  # before hours of work, not after
         self.shown = plan(methods=METHODS, seeds=options.all_seeds[:1])
         self.store = Store(options.out, options.jobs)
 

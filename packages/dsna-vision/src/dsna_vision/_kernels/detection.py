@@ -16,9 +16,7 @@ class Nodes(NamedTuple):
 
     root: np.ndarray  # (n_trees,) first node of each tree
     child: np.ndarray
-    ptr: np.ndarray
-    features: np.ndarray
-    weights: np.ndarray
+    feature: np.ndarray
     threshold: np.ndarray
 
 
@@ -35,17 +33,14 @@ def route_patches(channels, places, trees, first, second, low, step, nodes, leav
     nodes : Nodes
     leaves : (n, T) filled.
     """
-    root, child, ptr, features, weights, threshold = nodes
+    root, child, looked_at, threshold = nodes
     for i in range(places.shape[0]):
         for t in range(trees.shape[1]):
             node = root[trees[i, t]]
             while child[node] >= 0:
-                score = 0.0
-                for k in range(ptr[node], ptr[node + 1]):
-                    f = features[k]
-                    value = (feature(channels, places[i], first[f], second[f]) - low[f]) / step[f]
-                    score += weights[k] * np.float64(np.uint8(min(max(value, 0.0), 255.0)))
-                node = child[node] + (1 if score >= threshold[node] else 0)
+                f = looked_at[node]
+                value = (feature(channels, places[i], first[f], second[f]) - low[f]) / step[f]
+                node = child[node] + (1 if np.uint8(min(max(value, 0.0), 255.0)) >= threshold[node] else 0)
             leaves[i, t] = -1 - child[node]
 
 

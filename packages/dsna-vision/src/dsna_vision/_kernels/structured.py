@@ -1,8 +1,7 @@
 """Growing a structured tree: a node groups its masks in two, then looks for the split that separates the groups.
 
 Layout of a tree with n nodes: ``child[i]`` is the left child of node i, whose right one is the next, or -1 - leaf.
-Node i sends a patch left if ``sum_k weights[k] * x[features[k]] < threshold[i]``, k from ``ptr[i]`` to ``ptr[i + 1]``;
-features are bytes (see ``look_up_bins``).
+Node i sends a patch left if ``x[feature[i]] < threshold[i]``; features are bytes (see ``look_up_bins``).
 """
 
 from typing import NamedTuple
@@ -11,14 +10,12 @@ import numpy as np
 
 from dsna.extend.kernels import kernel, random_below
 
-from .cuts import BINS, best_feature, cut_of_scores, impurity, leaves_enough
+from .cuts import BINS, best_feature
 from .patches import AREA
-from .sparse_splits import KEPT, project, sparse_split
 
 PAIRS = 256
 SAMPLE = 256
 POWER_STEPS = 8
-LEAST_FOR_LINEAR = 512  # rows: in smaller nodes linear splits took time and gained nothing in the maps
 
 
 class Growth(NamedTuple):
@@ -27,21 +24,14 @@ class Growth(NamedTuple):
     n_tried: int  # features looked at in a node
     min_leaf: int
     max_depth: int
-    linear: int  # 1: a node may take a sparse linear split, where it gains more than the best single feature
-    cost: float  # groups weigh 1 / share ** cost
-    C: float
 
 
 class GrownTree(NamedTuple):
-    """A tree and the patches in its leaves."""
+    """A tree and the patches that stand for its leaves."""
 
     child: np.ndarray  # (n_nodes,)
-    ptr: np.ndarray  # (n_nodes + 1,)
-    features: np.ndarray  # (n_entries,)
-    weights: np.ndarray  # (n_entries,)
+    feature: np.ndarray  # (n_nodes,); 0 in leaves
     threshold: np.ndarray  # (n_nodes,)
-    leaf_rows: np.ndarray  # (N,) patches, leaf by leaf
-    leaf_ptr: np.ndarray  # (n_leaves + 1,) where each leaf's patches start
     representative: np.ndarray  # (n_leaves,) the patch whose mask stands for the leaf
 
 
@@ -144,15 +134,9 @@ def grow_structured(X, masks, growth, seed):
     most = max(2 * (N // max(growth.min_leaf, 1)) + 3, 3)
     child = np.empty(most, np.int32)
     threshold = np.zeros(most, np.float32)
-    ptr = np.zeros(most + 1, np.int64)
-    room = 4 * most
-    features = np.empty(room, np.int32)
-    weights = np.empty(room, np.float32)
-    leaf_ptr = np.zeros(most + 1, np.int64)
-    leaf_start = np.empty(most, np.int64)
-    leaf_end = np.empty(most, np.int64)
+    feature = np.zeros(most, np.int32)
     representative = np.empty(most, np.int32)
-    # Nodes are numbered when they are pushed, and finished in the order of a queue, so that ptr rises.
+    # Nodes are numbered when they are pushed, and finished in the order of a queue.
     start_of = np.empty(most, np.int64)
     end_of = np.empty(most, np.int64)
     depth_of = np.empty(most, np.int64)
@@ -161,7 +145,6 @@ def grow_structured(X, masks, growth, seed):
     depth_of[0] = 0
     n_nodes = 1
     n_leaves = 0
-    used = 0
     pairs = np.empty((PAIRS, 2), np.int64)
     Z = np.empty((SAMPLE, PAIRS), np.float32)
     mean = np.empty(PAIRS, np.float32)
@@ -169,13 +152,9 @@ def grow_structured(X, masks, growth, seed):
     z = np.empty(PAIRS, np.float32)
     group = np.empty(N, np.uint8)
     counts = np.empty((BINS, 2), np.int64)
-    weight = np.ones(2)
     order = np.arange(D)
     n_tried = min(growth.n_tried, D)
-    scores = np.empty(N)
     spare = np.empty(N, np.int32)
-    chosen = np.empty(min(KEPT, n_tried), np.int64)
-    w = np.empty(chosen.shape[0])
     node = 0
     while node < n_nodes:
         start = start_of[node]
@@ -183,9 +162,6 @@ def grow_structured(X, masks, growth, seed):
         n = end - start
         m = _embed(masks, rows, start, end, state, pairs, Z, mean)
         split = n >= 2 * growth.min_leaf and depth_of[node] < growth.max_depth and _main_direction(Z, m, v)
-        size = 0
-        middle = start
-        linear = False
         if split:
             offset = np.float32(0.0)
             for j in range(PAIRS):
@@ -199,56 +175,21 @@ def grow_structured(X, masks, growth, seed):
                 group[i] = 1 if t > 0.0 else 0
                 ones += group[i]
             split = 0 < ones < n
-            if split:
-                weight[0] = (n / (n - ones)) ** growth.cost
-                weight[1] = (n / ones) ** growth.cost
         if split:
             for k in range(n_tried):
                 j = k + random_below(state, D - k)
                 order[k], order[j] = order[j], order[k]
-            tried = order[:n_tried]
-            parent = impurity(weight[0] * (n - ones), weight[1] * ones, 1e-300, 0.0)
-            found, feature, cut = best_feature(X, rows, start, end, group, weight, tried, growth.min_leaf, counts)
-            if growth.linear == 1 and n >= LEAST_FOR_LINEAR:
-                linear = sparse_split(X, rows, start, end, group, weight, growth.C, tried, counts, scores, chosen, w)
-            if linear:
-                project(X, rows, start, end, chosen, w, scores)
-                value, at = cut_of_scores(scores, n, group, start, weight, growth.min_leaf, counts)
-                threshold[node] = at
-                # Rounded, a threshold may leave a side fewer rows than its bins hold.
-                linear = value < np.inf and leaves_enough(scores, n, threshold[node], growth.min_leaf)
-                if linear:
-                    found = value
-                    size = chosen.shape[0]
-            if not linear and feature >= 0:
-                column = X[feature]
-                for i in range(start, end):
-                    scores[i - start] = column[rows[i]]
-                threshold[node] = cut
-                size = 1
-            if size == 0 or not found < parent - 1e-12:
-                size = 0
-        if size > 0:
-            if used + size > room:
-                room = 2 * room + size
-                more = np.empty(room, np.int32)
-                more[:used] = features[:used]
-                features = more
-                heavier = np.empty(room, np.float32)
-                heavier[:used] = weights[:used]
-                weights = heavier
-            if linear:
-                for k in range(size):
-                    features[used + k] = chosen[k]
-                    weights[used + k] = w[k]
-            else:
-                features[used] = feature
-                weights[used] = 1.0
-            used += size
+            parent = 2.0 * (n - ones) * ones / n / n
+            impurity, best, cut = best_feature(X, rows, start, end, group, order[:n_tried], growth.min_leaf, counts)
+            split = impurity < parent - 1e-12
+        if split:
+            feature[node] = best
+            threshold[node] = cut
+            column = X[best]
             middle = start
             right = 0
             for i in range(start, end):
-                if scores[i - start] < threshold[node]:
+                if column[rows[i]] < cut:
                     rows[middle] = rows[i]
                     middle += 1
                 else:
@@ -263,28 +204,15 @@ def grow_structured(X, masks, growth, seed):
                 n_nodes += 1
         else:
             child[node] = -1 - n_leaves
-            threshold[node] = 0.0
-            leaf_start[n_leaves] = start
-            leaf_end[n_leaves] = end
             which = _representative(Z, m)
             if n > SAMPLE:
                 which = (which * n) // m
             representative[n_leaves] = rows[start + which]
             n_leaves += 1
         node += 1
-        ptr[node] = used
-    leaf_rows = np.empty(N, np.int32)
-    for leaf in range(n_leaves):
-        size = leaf_end[leaf] - leaf_start[leaf]
-        leaf_rows[leaf_ptr[leaf] : leaf_ptr[leaf] + size] = rows[leaf_start[leaf] : leaf_end[leaf]]
-        leaf_ptr[leaf + 1] = leaf_ptr[leaf] + size
     return GrownTree(
         child[:n_nodes].copy(),
-        ptr[: n_nodes + 1].copy(),
-        features[:used].copy(),
-        weights[:used].copy(),
+        feature[:n_nodes].copy(),
         threshold[:n_nodes].copy(),
-        leaf_rows,
-        leaf_ptr[: n_leaves + 1].copy(),
         representative[:n_leaves].copy(),
     )

@@ -161,7 +161,7 @@ def train_detector(
     truth: Path | None,
     out: Path,
     parameters: Mapping[str, Any],
-    second: Mapping[str, Any] | None = None,
+    levels: int = 1,
     say: Callable[[str], None] = print,
 ) -> int:
     """Train a detector and save it.
@@ -176,8 +176,8 @@ def train_detector(
         File for the model.
     parameters : mapping
         Parameters of :class:`dsna_vision.edges.EdgeDetector`.
-    second : mapping or None, default=None
-        Parameters of a :class:`dsna_vision.edges.TwoLevelDetector` whose first level it becomes; None: there is none.
+    levels : {1, 2}, default=1
+        2: it becomes the first level of a :class:`dsna_vision.edges.TwoLevelDetector`.
     say : callable, default=print
 
     Returns
@@ -200,11 +200,11 @@ def train_detector(
     start = time.monotonic()
     with as_user_errors():
         detector = EdgeDetector(**parameters)
-        if second is None:
+        if levels == 1:
             detector.fit(photos).save(out)
         else:
             shared = {name: parameters[name] for name in ("random_state", "n_jobs", "verbose") if name in parameters}
-            TwoLevelDetector(detector, **shared, **second).fit(photos).save(out)
+            TwoLevelDetector(detector, **shared).fit(photos).save(out)
     say(
         f"Model: {out} ({out.stat().st_size / 1e6:.1f} MB), trained on {number_of(len(photos), 'photo')} in "
         f"{time.monotonic() - start:.0f} s"

@@ -1,4 +1,4 @@
-"""EdgeDetector: a structured forest with cost-sensitive splits, and DSNA on the patches in its leaves."""
+"""EdgeDetector: a structured forest, and DSNA on the patches in its leaves."""
 
 from __future__ import annotations
 
@@ -11,22 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from dsna import Approximation, DSNAError
 from dsna.extend.containers import Attributes, Part
 from dsna.extend.parallel import in_parallel, one_blas_thread
-from dsna.extend.parameters import (
-    JOBS,
-    NON_NEGATIVE,
-    POSITIVE,
-    SHARE,
-    CheckedEstimator,
-    at_least,
-    check_nested,
-    is_number,
-)
+from dsna.extend.parameters import JOBS, SHARE, CheckedEstimator, at_least, check_nested, is_number
 
 from ..photos import as_photo
 from ..wording import number_of
@@ -47,9 +37,9 @@ _MOST_PASSES = 100
 class EdgeDetector(CheckedEstimator):
     """Finds the edges that people see as boundaries in photos.
 
-    Patches of the photo are sent down a forest whose leaves are small segmentations (Dollar and Zitnick, 2015); nodes
-    split by one feature or, where that tells more, by a cost-sensitive linear SVM.  Each patch is then approximated by
-    a few of the training patches in its leaves, whose outlines, weighted by the coefficients, are voted for.
+    Patches of the photo are sent down a forest whose leaves are small segmentations (Dollar and Zitnick, 2015).  Each
+    patch is then approximated by a few of the training patches in its leaves, whose outlines, weighted by the
+    coefficients, are voted for.
 
     Parameters
     ----------
@@ -57,13 +47,6 @@ class EdgeDetector(CheckedEstimator):
         Trees; every position asks half of them.
     n_patches : int, default=100_000
         Training patches of each tree.
-    splits : {"gini", "svm"}, default="gini"
-        Single features, as structured edges have them; or, in nodes of 512 patches or more, linear SVMs of six features
-        where they gain more than the best single one: on BSDS500 as good, and 1.15 times as slow to ask.
-    cost : float, default=0.0
-        Groups of masks in a node weigh 1 / share ** cost; 0 treats patches alike.
-    C : float, default=0.1
-        Weight of the loss in a linear split.
     max_features : int, default=43
         Features looked at in a node, of the random quarter that a tree knows.
     min_samples_leaf : int, default=8
@@ -117,9 +100,6 @@ class EdgeDetector(CheckedEstimator):
     _parameter_constraints: dict[str, Any] = {
         "n_estimators": [at_least(1)],
         "n_patches": [at_least(2)],
-        "splits": [StrOptions({"gini", "svm"})],
-        "cost": [NON_NEGATIVE],
-        "C": [POSITIVE],
         "max_features": [at_least(1)],
         "min_samples_leaf": [at_least(1)],
         "n_pool": [at_least(0)],
@@ -141,9 +121,6 @@ class EdgeDetector(CheckedEstimator):
         self,
         n_estimators: int = 8,
         n_patches: int = 100_000,
-        splits: str = "gini",
-        cost: float = 0.0,
-        C: float = 0.1,
         max_features: int = 43,
         min_samples_leaf: int = 8,
         n_pool: int = 50_000,
@@ -159,9 +136,6 @@ class EdgeDetector(CheckedEstimator):
     ) -> None:
         self.n_estimators = n_estimators
         self.n_patches = n_patches
-        self.splits = splits
-        self.cost = cost
-        self.C = C
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
         self.n_pool = n_pool
@@ -207,9 +181,6 @@ class EdgeDetector(CheckedEstimator):
             n_tried=int(self.max_features),
             min_leaf=int(self.min_samples_leaf),
             max_depth=_MAX_DEPTH,
-            linear=int(self.splits == "svm"),
-            cost=float(self.cost),
-            C=float(self.C),
         )
         self._say(f"{number_of(self.n_estimators, 'tree')} of {self.n_patches} patches")
         known = photos_known(self.n_estimators, len(photos), all_of_them=not self.n_pool)

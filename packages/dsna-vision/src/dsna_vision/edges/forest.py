@@ -29,7 +29,7 @@ class StructuredForest(Checked):
     ----------
     root : array of shape (n_trees,), int64
         First node of each tree.
-    child, ptr, features, weights, threshold : arrays
+    child, feature, threshold : arrays of shape (n_nodes,)
         Nodes, laid out as in ``dsna_vision._kernels.structured``.
     low, step : arrays of shape (N_FEATURES,), float32
         How features become bytes.
@@ -40,9 +40,7 @@ class StructuredForest(Checked):
 
     root: np.ndarray
     child: np.ndarray
-    ptr: np.ndarray
-    features: np.ndarray
-    weights: np.ndarray
+    feature: np.ndarray
     threshold: np.ndarray
     low: np.ndarray
     step: np.ndarray
@@ -52,9 +50,7 @@ class StructuredForest(Checked):
     FIELDS = {
         "root": Array("int64", "trees"),
         "child": Array("int32", "nodes"),
-        "ptr": Array("int32", "nodes+1", into="entries"),
-        "features": Array("int16", "entries", 0, N_FEATURES - 1),
-        "weights": Array("float32", "entries"),
+        "feature": Array("int16", "nodes", 0, N_FEATURES - 1),
         "threshold": Array("float32", "nodes"),
         "low": Array("float32", str(N_FEATURES)),
         "step": Array("float32", str(N_FEATURES), low=POSITIVE),
@@ -103,9 +99,7 @@ class StructuredForest(Checked):
         nodes = Nodes(
             root=writable(self.root),
             child=writable(self.child),
-            ptr=writable(self.ptr),
-            features=writable(self.features),
-            weights=writable(self.weights),
+            feature=writable(self.feature),
             threshold=writable(self.threshold),
         )
         route_patches(
@@ -199,9 +193,7 @@ class _Grown(NamedTuple):
     """One tree; nodes are laid out as in ``dsna_vision._kernels.structured``."""
 
     child: np.ndarray
-    ptr: np.ndarray
-    features: np.ndarray
-    weights: np.ndarray
+    feature: np.ndarray
     threshold: np.ndarray
     masks: np.ndarray  # (n_leaves, 256)
 
@@ -231,31 +223,25 @@ def _grow(
     tree = grow_structured(bins, patches.masks, growth, np.uint64(rng.integers(2**63)))
     return _Grown(
         child=tree.child,
-        ptr=tree.ptr,
-        features=which[tree.features],
-        weights=tree.weights,
+        feature=which[tree.feature],
         threshold=tree.threshold,
         masks=patches.masks[tree.representative],
     )
 
 
 def _joined(trees: list[_Grown], ranges: _Ranges) -> StructuredForest:
-    """Trees one after another; nodes, leaves and entries are numbered through all of them."""
+    """Trees one after another; nodes and leaves are numbered through all of them."""
     nodes = np.cumsum([0, *(len(tree.child) for tree in trees)])
     leaves = np.cumsum([0, *(len(tree.masks) for tree in trees)])
-    entries = np.cumsum([0, *(len(tree.features) for tree in trees)])
     child = [
         np.where(tree.child < 0, tree.child - leaf, tree.child + node)
         for tree, node, leaf in zip(trees, nodes, leaves, strict=False)
     ]
-    ptr = [tree.ptr[:-1] + entry for tree, entry in zip(trees, entries, strict=False)]
     mask_table, leaf_mask = MaskTable.of(np.concatenate([tree.masks for tree in trees]))
     return StructuredForest(
         root=nodes[:-1].astype(np.int64),
         child=np.concatenate(child).astype(np.int32),
-        ptr=np.concatenate([*ptr, entries[-1:]]).astype(np.int32),
-        features=np.concatenate([tree.features for tree in trees]).astype(np.int16),
-        weights=np.concatenate([tree.weights for tree in trees]),
+        feature=np.concatenate([tree.feature for tree in trees]).astype(np.int16),
         threshold=np.concatenate([tree.threshold for tree in trees]),
         low=ranges.low,
         step=ranges.step,

@@ -16,8 +16,6 @@ N_CHANNELS = 13
 _ORIENTATIONS = 4
 #: Channels of a mirrored photo are the mirrored channels in this order: slopes that rise to the right become falling.
 MIRRORED = np.array([0, 1, 2, 3, 4, 7, 6, 5, 8, 9, 12, 11, 10])
-#: Those of a photo turned by 90 degrees are the turned channels in this order.
-TURNED = np.array([0, 1, 2, 3, 6, 7, 4, 5, 8, 11, 12, 9, 10])
 _NORMALISED_OVER = 4
 _REGULAR, _SIMILAR = 1, 4
 

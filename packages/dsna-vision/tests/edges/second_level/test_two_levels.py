@@ -1,7 +1,6 @@
 """TwoLevelDetector on photos of a few shapes: what it finds, that it is honest, and that files hold all of it."""
 
 import pickle
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +14,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from tests.boundary_folders import shapes, write_mat, write_photo, write_shapes
 from tests.edges.quick import ask, expect_exit
-from tests.edges.second_level.networks import some_network
 
 import dsna
 from dsna import DSNAError, ModelFileError
@@ -25,7 +23,6 @@ from dsna_vision.edges import EdgeDetector, TwoLevelDetector, forest, load_detec
 from dsna_vision.edges.second_level import cross_fitting
 from dsna_vision.edges.second_level.candidates import Candidates
 from dsna_vision.edges.second_level.cross_fitting import Lessons, honest_views, learn_rounds, shares_drawn
-from dsna_vision.edges.second_level.network import training
 from dsna_vision.edges.second_level.rounds import Rounds
 
 FIRST = {"n_estimators": 2, "n_patches": 200, "n_pool": 200}
@@ -87,7 +84,7 @@ def test_maps_are_lines_of_shares(detector):
 
 def test_it_is_the_same_again(detector, photos):
     """Whatever the number of threads; the rescorers and pools of the detector have tests of their own."""
-    plain = {"n_rounds": 1, "first_level__n_pool": 0, "rescorer": "linear", "n_candidates": 200}
+    plain = {"n_rounds": 1, "first_level__n_pool": 0, "rescorer": "perceptrons", "n_candidates": 200}
     one, same, other = (
         clone(detector).set_params(**plain, n_jobs=n_jobs, random_state=seed).fit(photos)
         for n_jobs, seed in ((1, 0), (2, 0), (1, 1))
@@ -215,7 +212,7 @@ def test_files_hold_all_of_it(detector, tmp_path):
         load_detector(tmp_path / "other.dsna")
 
 
-@pytest.mark.parametrize("rescorer", ["linear", "forest", "neighbors", "perceptrons", "boosted+perceptrons"])
+@pytest.mark.parametrize("rescorer", ["boosted", "perceptrons", "boosted+perceptrons"])
 def test_other_rescorers(photos, views, tmp_path, rescorer):
     lessons = replace(LESSONS, rescorer=rescorer, n_trees=3, n_candidates=60, n_rounds=1)
     rounds = learn_rounds(photos, views, lessons, quiet)
@@ -245,38 +242,6 @@ def test_parts_that_do_not_belong_together_are_refused(detector, tmp_path):
         other.save(tmp_path / "never.dsna")
 
 
-def test_a_network_is_another_opinion(detector, tmp_path):
-    first = detector.first_level_
-    view = cross_fitting.first_view(PHOTO, detector.rounds_.scales, first.forest_, first.pool_, first.voting("dsna"))
-    candidates = cross_fitting.find_candidates(view.edges)
-    network = some_network(18)
-    both = clone(detector).set_params(network=True)
-    both.forest_, both.pool_, both.rounds_, both.network_ = detector.forest_, detector.pool_, detector.rounds_, network
-    expected = (2 * detector.detect(PHOTO) + candidates.on_map(network(view, candidates), view.edges.shape)) / 3
-    np.testing.assert_allclose(both.detect(PHOTO), expected, atol=1e-6)
-    both.save(tmp_path / "network.dsna")
-    again = load_detector(tmp_path / "network.dsna")
-    assert again.network
-    np.testing.assert_array_equal(again.detect(PHOTO), both.detect(PHOTO))
-    both.network_ = some_network(16)
-    with pytest.raises(ValueError, match="network_ has learned from other maps"):
-        both.save(tmp_path / "never.dsna")
-
-
-def test_a_network_learns_with_torch(photos, monkeypatch):
-    pytest.importorskip("torch")
-    monkeypatch.setattr(training, "EPOCHS", (1, 1))
-    two = TwoLevelDetector(EdgeDetector(**FIRST), "linear", network=True, n_candidates=60, random_state=0).fit(photos)
-    assert two.network_.n_maps == 4
-    assert two.detect(PHOTO).max() > 0
-
-
-def test_a_network_without_torch(photos, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(ImportError, match=r"pip install dsna\[network\]"):
-        TwoLevelDetector(network=True).fit(photos)
-
-
 def test_mistakes(photos, detector):
     with pytest.raises(NotFittedError):
         TwoLevelDetector().detect(PHOTO)
@@ -303,7 +268,6 @@ def test_commands(root, tmp_path):
     model, photo = tmp_path / "two.dsna", tmp_path / "photo.png"
     write_photo(photo, PHOTO)
     few = ("--trees", 2, "--patches", 200, "--pool", 0)
-    assert "--levels 2" in expect_exit(ask("train", "--data", root, "-o", model, "--network", *few), 2)
     said = expect_exit(ask("train", "--data", root, "-o", model, "--levels", 2, *few), 0)
     assert "round 2 of 2" in said
     detector = load_detector(model)

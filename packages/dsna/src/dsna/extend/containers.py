@@ -14,8 +14,6 @@ from .._utils.invariants import (
     require,
     tree_of_nodes,
 )
-from ..forest.scaling import Scaling
-from ..forest.trees import Trees
 from ..io.fitted import Attributes
 
 __all__ = [
@@ -27,9 +25,7 @@ __all__ = [
     "Number",
     "Part",
     "Parts",
-    "Scaling",
     "Texts",
-    "Trees",
     "check_leaves",
     "check_links",
     "require",

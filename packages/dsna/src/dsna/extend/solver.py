@@ -3,16 +3,12 @@
 from ..forest.density import TargetDensity
 from ..metrics.relevance import RelevantDensity, TargetRelevance
 from ..neighbors.distance_kernel import distance_kernel
-from ..neighbors.index import NeighborIndex
 from ..neighbors.neighborhoods import Neighborhoods
 from ..neighbors.solve import solve
-from ..prediction.rule import Rule
 
 __all__ = [
-    "NeighborIndex",
     "Neighborhoods",
     "RelevantDensity",
-    "Rule",
     "TargetDensity",
     "TargetRelevance",
     "distance_kernel",

@@ -22,7 +22,6 @@ from dsna.extend.parameters import JOBS, CheckedEstimator, at_least, check_neste
 from ...photos import as_photo
 from ..detector import EdgeDetector
 from .cross_fitting import Lessons, dealt, honest_views, learn_rounds
-from .network.training import learn_network
 from .rescorers.choices import CHOICES, check_trainable
 from .rounds import LARGEST_SCALE, MOST_ROUNDS, SMALLEST_SCALE, first_view
 
@@ -36,8 +35,6 @@ def _check_rounds(model: Any) -> None:
     """Whether the second level has learned from maps such as the first one makes."""
     matching = model.rounds_.with_pool == (model.pool_ is not None)
     require(matching, "rounds_ has learned from a first level with other maps than this one")
-    network, n_maps = getattr(model, "network_", None), len(model.rounds_.scales) * (1 + model.rounds_.with_pool)
-    require(network is None or network.n_maps == n_maps, "network_ has learned from other maps than rounds_")
 
 
 class TwoLevelDetector(CheckedEstimator):
@@ -46,24 +43,19 @@ class TwoLevelDetector(CheckedEstimator):
     The maps of the first level, at several sizes, are averaged and thinned.  What stays are candidates.  Each is
     described in the frame of its own edge, along and across, by maps, gradients, texture and colours up to 32 pixels
     away, and a rescorer says how many people would draw it.  A second round also sees the lines of the first, nearby,
-    and what they divide the whole photo into.  A small network may be asked as well.
+    and what they divide the whole photo into.
 
     Parameters
     ----------
     first_level : EdgeDetector or None, default=None
         The first level; None: ``EdgeDetector()``.  Its ``n_jobs`` and ``verbose`` are those given here.
-    rescorer : {"boosted+perceptrons", "boosted", "perceptrons", "forest", "neighbors", "linear"}, \
-            default="boosted+perceptrons"
-        The mean of boosted trees, which LightGBM trains (``pip install dsna-vision[train]``), and small perceptrons;
-        one of the two; a :class:`dsna.CostSensitiveForestRegressor` or :class:`dsna.DSNARegressor`, on at most 30,000
-        candidates, large and slow; or logistic regression, the floor.
-    network : bool, default=False
-        Whether a small convolutional network learns from the same candidates, too; it counts as much as a round.
-        Torch trains it (``pip install dsna-vision[network]``), on one thread; detecting needs no torch.
+    rescorer : {"boosted+perceptrons", "boosted", "perceptrons"}, default="boosted+perceptrons"
+        The mean of boosted trees, which LightGBM trains (``pip install dsna-vision[train]``), and small perceptrons; or
+        one of the two.
     scales : sequence of float, default=(1.0, 0.5)
         Sizes at which the first level looks at photos.
     n_rounds : int, default=2
-        The map is the mean of all rounds, and of the network where there is one.
+        The map is the mean of all rounds.
     n_blocks : int, default=2
         Blocks of photos: rescorers learn from maps by first levels that know no photo of the same block.  Training
         takes one first level and one rescorer a round for each block; detection averages the rescorers.
@@ -84,8 +76,6 @@ class TwoLevelDetector(CheckedEstimator):
         Of the first level.
     rounds_ : Rounds
         The second level.
-    network_ : Network or None
-        The network, if there is one.
 
     Examples
     --------
@@ -112,7 +102,6 @@ class TwoLevelDetector(CheckedEstimator):
     _parameter_constraints: dict[str, Any] = {
         "first_level": [EdgeDetector, None],
         "rescorer": [StrOptions(set(CHOICES))],
-        "network": ["boolean"],
         "scales": ["array-like"],
         "n_rounds": [at_least(1, MOST_ROUNDS)],
         "n_blocks": [at_least(2)],
@@ -122,18 +111,13 @@ class TwoLevelDetector(CheckedEstimator):
         "n_jobs": JOBS,
         "verbose": ["verbose"],
     }
-    FITTED = Attributes(
-        {**EdgeDetector.FITTED.needed, "rounds_": Part("Rounds")},
-        {"network_": Part("Network", none=True)},
-        _check_rounds,
-    )
+    FITTED = Attributes({**EdgeDetector.FITTED.needed, "rounds_": Part("Rounds")}, check_relations=_check_rounds)
 
     def __init__(
         self,
         first_level: EdgeDetector | None = None,
         rescorer: str = "boosted+perceptrons",
         *,
-        network: bool = False,
         scales: Sequence[float] = (1.0, 0.5),
         n_rounds: int = 2,
         n_blocks: int = 2,
@@ -145,7 +129,6 @@ class TwoLevelDetector(CheckedEstimator):
     ) -> None:
         self.first_level = first_level
         self.rescorer = rescorer
-        self.network = network
         self.scales = scales
         self.n_rounds = n_rounds
         self.n_blocks = n_blocks
@@ -173,19 +156,17 @@ class TwoLevelDetector(CheckedEstimator):
         if not hasattr(photos, "segmentations"):
             raise TypeError(f"fit takes photos with boundaries, as EdgeDetector.fit, not a {type(photos).__name__}.")
         dealt(len(photos), self.n_blocks)
-        check_trainable(self.rescorer, self.network)
+        check_trainable(self.rescorer)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
         lessons = self.lessons(int(seeds[0]))
         template = self._first().set_params(n_jobs=self.n_jobs, verbose=self.verbose)
         views = honest_views(photos, template, lessons, self._say)
         rounds = learn_rounds(photos, views, lessons, self._say, self.n_jobs)
-        network = learn_network(photos, views, lessons, self._say, self.n_jobs) if self.network else None
         self._say("first level of all photos")
         first = clone(template).set_params(random_state=int(seeds[1])).fit(photos)
         self.forest_ = first.forest_
         self.pool_ = first.pool_
         self.rounds_ = rounds
-        self.network_ = network
         return self
 
     def detect(self, photo: ArrayLike) -> np.ndarray:
@@ -206,7 +187,7 @@ class TwoLevelDetector(CheckedEstimator):
         first, rounds = self.first_level_, self.rounds_
         colours, voting = as_photo(photo), first.voting("dsna")
         view = first_view(colours, rounds.scales, first.forest_, first.pool_, voting, self.n_jobs)
-        return rounds.lines(view, self.n_jobs, getattr(self, "network_", None))  # files may have been written without
+        return rounds.lines(view, self.n_jobs)
 
     def lessons(self, seed: int) -> Lessons:
         """How the rescorers learn, by the parameters."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from .description import describe, n_columns
 from .planes import View
 from .rescorers.choices import Rescorer
 
-if TYPE_CHECKING:
-    from .network.network import Network
-
 MOST_ROUNDS = 8
 SMALLEST_SCALE, LARGEST_SCALE = 0.1, 4.0
 
@@ -32,7 +29,7 @@ class Rounds(Checked):
     ----------
     scales : array of shape (n_scales,), float64
         In shares of the photo's own.
-    rescorers : list of BoostedTrees, ForestScore, LinearScore, NeighborScore or Perceptrons
+    rescorers : list of BoostedTrees or Perceptrons
         Those of the first round, one or more for each block of photos that they have not seen; then those of the next.
     n_rounds : int
     """
@@ -43,7 +40,7 @@ class Rounds(Checked):
 
     FIELDS = {
         "scales": Array("float64", "scales", SMALLEST_SCALE, LARGEST_SCALE),
-        "rescorers": Parts("BoostedTrees ForestScore LinearScore NeighborScore Perceptrons", "rescorers"),
+        "rescorers": Parts("BoostedTrees Perceptrons", "rescorers"),
         "n_rounds": Number(1, MOST_ROUNDS, whole=True),
     }
     NOT_EMPTY = ("scales", "rescorers")
@@ -71,7 +68,7 @@ class Rounds(Checked):
         """Whether the first level's maps come from its leaves and from its pool, or from its leaves alone."""
         return bool(self.rescorers[0].n_columns == n_columns(2 * len(self.scales), False))
 
-    def lines(self, view: View, n_jobs: int | None = None, network: Network | None = None) -> np.ndarray:
+    def lines(self, view: View, n_jobs: int | None = None) -> np.ndarray:
         """Thin map of a photo: the mean of all rounds.
 
         Parameters
@@ -79,15 +76,13 @@ class Rounds(Checked):
         view : View
             Of the first level alone.
         n_jobs : int or None
-        network : Network or None
-            Another opinion, which counts as much as a round.
 
         Returns
         -------
         array of shape (H, W), float32
         """
         candidates = find_candidates(view.edges)
-        opinions = [] if network is None else [network(view, candidates)]
+        opinions: list[np.ndarray] = []
         after = view
         for asked in self.by_round():
             opinions.append(describe(after, candidates, Jury(asked), n_jobs))

@@ -9,33 +9,25 @@ import numpy as np
 from dsna.extend.optional import import_extra
 
 from .boosted import BoostedTrees, fit_boosted
-from .forest import ForestScore, fit_forest
-from .linear import LinearScore, fit_linear
-from .neighbors import NeighborScore, fit_neighbors
 from .perceptrons import Perceptrons, fit_perceptrons
 
-Rescorer = BoostedTrees | ForestScore | LinearScore | NeighborScore | Perceptrons
+Rescorer = BoostedTrees | Perceptrons
 
 
-def check_trainable(rescorer: str, network: bool = False) -> None:
-    """Raise an ImportError that names the remedy where a library that trains a rescorer or network is missing.
+def check_trainable(rescorer: str) -> None:
+    """Raise an ImportError that names the remedy where the library that trains a rescorer is missing.
 
     Examples
     --------
-    >>> check_trainable("linear")
+    >>> check_trainable("perceptrons")
     """
     if "boosted" in rescorer.split("+"):
         import_extra("lightgbm", "train", package="dsna-vision")
-    if network:
-        import_extra("torch", "network", package="dsna-vision")
 
 
 #: How rescorers are trained, by name: from rows, shares, number of trees and seed.
 RESCORERS: dict[str, Callable[[np.ndarray, np.ndarray, int, int], Rescorer]] = {
     "boosted": fit_boosted,
-    "forest": fit_forest,
-    "linear": fit_linear,
-    "neighbors": fit_neighbors,
     "perceptrons": fit_perceptrons,
 }
 #: What a second level may ask: one of them, or the mean of two.
