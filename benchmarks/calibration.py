@@ -27,9 +27,9 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from dsna.metrics import expected_calibration_error
-from dsna.tables import Table, TableError, find_tables
-from dsna.tables.read import TASKS
+from dsna.tables import TASKS, TableError
 from dsna_studies.running import progress
+from dsna_studies.tables import Table, find_tables
 from dsna_studies.tabular.folds import split
 
 COVERAGE = 0.9

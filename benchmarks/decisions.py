@@ -23,7 +23,7 @@ from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 
 from dsna import DSNAClassifier
 from dsna.metrics import g_mean_score
-from dsna.tables import Table, find_tables
+from dsna_studies.tables import Table, find_tables
 
 DECISIONS = ("balanced", "population", "f1", "mcc", "gmean", "recall>=.9")
 TUNED = "tuned for F1"

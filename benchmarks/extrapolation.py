@@ -25,7 +25,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import RidgeCV
 
 from dsna import DSNARegressor
-from dsna.tables import find_tables
+from dsna_studies.tables import find_tables
 
 TRUTHS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "linear": lambda u: u,

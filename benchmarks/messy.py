@@ -35,15 +35,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 from dsna import DSNAClassifier, DSNARegressor
 from dsna.metrics import rare_target_absolute_error
-from dsna.tables import (
-    Table,
-    TableEncoder,
-    TableWarning,
-    find_leaks,
-    find_tables,
-    read_file,
-    split_target,
-)
+from dsna.tables import TableEncoder, TableWarning, find_leaks, read_file, split_target
+from dsna_studies.tables import Table, find_tables
 from dsna_studies.tabular.folds import split
 
 MISSING_SHARE = 0.1

@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from dsna import DSNAClassifier
-from dsna.tables import Table, find_tables
+from dsna_studies.tables import Table, find_tables
 
 CALIBRATION = 0.25
 _LAYOUT = "{:<18}{:<6}" + "{:>9}" * 5 + "{:>10}"

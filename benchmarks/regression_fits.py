@@ -21,8 +21,7 @@ from synthetic import table as made_table
 
 from dsna import CostSensitiveForestRegressor, DSNARegressor
 from dsna.metrics import rare_target_absolute_error
-from dsna.tables import find_tables
-from dsna.tables.read import Table
+from dsna_studies.tables import Table, find_tables
 
 METHODS: dict[str, Callable[..., Any]] = {
     "RandomForest": RandomForestRegressor,

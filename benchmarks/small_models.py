@@ -50,7 +50,7 @@ def made(kind: str, n: int) -> list[Split]:
 
 def found(folder: Path, names: list[str]) -> Iterator[tuple[str, str, list[Split]]]:
     """Name, kind and splits of the tables of a folder."""
-    from dsna.tables import find_tables
+    from dsna_studies.tables import find_tables
 
     for one in find_tables(folder, only=names):
         folds = StratifiedKFold(2, shuffle=True, random_state=0).split(one.X, one.strata(10))

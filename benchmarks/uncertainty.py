@@ -24,7 +24,7 @@ from quantile_forest import RandomForestQuantileRegressor
 
 from dsna import DSNARegressor
 from dsna.metrics import interval_coverage_score
-from dsna.tables import Table, find_tables
+from dsna_studies.tables import Table, find_tables
 from dsna_studies.tabular.folds import split
 
 LEVELS = np.arange(1, 20) / 20

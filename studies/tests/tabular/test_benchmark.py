@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.commands import invoke_study, run_study_without
-from tests.tables import small_tables
+from tests.tabular import small_tables
 
 from dsna_studies.results_file import ResultsFile
 from dsna_studies.results_file import load_results as load

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import f1_score
-from tests.tables import small_tables
+from tests.tabular import small_tables
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
 from dsna_studies.select_methods import MethodError

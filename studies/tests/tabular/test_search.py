@@ -6,7 +6,7 @@ from scipy.stats import loguniform
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import balanced_accuracy_score
-from tests.tables import small_tables
+from tests.tabular import small_tables
 
 from dsna_studies.baselines import PriorsDivided, TunedThresholds
 from dsna_studies.tabular.folds import split

@@ -10,11 +10,12 @@ from typing import Any
 import pandas as pd
 
 from dsna import DSNAError
-from dsna.tables import TASKS, Table, TableError, find_tables
+from dsna.tables import TASKS, TableError
 
 from ..results_file import Key
 from ..running import Row, in_processes
 from ..study import Say, Study, StudyOptions, run_study
+from ..tables import Table, find_tables
 from .jobs import LAYOUT, Design, families, plan
 from .methods import ablation_rows, methods_of
 from .report import PAGE, TaskSummary, report_page
@@ -31,13 +32,13 @@ _FOLDS, _TUNED_ROWS = 5, 2000
 class Options(StudyOptions):
     """Options of the benchmark; those of all studies are in :class:`dsna_studies.study.StudyOptions`.
 
-    `data` holds the tables, see :func:`dsna.tables.find_tables`. With `quick` the three smallest tables of each task,
-    1000 rows, two folds and six methods are used, unless other options say otherwise.
+    `data` holds the tables, see :func:`dsna_studies.tables.find_tables`. With `quick` the three smallest tables of each
+    task, 1000 rows, two folds and six methods are used, unless other options say otherwise.
 
     Parameters
     ----------
     target, task, only
-        See :func:`dsna.tables.find_tables`.
+        See :func:`dsna_studies.tables.find_tables`.
     folds : int or None, default=None
         None: 5, or 2 where `quick`.
     seeds : tuple of int, default=(0,)

@@ -7,7 +7,9 @@ import warnings
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from dsna.tables import Table, TableError
+from dsna.tables import TableError
+
+from ..tables import Table
 
 _STRATA = 10
 
@@ -32,7 +34,7 @@ def split(table: Table, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndar
     Examples
     --------
     >>> import numpy as np
-    >>> from dsna.tables import Table
+    >>> from dsna_studies.tables import Table
     >>> table = Table("tiny", "classification", np.zeros((6, 1)), np.array([0, 0, 0, 0, 1, 1]), "0")
     >>> [table.y[test].tolist() for _, test in split(table, 2, seed=0)]
     [[0, 0, 1], [0, 0, 1]]

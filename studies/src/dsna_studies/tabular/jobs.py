@@ -13,12 +13,13 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from dsna.tables import Table, TableError
+from dsna.tables import TableError
 
 from ..baselines import DecidedLater, PriorsDivided
 from ..models import warm_up
 from ..results_file import Layout
 from ..running import Row, failure
+from ..tables import Table
 from .folds import split
 from .methods import maker
 from .scores import METRICS, TIMES, classification_scores, regression_scores

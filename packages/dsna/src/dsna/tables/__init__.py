@@ -7,8 +7,7 @@ from .files.source import TableError
 from .files.table import FileTable, ReadOptions, read_file
 from .files.write import CsvWriter, table_format, table_writer
 from .leaks import Leak, find_leaks
-from .read import TASKS, Table, find_tables, guess_task, read_table
-from .target import LabelledTable, split_target
+from .target import TASKS, LabelledTable, guess_task, split_target
 
 __all__ = [
     "TASKS",
@@ -18,16 +17,13 @@ __all__ = [
     "LabelledTable",
     "Leak",
     "ReadOptions",
-    "Table",
     "TableEncoder",
     "TableError",
     "TableWarning",
     "find_leaks",
-    "find_tables",
     "guess_task",
     "read_chunks",
     "read_file",
-    "read_table",
     "split_target",
     "table_format",
     "table_writer",

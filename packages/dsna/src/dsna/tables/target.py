@@ -1,4 +1,4 @@
-"""The target column of a table: apart from the others, rows without it left out."""
+"""The target column of a table: apart from the others, rows without it left out; and the task that it sets."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from .files.delimited import listed, short
 from .files.source import all_problems
 from .files.table import FileTable
 
+TASKS = ("classification", "regression")
+_MAX_WHOLE_CLASSES = 10
 _SHOWN, _MOST_NAMES = 3, 10
 
 
@@ -94,6 +96,24 @@ def split_target(table: FileTable, target: str, *, several: bool = True) -> Labe
         lines=None if table.lines is None else table.lines[rows],
     )
     return LabelledTable(table=rest, y=y, target=target, rows=rows)
+
+
+def guess_task(labels: np.ndarray) -> str:
+    """Classification where labels are one column of text or of at most ten whole numbers, otherwise regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> guess_task(np.array(["a", "b"])), guess_task(np.array([1, 2, 1])), guess_task(np.array([0.5, 2.0]))
+    ('classification', 'classification', 'regression')
+    """
+    if labels.ndim > 1 and labels.shape[1] > 1:
+        return "regression"
+    if labels.dtype.kind not in "biuf":
+        return "classification"
+    values = np.unique(labels)
+    few = len(values) <= _MAX_WHOLE_CLASSES and bool(np.all(values == np.round(values)))
+    return "classification" if few else "regression"
 
 
 def without_target(table: FileTable, target: str, rows: np.ndarray) -> str:

@@ -43,12 +43,12 @@ class TableError(DSNAError):
 
     Examples
     --------
-    >>> from dsna.tables import TableError, find_tables
+    >>> from dsna.tables import TableError, read_file
     >>> try:
-    ...     find_tables("no/such/folder")
+    ...     read_file("no/such/table.csv")
     ... except TableError as error:
     ...     print(error)
-    no/such/folder is not a folder. Name one that holds CSV files.
+    no/such/table.csv: there is no such file. Remedy: check the name and the folder.
     """
 
 

@@ -1,4 +1,4 @@
-"""Tables from CSV files: one file, or a folder of them."""
+"""Tables of numbers from CSV files without gaps: one file, or a folder of them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,16 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
-from ..forest.density import TargetDensity
-from .columns import read_columns, wrong_cells
-from .files.source import TableError, all_problems
+from dsna.extend.solver import TargetDensity
+from dsna.tables import TASKS, FileTable, TableError, guess_task, read_file, split_target
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-TASKS = ("classification", "regression")
-_MAX_WHOLE_CLASSES = 10
 _RARE_SHARE = 0.1  # of rows, whose labels count as rare
-_MAX_NAMES = 10  # of columns that a message lists
+_MAX_LEVELS = 100  # values of a text column, each of which becomes a column
+_SHOWN = 3  # lines that a message names
 
 
 @dataclass(frozen=True)
@@ -137,24 +132,6 @@ class Table:
         return order[(np.arange(most) * len(order)) // most]
 
 
-def guess_task(labels: np.ndarray) -> str:
-    """Classification where labels are one column of text or of at most ten whole numbers, otherwise regression.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> guess_task(np.array(["a", "b"])), guess_task(np.array([1, 2, 1])), guess_task(np.array([0.5, 2.0]))
-    ('classification', 'classification', 'regression')
-    """
-    if labels.ndim > 1 and labels.shape[1] > 1:
-        return "regression"
-    if labels.dtype.kind not in "biuf":
-        return "classification"
-    values = np.unique(labels)
-    few = len(values) <= _MAX_WHOLE_CLASSES and bool(np.all(values == np.round(values)))
-    return "classification" if few else "regression"
-
-
 def find_tables(
     folder: str | Path,
     *,
@@ -192,7 +169,7 @@ def find_tables(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from dsna.tables import find_tables
+    >>> from dsna_studies.tables import find_tables
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = (Path(folder) / "fruit.csv").write_text("size,kind\n1,apple\n2,plum\n3,apple\n")
     ...     [(table.name, table.task, table.y.tolist()) for table in find_tables(folder)]
@@ -258,7 +235,7 @@ def read_table(path: str | Path, *, task: str | None = None, target: str | None 
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from dsna.tables import read_table
+    >>> from dsna_studies.tables import read_table
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "flats.csv"
     ...     _ = path.write_text("rooms,street,rent\n1,main,500.5\n2,side,610\n3,side,700\n")
@@ -267,44 +244,49 @@ def read_table(path: str | Path, *, task: str | None = None, target: str | None 
     ('regression', [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [3.0, 0.0, 1.0]])
     """
     path = Path(path)
-    found = read_columns(path)
-    label = ""
-    if found.frame is not None:
-        label = found.frame.columns[-1] if target is None else target
-        if label in found.frame:
-            found.problems += wrong_cells(found, label)
-        else:
-            there = [str(name) for name in found.frame.columns]
-            shown = there if len(there) <= _MAX_NAMES else [*there[:_MAX_NAMES], f"{len(there) - _MAX_NAMES} more"]
-            found.problems.append(f"no column {label!r}; there are {', '.join(shown)}")
-    if found.frame is None or found.problems:
-        raise all_problems(path, found.problems)
-    table = _table(path, found.frame, label, task)
-    if isinstance(table, str):
-        raise all_problems(path, [table])
-    return table
+    table = read_file(path)
+    labelled = split_target(table, table.frame.columns[-1] if target is None else target)
+    problems = _problems(table, labelled.target)
+    if problems:
+        raise TableError("\n  - ".join([f"{path}:", *problems, *table.notes]))
+    task = task or guess_task(labelled.y)
+    if task == "classification":
+        y = np.unique(labelled.y, return_inverse=True)[1]
+    elif table.frame[labelled.target].dtype.is_numeric():
+        y = labelled.y.astype(np.float64)
+    else:
+        raise TableError(
+            f"{path}: the target {labelled.target!r} is not numeric, which regression needs: name another with --target"
+        )
+    return Table(path.stem, task, _numbers(labelled.table.frame), y, f"{zlib.crc32(path.read_bytes()):08x}")
 
 
-def _table(path: Path, frame: pd.DataFrame, target: str, task: str | None) -> Table | str:
-    """Numbers and labels of a frame whose cells are fit for use, or what is wrong with the labels."""
-    from pandas.api.types import is_numeric_dtype
+def _problems(table: FileTable, target: str) -> list[str]:
+    """What keeps a table out of the benchmark: columns without a name, cells without a value, dates, too many texts."""
+    problems = [f"{note.split(': called')[0]}: name it or drop it" for note in table.notes if "without a name" in note]
+    for column in table.frame.iter_columns():
+        missing = np.flatnonzero(column.is_null())
+        if missing.size:
+            places = [table.place(row) for row in missing[:_SHOWN]]
+            more = f" and {missing.size - _SHOWN} more" * (missing.size > _SHOWN)
+            problems.append(
+                f"missing values in {column.name!r}, {', '.join(places)}{more}: impute them or drop these rows first"
+            )
+        if column.dtype.is_temporal():
+            problems.append(
+                f"column {column.name!r} holds dates: replace them by numbers, such as days since the first, or drop it"
+            )
+        levels = column.n_unique()
+        identifies = table.types[column.name].kind == "identifier"
+        if column.dtype == pl.String and (identifies or levels > _MAX_LEVELS):
+            remedy = "is it the target? Name another with --target" if column.name == target else "drop it"
+            problems.append(f"column {column.name!r} is text with {levels} values in {len(column)} rows: {remedy}")
+    return problems
 
-    label = frame[target]
-    numeric = is_numeric_dtype(label)
-    if label.nunique() < 2:
-        return f"all labels are equal; there is nothing to learn: is {target!r} the label column?"
-    if task is None:
-        task = guess_task(label.to_numpy()) if numeric else "classification"
-    if task == "regression" and not numeric:
-        return f"the label {target!r} is not numeric, which regression needs: name another with --target"
-    X = _numbers(frame.drop(columns=target))
-    y = label.to_numpy(dtype=np.float64) if task == "regression" else np.unique(label, return_inverse=True)[1]
-    return Table(path.stem, task, X, y, f"{zlib.crc32(path.read_bytes()):08x}")
 
-
-def _numbers(features: pd.DataFrame) -> np.ndarray:
-    """(n, n_features) columns of a frame, text as 0/1."""
-    import pandas as pd
-
-    text = [name for name in features if not pd.api.types.is_numeric_dtype(features[name])]
-    return np.asarray(pd.get_dummies(features, columns=text).to_numpy(dtype=np.float64))
+def _numbers(frame: pl.DataFrame) -> np.ndarray:
+    """(n, n_features): columns of numbers, then a 0/1 column for each value of each column of text."""
+    text = [column for column in frame.iter_columns() if column.dtype == pl.String]
+    columns = [column.to_numpy() for column in frame.iter_columns() if column.dtype != pl.String]
+    columns += [(column == level).to_numpy() for column in text for level in sorted(column.unique())]
+    return np.stack(columns, dtype=np.float64, casting="unsafe").T

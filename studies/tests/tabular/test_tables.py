@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.tables import small_tables
+from tests.tabular import small_tables
 
-from dsna.tables import Table, TableError, find_tables, read_table
+from dsna.tables import TableError
+from dsna_studies.tables import Table, find_tables, read_table
 from dsna_studies.tabular.folds import split
 
 
@@ -21,11 +22,11 @@ def written(folder, text):
         ("a,y\n", "no row below it"),
         ("1,2\n3,4\n", "header"),
         ("a,y\n1,0\n,1\n", "missing values in 'a', line 3: impute"),
-        ("a,y\n1,5\n2,5\n", "all labels are equal"),
-        ("a,y\ninf,0\n2,1\n", "infinite"),
+        ("a,y\n1,5\n2,5\n", "holds one value only"),
+        ("a,y\n1,0\ninf,0\n2,1\n3,1\n4,1\n", "missing values in 'a', line 3"),
         ("y\n1\n2\n", "one column only"),
         ("a,y\n1,2\n1,2,3,4\n", "2 fields are expected, as in line 1, but line 3 has 4"),
-        ("a,y\n" + "".join(f"v{i},{i % 2}\n" for i in range(120)), "over 100 values"),
+        ("a,y\n" + "".join(f"v{i},{i % 2}\n" for i in range(120)), "text with 120 values"),
     ],
 )
 def test_files_that_cannot_be_used_are_named_with_the_reason(tmp_path, text, problem):
@@ -39,7 +40,7 @@ def test_label_column_and_task_can_be_named(tmp_path):
     assert read_table(path).task == "regression"
     assert read_table(path, target="y").task == "classification"
     assert read_table(path, target="y", task="regression").y.tolist() == [1.0, 2.0, 1.0]
-    with pytest.raises(TableError, match="no column 'z'; there are y, a, b"):
+    with pytest.raises(TableError, match="no column 'z' to be the target; there are 'y', 'a', 'b'"):
         read_table(path, target="z")
     with pytest.raises(TableError, match="not numeric"):
         read_table(written(tmp_path, "a,y\n1,u\n2,v\n"), task="regression")

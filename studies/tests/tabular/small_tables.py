@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dsna.tables import Table
+from dsna_studies.tables import Table
 
 
 def table(task, n=60, rare=3, seed=0, name="tiny"):
