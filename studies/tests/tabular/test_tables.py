@@ -23,7 +23,7 @@ def written(folder, text):
         ("1,2\n3,4\n", "header"),
         ("a,y\n1,0\n,1\n", "missing values in 'a', line 3: impute"),
         ("a,y\n1,5\n2,5\n", "holds one value only"),
-        ("a,y\n1,0\ninf,0\n2,1\n3,1\n4,1\n", "missing values in 'a', line 3"),
+        ("a,y\ninf,0\n" + "2,1\n" * 30, "missing values in 'a', line 2"),
         ("y\n1\n2\n", "one column only"),
         ("a,y\n1,2\n1,2,3,4\n", "2 fields are expected, as in line 1, but line 3 has 4"),
         ("a,y\n" + "".join(f"v{i},{i % 2}\n" for i in range(120)), "text with 120 values"),
