@@ -192,7 +192,7 @@ def test_input_that_cannot_be_used_ends_the_command_before_anything_is_run(bench
     for text, problem in (
         ("", "the file is empty"),
         ("a,y\n1,\n2,3\n", "missing values"),
-        ("a,y\n1,1\n2,1\n", "labels are equal"),
+        ("a,y\n1,1\n2,1\n", "holds one value only"),
     ):
         (folder / "bad.csv").write_text(text)
         result = benchmark(*FEW)
