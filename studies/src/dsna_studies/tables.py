@@ -245,18 +245,19 @@ def read_table(path: str | Path, *, task: str | None = None, target: str | None 
     """
     path = Path(path)
     table = read_file(path)
-    labelled = split_target(table, table.frame.columns[-1] if target is None else target)
-    problems = _problems(table, labelled.target)
+    target = table.frame.columns[-1] if target is None else target
+    problems = _problems(table, target)
     if problems:
         raise TableError("\n  - ".join([f"{path}:", *problems, *table.notes]))
+    labelled = split_target(table, target)
     task = task or guess_task(labelled.y)
     if task == "classification":
         y = np.unique(labelled.y, return_inverse=True)[1]
-    elif table.frame[labelled.target].dtype.is_numeric():
+    elif table.frame[target].dtype.is_numeric():
         y = labelled.y.astype(np.float64)
     else:
         raise TableError(
-            f"{path}: the target {labelled.target!r} is not numeric, which regression needs: name another with --target"
+            f"{path}: the target {target!r} is not numeric, which regression needs: name another with --target"
         )
     return Table(path.stem, task, _numbers(labelled.table.frame), y, f"{zlib.crc32(path.read_bytes()):08x}")
 

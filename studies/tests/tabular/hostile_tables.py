@@ -41,7 +41,7 @@ HOSTILE_TABLES = {
     "label unknown": (csv(rows={3: "1,2,?"}), "missing values in 'y', line 5"),
     "label infinite": (csv(rows={3: "1,2,inf"}), "column 'y' holds numbers, but for line 5 ('inf')"),
     "one label": (csv(rows={i: f"{i},1,0" for i in range(N)}), "the target 'y' holds one value only ('0')"),
-    "label dates": (csv(rows={i: f"{i},1,2020-01-{i % 28 + 1}" for i in range(N)}), "the target 'y' holds dates"),
+    "label dates": (csv(rows={i: f"{i},1,2020-01-{i % 28 + 1}" for i in range(N)}), "column 'y' holds dates"),
     "label is a name": (
         ("a,b,y\n" + "".join(f"{i},1,name{i}\n" for i in range(200))).encode(),
         "column 'y' is text with 200 values in 200 rows: is it the target?",
