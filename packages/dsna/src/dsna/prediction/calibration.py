@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import log_softmax
 
 from .._utils.invariants import Array, Checked, require
 
@@ -70,7 +71,7 @@ class Calibration(Checked):
         """(n, n_classes) calibrated probabilities."""
         logits = self.terms(opinions).sum(axis=0)
         # A class without weight has probability zero, whatever its bias.
-        return _softmax(np.where(self.prior > 0, logits, -np.inf))[0]
+        return np.asarray(np.exp(log_softmax(np.where(self.prior > 0, logits, -np.inf), axis=1)))
 
     @classmethod
     def fit(
@@ -93,13 +94,6 @@ def _logarithms(opinions: np.ndarray, prior: np.ndarray) -> np.ndarray:
     return np.asarray(np.log((opinions + _SMOOTH * prior + 1e-12) / (1.0 + _SMOOTH)))
 
 
-def _softmax(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities and their logarithms."""
-    logits = logits - logits.max(axis=1, keepdims=True)
-    log_proba = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
-    return np.exp(log_proba), log_proba
-
-
 def _fit_opinions(
     logarithms: np.ndarray, truth: np.ndarray, weight: np.ndarray, mix: np.ndarray, usual_slopes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -111,10 +105,10 @@ def _fit_opinions(
 
     def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
         logits = np.tensordot(mix @ parameters[:n_free], logarithms, axes=1) + parameters[n_free:]
-        proba, log_proba = _softmax(logits)
+        log_proba = log_softmax(logits, axis=1)
         off = parameters - usual
         value = np.sum(stiff * off**2) - np.sum(weight * np.sum(truth * log_proba, axis=1))
-        slack = weight[:, None] * (proba - truth)
+        slack = weight[:, None] * (np.exp(log_proba) - truth)
         gradient = np.concatenate([mix.T @ np.einsum("knc,nc->k", logarithms, slack), slack.sum(axis=0)])
         return float(value), gradient + 2.0 * stiff * off
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -70,9 +71,7 @@ class ClassTrend(Checked):
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
         """(n, n_classes) probabilities at rows on the common scale; those of a row depend on no other row."""
-        logits = self.basis.product(X, self.slopes) + self.intercept
-        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+        return np.asarray(softmax(self.basis.product(X, self.slopes) + self.intercept, axis=1))
 
 
 class OtherClassTrend:
