@@ -108,7 +108,7 @@ def test_each_kernel_has_one_signature():
     found = json.loads(run.stdout.splitlines()[-1])
     assert {"grow_tree", "route", "gather", "approximate"} <= set(found)
     used = {name: signatures for name, signatures in found.items() if signatures}
-    assert {"grow_tree", "route", "gather", "approximate", "meet", "best_of_shards"} <= set(used)
+    assert {"grow_tree", "route", "gather", "approximate", "gather_from_shard", "merge_shards"} <= set(used)
     assert {"cut_masks", "look_up", "look_up_bins", "outlines", "grow_structured"} <= set(used)
     assert {"route_patches", "cast_votes", "bend_axes", "describe_ring", "add_trees"} <= set(used)
     assert "fill_layer" in used

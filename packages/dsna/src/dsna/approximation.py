@@ -155,7 +155,7 @@ class Approximation(BaseEstimator):
         return int(self.max_iter)
 
     def kernel_settings(self, n_classes: int) -> dict[str, Any]:
-        """The fields of ``dsna._kernels.approximation.query.Settings``, all of them plain numbers."""
+        """The fields of ``dsna._kernels.approximation.query.SolverSettings``, all of them plain numbers."""
         radius = self.radius
         return {
             "n_classes": n_classes,

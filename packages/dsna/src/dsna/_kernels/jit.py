@@ -1,12 +1,13 @@
-"""How kernels are compiled: cached on disk, without the GIL, and announced when it takes a while.
+"""Compilation of kernels: cached on disk, without the GIL, and with a message, because it takes a while.
 
-A kernel that calls another hands it ``np.int64(0)``, not 0: numba compiles one more version for every literal.
+Pass ``np.int64(0)``, not 0, from one kernel to another: numba compiles an extra version for every literal.
 
-Also the random numbers of the kernels: a splitmix64 stream held in a one-element array, so that a tree depends on
-its own seed and on nothing else.
+The module also holds the random numbers of the kernels: a splitmix64 stream in a one-element array, so that a tree
+depends on its own seed alone.
 
-And ties: BLAS, LAPACK and the C library round differently on different machines, so values that differ by a share of
-``TIE`` or less count as equal, and a rule that does not depend on rounding (as a rule: the first) chooses among them.
+Ties: BLAS, LAPACK and the C library round differently on different machines. Values whose relative difference is
+``TIE`` or less therefore count as equal, and a rule that does not depend on rounding (usually: the first) breaks the
+tie.
 """
 
 import hashlib
@@ -24,7 +25,7 @@ from .notices import NOTICES
 
 @cache
 def _fingerprint(package):
-    """Digest of the kernel sources of a package, and of ours, which it may call."""
+    """Digest of the kernel sources of a package and of dsna, whose kernels it may call."""
     digest = hashlib.sha256()
     for name in sorted({__name__.split(".")[0], package}):
         for folder in getattr(import_module(name), "__path__", ()):
@@ -38,48 +39,48 @@ _PROBE_SIZE = 2**20
 
 
 def kernel(function):
-    """Compile ``function`` on first use, and keep what was compiled on disk where that can be done."""
+    """Compile ``function`` on first use, and cache the result on disk if possible."""
     return _compiled(function, fastmath=False)
 
 
-def sums(function):
-    """The same for a kernel that adds up many numbers, in whatever order is fastest on the processor at hand."""
+def sum_kernel(function):
+    """Compile a kernel whose additions may be reordered, which is faster for sums of many numbers."""
     return _compiled(function, fastmath={"reassoc", "nsz"})
 
 
 def _compiled(function, fastmath):
     compiled = numba.njit(function, nogil=True, error_model="numpy", fastmath=fastmath)
     if compiled is function:  # NUMBA_DISABLE_JIT
-        NOTICES.interpreted()
+        NOTICES.warn_interpreted()
         return _interpreted(function)
     try:
         compiled._cache = KernelCache(function)
     except (RuntimeError, OSError) as error:
-        NOTICES.no_cache(error)
+        NOTICES.warn_no_cache(error)
     return compiled
 
 
 def _interpreted(function):
-    """A kernel as plain Python, in which numbers overflow as quietly as in compiled code."""
+    """Wrap a kernel that runs as plain Python: floating-point errors give no warnings, as in compiled code."""
 
     @wraps(function)
-    def quiet(*arguments):
+    def without_warnings(*arguments):
         with np.errstate(all="ignore"):
             return function(*arguments)
 
-    return quiet
+    return without_warnings
 
 
 class KernelCache(FunctionCache):
-    """Compiled kernels on disk: files that cannot be read are replaced; where none can be written there is no cache."""
+    """Compiled kernels on disk: unreadable files are replaced; if no files can be written, the cache is disabled."""
 
     def __init__(self, function):
         super().__init__(function)
-        # numba looks at the function's own file only; what was compiled with an older version of another must go too.
+        # numba checks the function's own file only; kernels compiled with older versions of other files are stale, too.
         self._cache_file._source_stamp = _fingerprint(function.__module__.split(".")[0])
 
     def probe(self):
-        """Write and remove a file as large as that of a kernel, before anything is promised."""
+        """Write and remove a file of the size of a cached kernel, to find out whether the cache works."""
         self._try(self._write_and_remove)
 
     def _write_and_remove(self):
@@ -89,16 +90,16 @@ class KernelCache(FunctionCache):
             file.flush()
 
     def load_overload(self, sig, target_context):
-        """What was compiled for a signature, or None."""
+        """Load the code compiled for a signature, or return None."""
         try:
             return super().load_overload(sig, target_context)
         except Exception:
-            # A file that is truncated or otherwise damaged raises whatever pickle and LLVM happen to raise.
+            # For truncated or otherwise damaged files, pickle and LLVM raise exceptions of many types.
             self._try(self.flush)
             return None
 
     def save_overload(self, sig, data):
-        """Write what was compiled for a signature."""
+        """Write the code compiled for a signature."""
         self._try(lambda: super(KernelCache, self).save_overload(sig, data))
 
     def _try(self, write):
@@ -106,12 +107,12 @@ class KernelCache(FunctionCache):
             write()
         except Exception as error:
             self.disable()
-            NOTICES.no_cache(error, self.cache_path)
+            NOTICES.warn_no_cache(error, self.cache_path)
 
 
 @kernel
 def random_bits(state):
-    """Next 64 random bits of the splitmix64 stream ``state`` (one uint64), as uint64."""
+    """Return the next 64 random bits of the splitmix64 stream ``state`` (one uint64), as uint64."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -121,15 +122,15 @@ def random_bits(state):
 
 @kernel
 def random_below(state, n):
-    """A whole number in [0, n)."""
+    """Return a random integer in [0, n)."""
     return np.int64(random_bits(state) >> np.uint64(33)) % n
 
 
 @kernel
 def first_smallest(values, slack):
-    """Place of the smallest value; of values that differ by ``slack`` or less, the first."""
-    best = 0
+    """Return the index of the smallest value; of values that differ by ``slack`` or less, the first."""
+    index = 0
     for i in range(1, values.shape[0]):
-        if values[i] < values[best] - slack:
-            best = i
-    return best
+        if values[i] < values[index] - slack:
+            index = i
+    return index

@@ -1,50 +1,50 @@
-"""Order and rank of a few hundred numbers; small enough to compile in a fraction of the time that numpy's take."""
+"""Sorting and selection for a few hundred numbers; compiles in a fraction of the time of numpy's functions."""
 
 import numpy as np
 
 from .jit import kernel
 
-RUN = 8
-FEW = 32  # values that are merged at once
-CROWDED = 8  # mean square of the values in a bucket
+RUN_LENGTH = 8
+MERGE_BELOW = 32  # fewer values are merge-sorted without buckets
+MAX_MEAN_SQUARE = 8  # largest mean of the squared bucket sizes for which buckets are used
 
 
 @kernel
 def order_of(values):
-    """Indices that sort the values, rising; equals stay in the order in which they come.
+    """Return the indices that sort the values in ascending order; the sort is stable.
 
-    Values are dealt to as many buckets as there are values, which leaves little to sort; where many fall into a few
-    buckets, they are merged instead.
+    Values are distributed over as many buckets as there are values, which leaves little to sort. Where a few buckets
+    receive most of the values, merge sort is used instead.
     """
     n = values.shape[0]
-    if n < FEW:
-        return _merged(values)
+    if n < MERGE_BELOW:
+        return _merge_sort(values)
     low = values[0]
     high = values[0]
     for i in range(n):
         low = min(low, values[i])
         high = max(high, values[i])
-    scale = (n - 1) / (high - low)
-    if not 0.0 < scale < np.inf:
-        return _merged(values)
+    buckets_per_unit = (n - 1) / (high - low)
+    if not 0.0 < buckets_per_unit < np.inf:
+        return _merge_sort(values)
     bucket = np.empty(n, np.int64)
-    end = np.zeros(n + 1, np.int64)
+    bucket_end = np.zeros(n + 1, np.int64)
     for i in range(n):
-        bucket[i] = min(max(np.int64((values[i] - low) * scale), 0), n - 1)
-        end[bucket[i] + 1] += 1
-    pairs = 0
+        bucket[i] = min(max(np.int64((values[i] - low) * buckets_per_unit), 0), n - 1)
+        bucket_end[bucket[i] + 1] += 1
+    square_sum = 0
     for b in range(n):
-        pairs += end[b + 1] * end[b + 1]
-        end[b + 1] += end[b]
-    if pairs > CROWDED * n:
-        return _merged(values)
+        square_sum += bucket_end[b + 1] * bucket_end[b + 1]
+        bucket_end[b + 1] += bucket_end[b]
+    if square_sum > MAX_MEAN_SQUARE * n:
+        return _merge_sort(values)
     order = np.empty(n, np.int64)
     sorted_values = np.empty(n)
     for i in range(n):
-        at = end[bucket[i]]
-        end[bucket[i]] += 1
-        order[at] = i
-        sorted_values[at] = values[i]
+        position = bucket_end[bucket[i]]
+        bucket_end[bucket[i]] += 1
+        order[position] = i
+        sorted_values[position] = values[i]
     for k in range(1, n):
         value = sorted_values[k]
         i = order[k]
@@ -59,19 +59,19 @@ def order_of(values):
 
 
 @kernel
-def _merged(values):
-    """The same by merging."""
+def _merge_sort(values):
+    """Return the same order by merge sort."""
     n = values.shape[0]
     order = np.empty(n, np.int64)
-    spare = np.empty(n, np.int64)
-    for start in range(0, n, RUN):
-        for k in range(start, min(start + RUN, n)):
+    merged_order = np.empty(n, np.int64)
+    for start in range(0, n, RUN_LENGTH):
+        for k in range(start, min(start + RUN_LENGTH, n)):
             j = k
             while j > start and values[k] < values[order[j - 1]]:
                 order[j] = order[j - 1]
                 j -= 1
             order[j] = k
-    width = RUN
+    width = RUN_LENGTH
     while width < n:
         for start in range(0, n, 2 * width):
             middle = min(start + width, n)
@@ -80,19 +80,19 @@ def _merged(values):
             right = middle
             for k in range(start, end):
                 if left < middle and (right >= end or not values[order[right]] < values[order[left]]):
-                    spare[k] = order[left]
+                    merged_order[k] = order[left]
                     left += 1
                 else:
-                    spare[k] = order[right]
+                    merged_order[k] = order[right]
                     right += 1
-        order, spare = spare, order
+        order, merged_order = merged_order, order
         width *= 2
     return order
 
 
 @kernel
 def kth_smallest(values, n, k):
-    """The k-th smallest of ``values[:n]``, counted from 0; the values are left in another order."""
+    """Return the k-th smallest of ``values[:n]``, counted from 0; reorders the values."""
     low = 0
     high = n - 1
     while low < high:

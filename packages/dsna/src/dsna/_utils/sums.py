@@ -24,11 +24,11 @@ def ordered_sum(values: np.ndarray) -> np.ndarray:
     >>> ordered_sum(np.array([[0.1, 0.2, 0.3], [1.0, 2.0, 0.0]]))
     array([0.6, 3. ])
     """
-    from .._kernels.sums import add_up
+    from .._kernels.sums import sum_over_neighbors
 
     n, m, *outputs = values.shape
     out = np.empty((n, prod(outputs)))
-    add_up(_as_floats(values).reshape(n, m, prod(outputs)), out)
+    sum_over_neighbors(_as_floats(values).reshape(n, m, prod(outputs)), out)
     return out.reshape(n, *outputs)
 
 
@@ -43,10 +43,10 @@ def weighted_sum(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     >>> weighted_sum(np.array([[0.7, 0.2, 0.1]]), np.full((1, 3, 1), 0.3)).item()
     0.3
     """
-    from .._kernels.sums import add_up_weighted
+    from .._kernels.sums import weighted_sum_over_neighbors
 
     total, away = np.empty(len(values)), np.empty((len(values), values.shape[2]))
-    add_up_weighted(_as_floats(weights), _as_floats(values), total, away)
+    weighted_sum_over_neighbors(_as_floats(weights), _as_floats(values), total, away)
     total = np.where(np.abs(total - 1.0) <= _ROUNDING, 1.0, total)
     return np.asarray(total[:, None] * values[:, 0] + away)
 

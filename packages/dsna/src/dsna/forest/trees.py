@@ -47,15 +47,15 @@ class Leaves(NamedTuple):
         Rows of a leaf are sorted by class or target, and have the same order in all leaves: leaves then drop the same
         rows, and proximities stay comparable.
         """
-        from .._kernels.forest.leaves import fill_means, mark_kept
+        from .._kernels.forest.leaves import fill_leaf_means, mark_kept_rows
 
         leaf_ptr, leaf_rows = writable(leaf_ptr), writable(leaf_rows)
         means = np.empty((len(leaf_ptr) - 1, self.values.shape[1]))
-        fill_means(leaf_ptr, leaf_rows, writable(self.values), writable(self.code), writable(self.weight), means)
+        fill_leaf_means(leaf_ptr, leaf_rows, writable(self.values), writable(self.code), writable(self.weight), means)
         if self.most is None:
             return leaf_ptr, leaf_rows, means
         keep, kept_ptr = np.empty(len(leaf_rows), dtype=bool), np.empty_like(leaf_ptr)
-        mark_kept(leaf_ptr, leaf_rows, writable(self.code), self.most, keep, kept_ptr)
+        mark_kept_rows(leaf_ptr, leaf_rows, writable(self.code), self.most, keep, kept_ptr)
         return kept_ptr, leaf_rows[keep], means
 
 
@@ -72,7 +72,7 @@ def _grow_some(
     table: tuple[np.ndarray, ...], leaves: Leaves, growth: dict[str, Any], sizes: np.ndarray, jobs: list[Job]
 ) -> list[GrownTree]:
     """Grow the trees of one task on a table whose rows are sorted by class or target."""
-    from .._kernels.forest.node_targets import Growth, Table
+    from .._kernels.forest.node_targets import GrowthSettings, GrowthTable
     from .._kernels.forest.tree import grow_tree
 
     columns, label, code, share, weight, gain, cost_table = (writable(a) for a in table)
@@ -84,8 +84,8 @@ def _grow_some(
             drawn = np.random.RandomState(job.draw).choice(rows, len(rows))
             counts = np.bincount(drawn, minlength=len(weight))
             tree_weight, rows = weight * counts, rows[counts[rows] > 0]
-        of_tree = Table(columns, label, code, share, tree_weight, gain, cost_table)
-        *arrays, leaf_ptr, importance = grow_tree(rows, of_tree, Growth(**growth), writable(sizes), job.seed)
+        of_tree = GrowthTable(columns, label, code, share, tree_weight, gain, cost_table)
+        *arrays, leaf_ptr, importance = grow_tree(rows, of_tree, GrowthSettings(**growth), writable(sizes), job.seed)
         grown.append((*arrays, importance, *leaves.fill(leaf_ptr, rows)))
     return grown
 
@@ -285,7 +285,7 @@ class Trees(Checked):
 
         With ``prune``, branches to leaves without rows are cut off: a query then follows the other branch.
         """
-        from .._kernels.forest.leaves import stand_ins
+        from .._kernels.forest.leaves import surviving_nodes
 
         number = (np.cumsum(keep) - 1).astype(np.int32)
         held = keep[self.leaf_rows]
@@ -295,7 +295,7 @@ class Trees(Checked):
         leaves = np.arange(self.n_leaves)
         if prune:
             instead = np.empty(len(self.child), dtype=np.int32)
-            stand_ins(writable(self.child), sizes, instead)
+            surviving_nodes(writable(self.child), sizes, instead)
             leaves = self._cut(arrays, instead, sizes)
         arrays["leaf_ptr"] = _pointers(sizes[leaves])
         return Trees(**arrays), leaves
@@ -305,7 +305,7 @@ class Trees(Checked):
 
         Parameters
         ----------
-        instead : what takes the place of each node (``stand_ins``).
+        instead : what takes the place of each node (``surviving_nodes``).
         sizes : rows of each leaf.
         """
         at = np.append(instead, np.iinfo(np.int32).max)

@@ -115,7 +115,7 @@ def _index(state: dict[str, Any]) -> NeighborIndex:
 
 def _means(index: NeighborIndex, even: bool) -> np.ndarray:
     """(n_leaves, k) means of the rows that leaves hold, by their weights or as if these were even."""
-    from .._kernels.forest.leaves import fill_means
+    from .._kernels.forest.leaves import fill_leaf_means
 
     assert index.trees is not None
     values, k = index.of_held(index.label), index.leaf_value.shape[1]
@@ -128,7 +128,7 @@ def _means(index: NeighborIndex, even: bool) -> np.ndarray:
     pointers, rows = index.trees.leaf_ptr.astype(np.int64), index.trees.leaf_rows
     weight = np.ones(n) if even else index.of_held(index.weight)
     means = np.empty((len(index.leaf_value), k))
-    fill_means(*(writable(a) for a in (pointers, rows, values, code, weight)), means)
+    fill_leaf_means(*(writable(a) for a in (pointers, rows, values, code, weight)), means)
     return means
 
 

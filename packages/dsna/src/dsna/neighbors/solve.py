@@ -10,7 +10,7 @@ from .._utils.parallel import chunks, in_parallel, writable
 from .neighborhoods import Neighborhoods
 
 if TYPE_CHECKING:
-    from .._kernels.approximation.query import Answers, Settings
+    from .._kernels.approximation.query import Solutions, SolverSettings
 
 _CHUNK = 256
 FIELDS = ("alpha", "member", "share", "hull_residual", "objective", "labels", "history", "steps", "residual")
@@ -25,9 +25,9 @@ def solve(
     how: dict[str, Any],
     n_jobs: int | None,
 ) -> dict[str, np.ndarray]:
-    """Solutions for queries Q with neighbourhoods ``near``: fields of ``dsna._kernels.approximation.query.Answers``.
+    """Solutions for queries Q with neighbourhoods ``near``: fields of ``dsna._kernels.approximation.query.Solutions``.
 
-    ``Z`` and ``label`` are those of the rows that ``near.places`` numbers. ``how`` holds the fields of ``Settings``
+    ``Z`` and ``label`` are those of the rows that ``near.places`` numbers. ``how`` holds the fields of ``SolverSettings``
     there, as ``Approximation.kernel_settings`` gives them.
     """
     tasks = [
@@ -39,10 +39,10 @@ def solve(
 
 
 def _solve_some(Q: np.ndarray, Z: np.ndarray, *rest: Any) -> tuple[np.ndarray, ...]:
-    from .._kernels.approximation.query import Settings
+    from .._kernels.approximation.query import SolverSettings
 
     label, class_scale, rows, proximity, size = (writable(a) for a in rest[:5])
-    how = Settings(**rest[5])
+    how = SolverSettings(**rest[5])
     # More clusters than rows cannot be filled.
     how = how._replace(n_clusters=min(how.n_clusters, rows.shape[1]))
     near = Neighborhoods(rows, proximity, size, np.empty((len(rows), 0)))
@@ -50,15 +50,15 @@ def _solve_some(Q: np.ndarray, Z: np.ndarray, *rest: Any) -> tuple[np.ndarray, .
 
 
 def answer(
-    Q: np.ndarray, Z: np.ndarray, label: np.ndarray, class_scale: np.ndarray, near: Neighborhoods, how: Settings
-) -> Answers:
+    Q: np.ndarray, Z: np.ndarray, label: np.ndarray, class_scale: np.ndarray, near: Neighborhoods, how: SolverSettings
+) -> Solutions:
     """Run Algorithm 1 on the arrays that ``dsna._kernels.approximation.query.approximate`` describes."""
-    from .._kernels.approximation.query import Answers, approximate
+    from .._kernels.approximation.query import Solutions, approximate
 
     rows, proximity, size = near.rows, near.proximity, near.size
     n, width = rows.shape
     K, steps = how.n_clusters, how.max_iter + 1
-    answers = Answers(
+    answers = Solutions(
         alpha=np.zeros((n, width)),
         member=np.zeros((n, width, K), dtype=np.bool_),
         share=np.zeros((n, K)),

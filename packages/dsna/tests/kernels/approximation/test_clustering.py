@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import slow_algorithm as slow
-from dsna._kernels.approximation.clustering import label_factor, label_means, majority, widest_gap
+from dsna._kernels.approximation.clustering import label_factor, label_aware_kmeans, majority, widest_gap
 
 modest = settings(max_examples=60)
 
@@ -20,7 +20,7 @@ def draw(seed, m, is_class, outputs=1, d=2):
 def clusters_of(Z, labels, is_class, k, tau=1.0, slack=0.0, first=0, max_iter=10):
     m = len(Z)
     member = np.ones((m, k), dtype=bool)
-    found = label_means(Z, labels, m, is_class, k, tau, slack, first, max_iter, member)
+    found = label_aware_kmeans(Z, labels, m, is_class, k, tau, slack, first, max_iter, member)
     assert not member[:, found:].any()
     return [set(np.flatnonzero(member[:, c])) for c in range(found)]
 
@@ -91,7 +91,7 @@ def test_equal_rows_make_one_cluster():
 def test_leading_rows_only():
     Z, labels = draw(2, 10, False)
     member = np.zeros((10, 2), dtype=bool)
-    label_means(Z, labels, 6, False, 2, 1.0, 0.0, 0, 10, member)
+    label_aware_kmeans(Z, labels, 6, False, 2, 1.0, 0.0, 0, 10, member)
     assert member[:6].any(axis=1).all()
     assert not member[6:].any()
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dsna._kernels.approximation.neighbors import BUCKETS, gather
+from dsna._kernels.approximation.neighbors import N_BUCKETS, gather
 
 modest = settings(max_examples=60)
 N_FOLDS = 5
@@ -172,7 +172,7 @@ def test_few_of_many_rows(seed, most, weighted):
     if weighted:
         forest.weight = forest.rng.uniform(0.5, 2.0, forest.n_rows)
         forest.rarity = forest.rng.uniform(0.1, 10.0, forest.n_rows)
-    assert min(len(forest.shares(leaf, -1)) for leaf in leaves) > BUCKETS
+    assert min(len(forest.shares(leaf, -1)) for leaf in leaves) > N_BUCKETS
     check(forest, leaves, Q, np.full(2, -1), most)
 
 

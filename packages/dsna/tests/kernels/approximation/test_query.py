@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.slow_algorithm import SlowAnswer
-from dsna._kernels.approximation.query import Settings
+from dsna._kernels.approximation.query import SolverSettings
 from dsna.neighbors.neighborhoods import Neighborhoods
 from dsna.neighbors.solve import answer
 
 modest = settings(max_examples=25)
 
-PLAIN = Settings(
+PLAIN = SolverSettings(
     n_classes=0,
     n_clusters=1,
     overlap=0.3,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchmarks.slow_algorithm import best_coefficients
 from dsna._kernels.approximation.query import MAX_STEPS
-from dsna._kernels.approximation.sparse import Gram, begin_gram, sparse_approximation
+from dsna._kernels.approximation.sparse import Gram, reset_gram, sparse_approximation
 
 modest = settings(max_examples=40)
 
@@ -20,10 +20,10 @@ def gram_of(R, ridge):
         columns=np.ascontiguousarray(R.T),
         ridge=np.broadcast_to(np.asarray(ridge, dtype=np.float64), m).copy(),
         diagonal=np.full(m, np.nan),
-        known=np.ones(m, dtype=bool),
+        computed=np.ones(m, dtype=bool),
         rows=np.full((m, m), np.nan),
     )
-    begin_gram(gram, m)
+    reset_gram(gram, m)
     return gram
 
 
@@ -301,12 +301,12 @@ def test_only_rows_that_are_needed_are_computed(problem):
     problem = random_problem(*problem, 0.01, uneven=True)
     gram = problem.gram
     np.testing.assert_allclose(gram.diagonal, np.diag(problem.G), rtol=1e-12)
-    assert not gram.known.any()
+    assert not gram.computed.any()
     a = problem.solve(gram=gram)
     moved = np.flatnonzero(a != problem.b)
-    assert gram.known[moved].all()
-    np.testing.assert_allclose(gram.rows[gram.known], problem.G[gram.known], rtol=1e-12, atol=1e-12)
-    assert np.isnan(gram.rows[~gram.known]).all()
+    assert gram.computed[moved].all()
+    np.testing.assert_allclose(gram.rows[gram.computed], problem.G[gram.computed], rtol=1e-12, atol=1e-12)
+    assert np.isnan(gram.rows[~gram.computed]).all()
     np.testing.assert_array_equal(problem.solve(gram=gram), a)
 
 
@@ -314,5 +314,5 @@ def test_a_block_of_a_larger_work_space():
     problem = random_problem(4, 20, 5, 0.003, 0.1, 0.01)
     wide = Gram(np.zeros((5, 31)), np.full(31, 0.01), np.empty(31), np.empty(31, dtype=bool), np.full((31, 31), np.nan))
     wide.columns[:, :20] = problem.R.T
-    begin_gram(wide, 20)
+    reset_gram(wide, 20)
     np.testing.assert_array_equal(problem.solve(gram=wide), problem.solve())

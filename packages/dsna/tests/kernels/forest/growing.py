@@ -2,26 +2,26 @@
 
 import numpy as np
 
-from dsna._kernels.forest.node_targets import COST_INVERSE, DENSITY_EXACT, Growth, Table
+from dsna._kernels.forest.node_targets import COST_INVERSE, DENSITY_EXACT, GrowthSettings, GrowthTable
 from dsna._kernels.forest.tree import grow_tree
 
 
 def class_table(X, code, weight=None):
-    """Table of a classification with inverse class frequencies in the gain."""
+    """GrowthTable of a classification with inverse class frequencies in the gain."""
     n = len(code)
     weight = np.ones(n) if weight is None else weight
     share = np.bincount(code, weights=weight) / weight.sum()
     gain = 1.0 / (len(share) * share[code])
     X = np.ascontiguousarray(X, dtype=np.float64)
-    return Table(X.T.copy(), np.zeros((n, 1)), code.astype(np.int64), share[code], weight, gain, np.ones(2))
+    return GrowthTable(X.T.copy(), np.zeros((n, 1)), code.astype(np.int64), share[code], weight, gain, np.ones(2))
 
 
 def label_table(X, label, weight=None, share=None, gain=None):
-    """Table of a regression on labels (n, q)."""
+    """GrowthTable of a regression on labels (n, q)."""
     n = len(label)
     code = np.unique(label, axis=0, return_inverse=True)[1].ravel()
     ones = np.ones(n)
-    return Table(
+    return GrowthTable(
         np.asarray(X, dtype=np.float64).T.copy(),
         np.ascontiguousarray(label, dtype=np.float64),
         code.astype(np.int64),
@@ -50,7 +50,7 @@ def growth_of(table, n_classes, **changes):
         "C": 10.0,
         "epsilon": 0.1,
     }
-    return Growth(**{**setting, **changes})
+    return GrowthSettings(**{**setting, **changes})
 
 
 def label_order(table, n_classes, some=None):

@@ -8,7 +8,7 @@ from tests.kernels.forest.growing import GrownTree, class_table, growth_of, labe
 from tests.kernels.forest.test_tree import draw, slow_gain
 
 from dsna._kernels.forest import cuts
-from dsna._kernels.forest.node import LEAST_WEIGHT
+from dsna._kernels.forest.node import MIN_WEIGHT
 
 TASKS = [(2, 1), (4, 1), (0, 1), (0, 2)]
 
@@ -99,7 +99,7 @@ def test_weights_are_correlations_with_the_side(n_classes):
         both = np.cov(target, right.astype(float), aweights=cost)
         spread = np.sqrt(np.cov(table.columns[feature, rows], aweights=mass, ddof=0))
         expected = abs(both[0, 1]) / np.sqrt(both[0, 0] * both[1, 1])
-        assert weight * spread == pytest.approx(max(expected, LEAST_WEIGHT), rel=1e-4)
+        assert weight * spread == pytest.approx(max(expected, MIN_WEIGHT), rel=1e-4)
 
 
 def test_constant_features_are_passed_over():

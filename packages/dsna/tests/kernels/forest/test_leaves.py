@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsna._kernels.forest.leaves import fill_means, mark_kept, mean_over_trees
+from dsna._kernels.forest.leaves import fill_leaf_means, mark_kept_rows, mean_over_trees
 
 
 def draw(seed, sizes):
@@ -29,7 +29,7 @@ def test_means_of_leaves(seed, sizes):
     values, weight = rng.normal(size=(4, 3)), rng.uniform(0.1, 2.0, len(code))
     values[:, 2] = 0.1
     means = np.empty((len(sizes), 3))
-    fill_means(leaf_ptr, leaf_rows, values, code, weight, means)
+    fill_leaf_means(leaf_ptr, leaf_rows, values, code, weight, means)
     for leaf, size in enumerate(sizes):
         rows = leaf_rows[leaf_ptr[leaf] : leaf_ptr[leaf + 1]]
         expected = np.average(values[code[rows]], axis=0, weights=weight[rows]) if size else np.zeros(3)
@@ -40,7 +40,7 @@ def test_means_of_leaves(seed, sizes):
 def test_a_leaf_without_weight_has_the_mean_of_its_first_row():
     means = np.empty((1, 1))
     values, code = np.array([[3.0], [5.0]]), np.array([0, 1])
-    fill_means(np.array([0, 2]), np.array([1, 0], dtype=np.int32), values, code, np.zeros(2), means)
+    fill_leaf_means(np.array([0, 2]), np.array([1, 0], dtype=np.int32), values, code, np.zeros(2), means)
     assert means[0, 0] == 5.0
 
 
@@ -48,7 +48,7 @@ def test_a_leaf_without_weight_has_the_mean_of_its_first_row():
 def test_leaves_keep_a_share_of_each_code(seed, sizes, most):
     leaf_ptr, leaf_rows, code = draw(seed, sizes)
     keep, kept_ptr = np.empty(len(leaf_rows), dtype=bool), np.empty(len(leaf_ptr), dtype=np.int64)
-    mark_kept(leaf_ptr, leaf_rows, code, most, keep, kept_ptr)
+    mark_kept_rows(leaf_ptr, leaf_rows, code, most, keep, kept_ptr)
     for leaf, size in enumerate(sizes):
         part = slice(leaf_ptr[leaf], leaf_ptr[leaf + 1])
         rows, kept = leaf_rows[part], keep[part]

@@ -1,4 +1,4 @@
-"""Label-aware K-means with overlap (eq. 1): clusters of a neighbourhood that keep to one class or range of targets."""
+"""Label-aware K-means with overlap (eq. 1): clusters of a neighbourhood with one class or a range of targets each."""
 
 import numpy as np
 
@@ -8,25 +8,25 @@ _EPS = 1e-3
 
 
 @kernel
-def label_factor(label, i, other, is_class, tau, widest):
-    """Factor of a distance: 1(y_i != y) for classes, g(|y_i - y|) = tau |.| / (widest - |.| + eps) for targets.
+def label_factor(label, i, centre_label, is_class, tau, max_gap):
+    """Factor of a distance: 1(y_i != y) for classes, g(|y_i - y|) = tau |.| / (max_gap - |.| + eps) for targets.
 
-    Targets that are all equal do not separate rows: their factor is 0.
+    If all targets are equal, the factor is 0.
     """
     if is_class:
-        return 0.0 if label[i, 0] == other[0] else 1.0
-    if widest == 0.0:
+        return 0.0 if label[i, 0] == centre_label[0] else 1.0
+    if max_gap == 0.0:
         return 0.0
     gap = 0.0
     for a in range(label.shape[1]):
-        gap += (label[i, a] - other[a]) ** 2
+        gap += (label[i, a] - centre_label[a]) ** 2
     gap = np.sqrt(gap)
-    return tau * gap / (max(widest - gap, 0.0) + _EPS * widest)
+    return tau * gap / (max(max_gap - gap, 0.0) + _EPS * max_gap)
 
 
 @kernel
 def widest_gap(label, m):
-    """Largest distance between two targets, bounded by the diagonal of their range."""
+    """Upper bound on the distance between two targets: the diagonal of their range."""
     total = 0.0
     for a in range(label.shape[1]):
         low = label[0, a]
@@ -40,26 +40,26 @@ def widest_gap(label, m):
 
 @kernel
 def majority(label, weight, m):
-    """The class of largest total weight among m rows, the smallest of equals."""
-    best = label[0, 0]
+    """Return the class of largest total weight among m rows; of equals, the one of smallest number."""
+    best_class = label[0, 0]
     best_weight = -1.0
-    last = -np.inf
+    last_class = -np.inf
     while True:
-        # Class by class, rising.
-        code = np.inf
+        # Classes in ascending order.
+        label_class = np.inf
         for i in range(m):
-            if last < label[i, 0] < code:
-                code = label[i, 0]
-        if code == np.inf:
-            return best
+            if last_class < label[i, 0] < label_class:
+                label_class = label[i, 0]
+        if label_class == np.inf:
+            return best_class
         total = 0.0
         for i in range(m):
-            if label[i, 0] == code:
+            if label[i, 0] == label_class:
                 total += weight[i]
         if total > best_weight:
-            best = code
+            best_class = label_class
             best_weight = total
-        last = code
+        last_class = label_class
 
 
 @kernel
@@ -71,18 +71,18 @@ def _distance(Z, i, centre):
 
 
 @kernel
-def _assign(Z, label, m, k, is_class, tau, widest, slack, centre, centre_label, member):
-    """Each row to its nearest centroid and to those at most ``slack`` farther; returns whether anything changed."""
+def _assign(Z, label, m, k, is_class, tau, max_gap, slack, centre, centre_label, member):
+    """Assign rows to their nearest centroid and to those at most ``slack`` farther; return whether any changed."""
     changed = False
-    away = np.empty(k)
+    distances = np.empty(k)
     for i in range(m):
-        least = np.inf
+        nearest = np.inf
         for c in range(k):
-            plain = _distance(Z, i, centre[c])
-            away[c] = plain * (label_factor(label, i, centre_label[c], is_class, tau, widest) + TIE)
-            least = min(least, away[c])
+            feature_distance = _distance(Z, i, centre[c])
+            distances[c] = feature_distance * (label_factor(label, i, centre_label[c], is_class, tau, max_gap) + TIE)
+            nearest = min(nearest, distances[c])
         for c in range(k):
-            belongs = away[c] <= (least + slack) * (1.0 + TIE)
+            belongs = distances[c] <= (nearest + slack) * (1.0 + TIE)
             if belongs != member[i, c]:
                 member[i, c] = belongs
                 changed = True
@@ -90,73 +90,72 @@ def _assign(Z, label, m, k, is_class, tau, widest, slack, centre, centre_label, 
 
 
 @kernel
-def label_means(Z, label, m, is_class, k, tau, slack, first, max_iter, member):
+def label_aware_kmeans(Z, label, m, is_class, k, tau, slack, first_row, max_iter, member):
     """Cluster the rows ``Z[:m]`` with labels ``label[:m]`` into at most k overlapping clusters; fills ``member``.
 
     Parameters
     ----------
-    slack : how much farther than the nearest centroid a row may be and still belong.
-    first : the row that starts the first cluster; each next one is the row farthest from those chosen.
+    slack : how much farther than its nearest centroid another centroid may be from a row that belongs to both.
+    first_row : the row that starts the first cluster; each further cluster starts at the row farthest from the others.
 
     Returns
     -------
-    Number of clusters, none of them empty; fewer than k where the rows hold fewer different ones or one lost all
-    its rows on the way.
+    Number of non-empty clusters; fewer than k if there are fewer distinct rows or a cluster has lost all its rows.
     """
-    d = Z.shape[1]
-    q = label.shape[1]
-    widest = widest_gap(label, m)
-    centre = np.empty((k, d))
-    centre_label = np.empty((k, q))
-    far = np.full(m, np.inf)
-    chosen = first
-    found = 0
+    n_dims = Z.shape[1]
+    n_outputs = label.shape[1]
+    max_gap = widest_gap(label, m)
+    centre = np.empty((k, n_dims))
+    centre_label = np.empty((k, n_outputs))
+    nearest_distance = np.full(m, np.inf)
+    next_row = first_row
+    n_clusters = 0
     for c in range(k):
-        for a in range(d):
-            centre[c, a] = Z[chosen, a]
-        for a in range(q):
-            centre_label[c, a] = label[chosen, a]
-        found += 1
+        for a in range(n_dims):
+            centre[c, a] = Z[next_row, a]
+        for a in range(n_outputs):
+            centre_label[c, a] = label[next_row, a]
+        n_clusters += 1
         farthest = 0.0
         for i in range(m):
-            plain = _distance(Z, i, centre[c])
-            away = plain * (label_factor(label, i, centre_label[c], is_class, tau, widest) + TIE)
-            far[i] = min(far[i], away)
-            if far[i] > farthest * (1.0 + TIE):
-                farthest = far[i]
-                chosen = i
+            feature_distance = _distance(Z, i, centre[c])
+            distance = feature_distance * (label_factor(label, i, centre_label[c], is_class, tau, max_gap) + TIE)
+            nearest_distance[i] = min(nearest_distance[i], distance)
+            if nearest_distance[i] > farthest * (1.0 + TIE):
+                farthest = nearest_distance[i]
+                next_row = i
         if farthest <= 0.0:
             break
     member[:m, :] = False
-    ones = np.ones(m)
-    inside = np.empty((m, q))
+    unit_weights = np.ones(m)
+    cluster_labels = np.empty((m, n_outputs))
     for _ in range(max_iter):
-        if not _assign(Z, label, m, found, is_class, tau, widest, slack, centre, centre_label, member):
+        if not _assign(Z, label, m, n_clusters, is_class, tau, max_gap, slack, centre, centre_label, member):
             break
-        for c in range(found):
-            n = np.int64(0)
+        for c in range(n_clusters):
+            n_rows = np.int64(0)
             for i in range(m):
                 if member[i, c]:
-                    for a in range(q):
-                        inside[n, a] = label[i, a]
-                    n += 1
-            if n == 0:
+                    for a in range(n_outputs):
+                        cluster_labels[n_rows, a] = label[i, a]
+                    n_rows += 1
+            if n_rows == 0:
                 continue
             centre[c] = 0.0
             centre_label[c] = 0.0
             for i in range(m):
                 if member[i, c]:
-                    for a in range(d):
-                        centre[c, a] += Z[i, a] / n
-                    for a in range(q):
-                        centre_label[c, a] += label[i, a] / n
+                    for a in range(n_dims):
+                        centre[c, a] += Z[i, a] / n_rows
+                    for a in range(n_outputs):
+                        centre_label[c, a] += label[i, a] / n_rows
             if is_class:
-                centre_label[c, 0] = majority(inside, ones, n)
-    kept = 0
-    for c in range(found):
+                centre_label[c, 0] = majority(cluster_labels, unit_weights, n_rows)
+    n_kept = 0
+    for c in range(n_clusters):
         if member[:m, c].any():
             for i in range(m):
-                member[i, kept] = member[i, c]
-            kept += 1
-    member[:m, kept:] = False
-    return kept
+                member[i, n_kept] = member[i, c]
+            n_kept += 1
+    member[:m, n_kept:] = False
+    return n_kept

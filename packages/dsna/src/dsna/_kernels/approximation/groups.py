@@ -1,4 +1,4 @@
-"""Neighbourhoods as queries see them, and their clusters with the hulls of these (the first steps of Algorithm 1).
+"""The neighbours of a query, their clusters and the hulls of the clusters (the first steps of Algorithm 1).
 
 Without clusters and hulls, which is the default, ``group_neighbors`` is neither run nor compiled.
 """
@@ -6,54 +6,54 @@ Without clusters and hulls, which is the default, ``group_neighbors`` is neither
 import numpy as np
 
 from ..jit import TIE, first_smallest, kernel
-from .clustering import label_means
+from .clustering import label_aware_kmeans
 from .hull import hull_point
 
 CLUSTER_STEPS = 10
 
 
 @kernel
-def seen_from(query, Z, label, rows, m, how, L, y, anchor, away):
-    """Fill the rows ``L`` (m, D), labels ``y`` (m, q) and distances ``away`` (m,) of the neighbours of a query.
+def load_neighbors(query, Z, label, rows, m, settings, neighbors, labels, anchor, distances):
+    """Fill ``neighbors`` (m, D), their ``labels`` (m, q) and their ``distances`` (m,) from a query.
 
-    Labels of coefficients that sum to one count from ``anchor``, that of the first row: what all labels have in common
-    does not round.
+    In regression with coefficients that sum to one, labels are relative to ``anchor``, the label of the first row, so
+    that a common offset of the labels causes no rounding errors.
 
     Returns
     -------
-    (mean squared distance, mean distance), both one where all rows are the query itself
+    (mean squared distance, mean distance), both one if all rows equal the query
     """
-    if how.n_classes == 0 and how.sum_to_one == 1:
+    if settings.n_classes == 0 and settings.sum_to_one == 1:
         for a in range(label.shape[1]):
             anchor[a] = label[rows[0], a]
-    squared = 0.0
-    scale = 0.0
+    mean_square = 0.0
+    mean_distance = 0.0
     for k in range(m):
         r = rows[k]
         for a in range(label.shape[1]):
-            y[k, a] = label[r, a] - anchor[a]
-        total = 0.0
+            labels[k, a] = label[r, a] - anchor[a]
+        square = 0.0
         for a in range(Z.shape[1]):
-            L[k, a] = Z[r, a]
-            total += (Z[r, a] - query[a]) ** 2
-        away[k] = np.sqrt(total)
-        squared += total / m
-        scale += away[k] / m
-    if squared <= 1e-300:
+            neighbors[k, a] = Z[r, a]
+            square += (Z[r, a] - query[a]) ** 2
+        distances[k] = np.sqrt(square)
+        mean_square += square / m
+        mean_distance += distances[k] / m
+    if mean_square <= 1e-300:
         return 1.0, 1.0
-    return squared, scale
+    return mean_square, mean_distance
 
 
 @kernel
-def group_neighbors(Q, Z, label, rows, size, how, found, point, member, residual):
-    """Cluster the neighbours of each query, and find the points of the clusters' hulls that are nearest to it.
+def group_neighbors(Q, Z, label, rows, size, settings, n_clusters, point, member, residual):
+    """Cluster the neighbours of each query, and find the point of each cluster's hull that is nearest to it.
 
     Parameters
     ----------
-    Q, Z, label, rows, size, how : as ``approximate`` takes them.
-    found : (n,) filled with the number of clusters.
-    point : (n, K, D) filled with the points that stand for the query: itself, where there are no hulls.
-    member : (n, M, K) filled with the rows of each cluster.
+    Q, Z, label, rows, size, settings : as ``approximate`` takes them.
+    n_clusters : (n,) filled with the number of clusters.
+    point : (n, K, D) filled with the points to approximate: of the hulls, or the query itself if there are no hulls.
+    member : (n, M, K) filled with the cluster membership of each row.
     residual : (n, K) filled with the distances of the query from the hulls.
     """
     D = Z.shape[1]
@@ -61,29 +61,38 @@ def group_neighbors(Q, Z, label, rows, size, how, found, point, member, residual
         m = size[i]
         if m == 0:
             continue
-        L = np.empty((m, D))
-        y = np.empty((m, label.shape[1]))
+        neighbors = np.empty((m, D))
+        labels = np.empty((m, label.shape[1]))
         anchor = np.zeros(label.shape[1])
-        away = np.empty(m)
-        scale = seen_from(Q[i], Z, label, rows[i], m, how, L, y, anchor, away)[1]
-        if how.n_clusters > 1:
-            nearest = first_smallest(away, TIE * scale)
-            slack = how.overlap * scale
-            found[i] = label_means(
-                L, y, m, how.n_classes > 0, how.n_clusters, how.tau, slack, nearest, CLUSTER_STEPS, member[i]
+        distances = np.empty(m)
+        mean_distance = load_neighbors(Q[i], Z, label, rows[i], m, settings, neighbors, labels, anchor, distances)[1]
+        if settings.n_clusters > 1:
+            nearest = first_smallest(distances, TIE * mean_distance)
+            slack = settings.overlap * mean_distance
+            n_clusters[i] = label_aware_kmeans(
+                neighbors,
+                labels,
+                m,
+                settings.n_classes > 0,
+                settings.n_clusters,
+                settings.tau,
+                slack,
+                nearest,
+                CLUSTER_STEPS,
+                member[i],
             )
         else:
-            found[i] = 1
+            n_clusters[i] = 1
             member[i, :m, 0] = True
-        inside = np.empty((m, D))
-        for c in range(found[i]):
+        cluster_rows = np.empty((m, D))
+        for c in range(n_clusters[i]):
             for a in range(D):
                 point[i, c, a] = Q[i, a]
-            if how.energy > 0.0:
-                n = np.int64(0)
+            if settings.energy > 0.0:
+                n_rows = np.int64(0)
                 for k in range(m):
                     if member[i, k, c]:
                         for a in range(D):
-                            inside[n, a] = L[k, a]
-                        n += 1
-                residual[i, c] = hull_point(inside, n, how.energy, Q[i], point[i, c])
+                            cluster_rows[n_rows, a] = neighbors[k, a]
+                        n_rows += 1
+                residual[i, c] = hull_point(cluster_rows, n_rows, settings.energy, Q[i], point[i, c])

@@ -1,4 +1,4 @@
-"""Affine hull of a cluster (eq. 2): its mean plus the span of its leading directions."""
+"""Affine hull of a cluster (eq. 2): the mean plus the span of the leading principal directions."""
 
 import numpy as np
 
@@ -6,59 +6,59 @@ from ..jit import TIE, kernel
 
 
 @kernel
-def hull_point(L, m, energy, q, point):
-    """Fill ``point`` with the point of the affine hull of ``L[:m]`` nearest to q; returns their distance.
+def hull_point(rows, m, energy, query, point):
+    """Fill ``point`` with the point of the affine hull of ``rows[:m]`` nearest to the query; return its distance.
 
-    The basis is truncated to the leading directions that hold the share ``energy`` of the variance, because a
-    cluster of more than D rows spans the whole space and would fit everything.  Directions of equal variance stay
-    together: which of them comes first is a matter of rounding.
+    The basis is truncated to the leading directions that explain the share ``energy`` of the variance, because a
+    cluster of more than D rows spans the whole space and would fit everything. Directions of equal variance are kept
+    or dropped together: their order depends on rounding.
     """
-    d = L.shape[1]
-    mean = np.zeros(d)
+    n_dims = rows.shape[1]
+    mean = np.zeros(n_dims)
     for i in range(m):
-        for a in range(d):
-            mean[a] += L[i, a] / m
-    offset = np.empty(d)
-    # What rounding leaves of rows that are all the same is no direction.
+        for a in range(n_dims):
+            mean[a] += rows[i, a] / m
+    offset = np.empty(n_dims)
+    # Rounding errors of identical rows must not count as a direction.
     noise = 0.0
-    for a in range(d):
-        offset[a] = q[a] - mean[a]
+    for a in range(n_dims):
+        offset[a] = query[a] - mean[a]
         point[a] = mean[a]
         noise += 1e-26 * m * mean[a] ** 2
     if m > 1:
-        centred = np.empty((m, d))
+        centred = np.empty((m, n_dims))
         for i in range(m):
-            for a in range(d):
-                centred[i, a] = L[i, a] - mean[a]
-        wide = m <= d
-        values, vectors = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
+            for a in range(n_dims):
+                centred[i, a] = rows[i, a] - mean[a]
+        by_rows = m <= n_dims
+        values, vectors = np.linalg.eigh(centred @ centred.T if by_rows else centred.T @ centred)
         total = 0.0
         for j in range(values.shape[0]):
             total += max(values[j], 0.0)
-        reached = 0.0
-        least = np.inf
+        explained = 0.0
+        smallest_used = np.inf
         for j in range(values.shape[0] - 1, -1, -1):
-            enough = reached >= energy * total * (1.0 - 1e-12) and values[j] < least * (1.0 - TIE)
+            enough = explained >= energy * total * (1.0 - 1e-12) and values[j] < smallest_used * (1.0 - TIE)
             if values[j] <= 1e-12 * total + noise or enough:
                 break
-            reached += values[j]
-            least = values[j]
-            direction = np.zeros(d)
-            if wide:
+            explained += values[j]
+            smallest_used = values[j]
+            direction = np.zeros(n_dims)
+            if by_rows:
                 for i in range(m):
-                    for a in range(d):
+                    for a in range(n_dims):
                         direction[a] += centred[i, a] * vectors[i, j]
-                for a in range(d):
+                for a in range(n_dims):
                     direction[a] /= np.sqrt(values[j])
             else:
-                for a in range(d):
+                for a in range(n_dims):
                     direction[a] = vectors[a, j]
-            along = 0.0
-            for a in range(d):
-                along += direction[a] * offset[a]
-            for a in range(d):
-                point[a] += along * direction[a]
-    away = 0.0
-    for a in range(d):
-        away += (q[a] - point[a]) ** 2
-    return np.sqrt(away)
+            projection = 0.0
+            for a in range(n_dims):
+                projection += direction[a] * offset[a]
+            for a in range(n_dims):
+                point[a] += projection * direction[a]
+    squared_distance = 0.0
+    for a in range(n_dims):
+        squared_distance += (query[a] - point[a]) ** 2
+    return np.sqrt(squared_distance)

@@ -1,238 +1,242 @@
-"""The safe neighbourhood: union of the leaves that a query reaches, with proximities, bounded."""
+"""The safe neighbourhood: the union of the leaves that a query reaches, with proximities, bounded in size."""
 
 import numpy as np
 
-from ..jit import TIE, kernel, sums
+from ..jit import TIE, kernel, sum_kernel
 from ..sorting import kth_smallest, order_of
 
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: multiples of it lie far apart
-BUCKETS = 256  # into which more values than that are dealt, to find one of them by its rank
+HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, whose multiples are far apart
+N_BUCKETS = 256  # buckets used to select a value by its rank from more values than that
 
 
-@sums
-def _squared_distance(Z, row, q):
+@sum_kernel
+def _squared_distance(Z, row, query):
     total = 0.0
-    for a in range(q.shape[0]):
-        total += (Z[row, a] - q[a]) ** 2
+    for a in range(query.shape[0]):
+        total += (Z[row, a] - query[a]) ** 2
     return total
 
 
 @kernel
-def _nearest_first(away, row):
-    """Order of rows by distance; of equal distances, the first row comes first."""
-    n = row.shape[0]
-    by_row = order_of(row)
-    sorted_away = np.empty(n)
+def _nearest_first(distances, row_numbers):
+    """Return the order of rows by distance; rows at equal distances are ordered by their numbers."""
+    n = row_numbers.shape[0]
+    by_row = order_of(row_numbers)
+    sorted_distances = np.empty(n)
     for k in range(n):
-        sorted_away[k] = away[by_row[k]]
-    order = order_of(sorted_away)
+        sorted_distances[k] = distances[by_row[k]]
+    order = order_of(sorted_distances)
     for k in range(n):
         order[k] = by_row[order[k]]
     for k in range(1, n):
         j = k
-        while j > 0 and row[order[j]] < row[order[j - 1]] and away[order[j]] <= away[order[j - 1]] * (1.0 + TIE):
+        while (
+            j > 0
+            and row_numbers[order[j]] < row_numbers[order[j - 1]]
+            and distances[order[j]] <= distances[order[j - 1]] * (1.0 + TIE)
+        ):
             order[j], order[j - 1] = order[j - 1], order[j]
             j -= 1
     return order
 
 
 @kernel
-def sort_by_row(rank, met, n):
-    """Bring the first n entries into the order of their rows, so that equal ranks come in one order in any case."""
-    row = np.empty(n)
-    old = np.empty(n)
+def sort_by_row(ranks, candidates, n):
+    """Sort the first n entries by row number, so that the order of equal ranks is always the same."""
+    old_rows = np.empty(n)
+    old_ranks = np.empty(n)
     for k in range(n):
-        row[k] = met[k]
-        old[k] = rank[k]
-    order = order_of(row)
+        old_rows[k] = candidates[k]
+        old_ranks[k] = ranks[k]
+    order = order_of(old_rows)
     for k in range(n):
-        met[k] = np.int64(row[order[k]])
-        rank[k] = old[order[k]]
+        candidates[k] = np.int64(old_rows[order[k]])
+        ranks[k] = old_ranks[order[k]]
 
 
 @kernel
 def _kth_of_many(values, n, k):
-    """As ``kth_smallest``, for many values of which a small k is asked: only those of one bucket are compared."""
+    """Like ``kth_smallest``, but faster for many values: only those of one bucket are compared."""
     low = values[0]
     high = values[0]
     for i in range(n):
         low = min(low, values[i])
         high = max(high, values[i])
-    scale = (BUCKETS - 1) / (high - low)
-    if n < BUCKETS or not 0.0 < scale < np.inf:
+    buckets_per_unit = (N_BUCKETS - 1) / (high - low)
+    if n < N_BUCKETS or not 0.0 < buckets_per_unit < np.inf:
         return kth_smallest(values, n, k)
-    count = np.zeros(BUCKETS, np.int64)
+    counts = np.zeros(N_BUCKETS, np.int64)
     for i in range(n):
-        count[np.int64((values[i] - low) * scale)] += 1
+        counts[np.int64((values[i] - low) * buckets_per_unit)] += 1
     bucket = np.int64(0)
-    while k >= count[bucket]:
-        k -= count[bucket]
+    while k >= counts[bucket]:
+        k -= counts[bucket]
         bucket += 1
-    inside = np.int64(0)
+    n_inside = np.int64(0)
     for i in range(n):
         value = values[i]
-        values[inside] = value
-        inside += np.int64(np.int64((value - low) * scale) == bucket)
-    return kth_smallest(values, inside, k)
+        values[n_inside] = value
+        n_inside += np.int64(np.int64((value - low) * buckets_per_unit) == bucket)
+    return kth_smallest(values, n_inside, k)
 
 
 @kernel
-def _keep_best(rank, met, n, most, spare, Z, q):
-    """Bring the ``most`` entries of lowest rank to the front; those that tie with the last go by distance from q.
+def select_best(ranks, candidates, n, n_best, scratch, Z, query):
+    """Move the ``n_best`` entries of lowest rank to the front; of those that tie for last, the nearest to the query.
 
-    Returns from where on entries are in the order of their distances.
+    Returns the number of leading entries in no particular order; the others are ordered by distance.
     """
     for k in range(n):
-        spare[k] = rank[k]
-    bound = _kth_of_many(spare, n, most - 1)
+        scratch[k] = ranks[k]
+    bound = _kth_of_many(scratch, n, n_best - 1)
     slack = TIE * abs(bound)
-    # No branches: which entries are kept and which tie cannot be foreseen.
-    kept = np.int64(0)
+    # Branch-free: the processor could not predict which entries are selected or tie.
+    n_kept = np.int64(0)
     n_tied = np.int64(0)
-    tied = np.empty(n + 1, np.int64)
+    tied_rows = np.empty(n + 1, np.int64)
     for k in range(n):
-        value = rank[k]
-        row = met[k]
-        tied[n_tied] = row
-        spare[n_tied] = value
-        n_tied += np.int64((value >= bound - slack) & (value <= bound + slack))
-        rank[kept] = value
-        met[kept] = row
-        kept += np.int64(value < bound - slack)
-    if kept + n_tied == most:
+        rank = ranks[k]
+        row = candidates[k]
+        tied_rows[n_tied] = row
+        scratch[n_tied] = rank
+        n_tied += np.int64((rank >= bound - slack) & (rank <= bound + slack))
+        ranks[n_kept] = rank
+        candidates[n_kept] = row
+        n_kept += np.int64(rank < bound - slack)
+    if n_kept + n_tied == n_best:
         for k in range(n_tied):
-            rank[kept + k] = spare[k]
-            met[kept + k] = tied[k]
-        return most
-    away = np.empty(n_tied)
+            ranks[n_kept + k] = scratch[k]
+            candidates[n_kept + k] = tied_rows[k]
+        return n_best
+    distances = np.empty(n_tied)
     for k in range(n_tied):
-        away[k] = _squared_distance(Z, tied[k], q)
-    farthest = _kth_of_many(away.copy(), n_tied, most - kept - 1) * (1.0 + TIE)
+        distances[k] = _squared_distance(Z, tied_rows[k], query)
+    max_distance = _kth_of_many(distances.copy(), n_tied, n_best - n_kept - 1) * (1.0 + TIE)
     n_near = np.int64(0)
-    near_row = np.empty(n_tied)
+    near_rows = np.empty(n_tied)
     for k in range(n_tied):
-        far = away[k]
-        away[n_near] = far
-        near_row[n_near] = tied[k]
-        spare[n_near] = spare[k]
-        n_near += np.int64(far <= farthest)
-    order = _nearest_first(away[:n_near], near_row[:n_near])
-    for k in range(most - kept):
-        met[kept + k] = np.int64(near_row[order[k]])
-        rank[kept + k] = spare[order[k]]
-    return kept
+        distance = distances[k]
+        distances[n_near] = distance
+        near_rows[n_near] = tied_rows[k]
+        scratch[n_near] = scratch[k]
+        n_near += np.int64(distance <= max_distance)
+    order = _nearest_first(distances[:n_near], near_rows[:n_near])
+    for k in range(n_best - n_kept):
+        candidates[n_kept + k] = np.int64(near_rows[order[k]])
+        ranks[n_kept + k] = scratch[order[k]]
+    return n_kept
 
 
 @kernel
-def _most_met(leaves, leaf_ptr):
-    """Most rows that a query can meet: those of all leaves that it reaches."""
-    most = np.int64(0)
+def candidate_capacity(leaves, leaf_ptr):
+    """Return the largest number of rows in the leaves that a query reaches."""
+    max_candidates = np.int64(0)
     for i in range(leaves.shape[0]):
-        total = np.int64(0)
+        n_candidates = np.int64(0)
         for t in range(leaves.shape[1]):
-            total += leaf_ptr[leaves[i, t] + 1] - leaf_ptr[leaves[i, t]]
-        most = max(most, total)
-    return most
+            n_candidates += leaf_ptr[leaves[i, t] + 1] - leaf_ptr[leaves[i, t]]
+        max_candidates = max(max_candidates, n_candidates)
+    return max_candidates
 
 
 @kernel
-def table_for(most):
-    """An empty table of sums for so many rows: the row in each slot, -1 where it is free, and the row's sum."""
+def new_table(max_rows):
+    """Return an empty hash table of row sums: the row in each slot, -1 if it is free, and its sum."""
     n_slots = np.int64(16)
-    while n_slots < 4 * most:
+    while n_slots < 4 * max_rows:
         n_slots *= 2
     return np.full(n_slots, np.int32(-1)), np.zeros(n_slots)
 
 
 @kernel
-def slot_of(slot_row, row):
-    """Slot of the table that holds a row, or the free one that it belongs into."""
+def find_slot(slot_row, row):
+    """Return the slot of the table that holds a row, or the free slot in which to put it."""
     mask = np.uint64(slot_row.shape[0] - 1)
-    slot = (np.uint64(row) * SPREAD >> np.uint64(32)) & mask
+    slot = (np.uint64(row) * HASH_FACTOR >> np.uint64(32)) & mask
     while slot_row[slot] != row and slot_row[slot] >= 0:
         slot = (slot + np.uint64(1)) & mask
     return slot
 
 
 @kernel
-def add_share(slot_row, slot_sum, slots, n_met, row, share):
-    """Add to the sum of a row; its slot joins the list of those in use when it is new. Returns how many there are."""
-    slot = slot_of(slot_row, row)
-    slots[n_met] = slot
-    n_met += np.int64(slot_row[slot] < 0)
+def add_share(slot_row, slot_sum, slots, n_slots, row, share):
+    """Add ``share`` to the sum of a row, and list its slot if it is new; return the number of slots in use."""
+    slot = find_slot(slot_row, row)
+    slots[n_slots] = slot
+    n_slots += np.int64(slot_row[slot] < 0)
     slot_row[slot] = row
     slot_sum[slot] += share
-    return n_met
+    return n_slots
 
 
 @kernel
-def empty(slot_row, slot_sum, slots, n_met):
-    """Free the slots in use."""
-    for k in range(n_met):
+def clear_table(slot_row, slot_sum, slots, n_slots):
+    """Free all slots in use."""
+    for k in range(n_slots):
         slot_row[slots[k]] = -1
         slot_sum[slots[k]] = 0.0
 
 
 @kernel
 def gather(
-    leaves, fold, left_out, leaf_ptr, leaf_rows, row_fold, row_weight, rarity, even, Q, Z, rows, proximity, size
+    leaves, fold, left_out, leaf_ptr, leaf_rows, row_fold, row_weight, rarity, unit_weights, Q, Z, rows, proximity, size
 ):  # fmt: skip
     """Fill, for each query, the rows of its neighbourhood and their proximities, largest first.
 
-    Each tree shares a proximity of one out among the rows of the leaf that the query reaches; a row's proximity is
-    its mean over the trees used.  Where more rows are found than fit, those of largest proximity times ``rarity``
-    stay and, among equals, the nearest.
+    Each tree divides a proximity of one among the rows of the leaf that the query reaches; a row's proximity is
+    its mean over the trees used. If there are more rows than fit, those of largest proximity times ``rarity``
+    are kept and, among equals, the nearest.
 
     Parameters
     ----------
     leaves : (n, T) leaf of each query in each tree.
-    fold : (n,) held-out fold of a query that is a training row, whose neighbours come from trees that left out the
-        fold and from rows of other folds; -1 for a new row.
+    fold : (n,) held-out fold of a query that is a training row; its neighbours then come from trees that left out the
+        fold and are rows of other folds. -1 for a new row.
     left_out : (T, B) folds that each tree left out.
-    even : whether all rows weigh one.
+    unit_weights : whether all rows have weight one.
     rows, proximity : (n, M) filled up to ``size[i]``.
     """
     n, n_trees = leaves.shape
-    M = rows.shape[1]
-    # The sums of the rows that a query meets are few beside all rows: a table that stays near the processor finds them.
-    most = _most_met(leaves, leaf_ptr)
-    slot_row, slot_sum = table_for(most)
-    slots = np.empty(most + 1, np.uint64)
-    met = np.empty(most, np.int64)
-    rank = np.empty(most)
-    spare = np.empty(most)
+    max_neighbors = rows.shape[1]
+    # A query reaches few of all rows, so a small hash table of their sums fits into the processor's cache.
+    max_candidates = candidate_capacity(leaves, leaf_ptr)
+    slot_row, slot_sum = new_table(max_candidates)
+    slots = np.empty(max_candidates + 1, np.uint64)
+    candidates = np.empty(max_candidates, np.int64)
+    ranks = np.empty(max_candidates)
+    scratch = np.empty(max_candidates)
     for i in range(n):
-        used = 0
-        n_met = np.int64(0)
+        n_used = 0
+        n_candidates = np.int64(0)
         for t in range(n_trees):
             if fold[i] >= 0 and not left_out[t, fold[i]]:
                 continue
-            used += 1
-            begin, end = leaf_ptr[leaves[i, t]], leaf_ptr[leaves[i, t] + 1]
+            n_used += 1
+            start, end = leaf_ptr[leaves[i, t]], leaf_ptr[leaves[i, t] + 1]
             total = 0.0
-            if even:
-                total += end - begin
+            if unit_weights:
+                total += end - start
             else:
-                for k in range(begin, end):
+                for k in range(start, end):
                     total += row_weight[leaf_rows[k]]
-            for k in range(begin, end):
+            for k in range(start, end):
                 row = np.int64(leaf_rows[k])
-                share = 1.0 / total if even else row_weight[row] / total
+                share = 1.0 / total if unit_weights else row_weight[row] / total
                 if not share > 0.0 or (fold[i] >= 0 and row_fold[row] == fold[i]):
                     continue
-                n_met = add_share(slot_row, slot_sum, slots, n_met, row, share)
-        for k in range(n_met):
-            met[k] = slot_row[slots[k]]
-            rank[k] = -slot_sum[slots[k]]
-        settled = n_met
-        if n_met > M:
-            for k in range(n_met):
-                rank[k] *= rarity[met[k]]
-            settled = _keep_best(rank, met, n_met, M, spare, Z, Q[i])
-        size[i] = min(n_met, M)
-        sort_by_row(rank, met, settled)
-        order = order_of(rank[: size[i]])
+                n_candidates = add_share(slot_row, slot_sum, slots, n_candidates, row, share)
+        for k in range(n_candidates):
+            candidates[k] = slot_row[slots[k]]
+            ranks[k] = -slot_sum[slots[k]]
+        n_by_rank = n_candidates
+        if n_candidates > max_neighbors:
+            for k in range(n_candidates):
+                ranks[k] *= rarity[candidates[k]]
+            n_by_rank = select_best(ranks, candidates, n_candidates, max_neighbors, scratch, Z, Q[i])
+        size[i] = min(n_candidates, max_neighbors)
+        sort_by_row(ranks, candidates, n_by_rank)
+        order = order_of(ranks[: size[i]])
         for k in range(size[i]):
-            rows[i, k] = met[order[k]]
-            proximity[i, k] = slot_sum[slot_of(slot_row, rows[i, k])] / used
-        empty(slot_row, slot_sum, slots, n_met)
+            rows[i, k] = candidates[order[k]]
+            proximity[i, k] = slot_sum[find_slot(slot_row, rows[i, k])] / n_used
+        clear_table(slot_row, slot_sum, slots, n_candidates)

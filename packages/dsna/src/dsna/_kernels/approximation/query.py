@@ -7,22 +7,22 @@ import numpy as np
 from ..jit import TIE, first_smallest, kernel
 from ..sorting import kth_smallest
 from .clustering import label_factor, majority, widest_gap
-from .groups import seen_from
-from .sparse import Gram, begin_gram, sparse_approximation
+from .groups import load_neighbors
+from .sparse import Gram, reset_gram, sparse_approximation
 
 MAX_STEPS = 20_000
-SETTLED = 1e-4  # a label has settled if it moves less than this share of the widest gap,
-ROUNDING = 1e-13  # or than labels of this size are rounded by
+LABEL_TOLERANCE = 1e-4  # largest change of a label that counts as converged, as a share of the widest gap
+ROUNDING = 1e-13  # the same, as a share of the largest label
 
 
-class Settings(NamedTuple):
-    """How a query is approximated; every field is a plain number."""
+class SolverSettings(NamedTuple):
+    """Settings of the approximation of a query; every field is a plain number."""
 
     n_classes: int  # 0: regression
     n_clusters: int
     overlap: float  # slack of the clusters, in mean distances from the query
     tau: float
-    best: int  # 1: the best cluster only, 0: all, weighted by exp(-objective / temperature)
+    best: int  # 1: the best cluster only, 0: all clusters, weighted by exp(-objective / temperature)
     temperature: float
     energy: float  # share of variance that a hull keeps; 0: the query itself is the target
     lam: float
@@ -36,131 +36,145 @@ class Settings(NamedTuple):
     tol: float
 
 
-class Answers(NamedTuple):
-    """What is found out about each of n queries, with M rows and K clusters at most."""
+class Solutions(NamedTuple):
+    """Solutions for n queries, with at most M rows and K clusters each."""
 
     alpha: np.ndarray  # (n, M) coefficients
-    member: np.ndarray  # (n, M, K) which rows belong to which cluster
+    member: np.ndarray  # (n, M, K) whether a row belongs to a cluster
     share: np.ndarray  # (n, K) weight of each cluster in alpha
     hull_residual: np.ndarray  # (n, K) distance of the query from each hull
     objective: np.ndarray  # (n, K) joint objective (eq. 5)
-    labels: np.ndarray  # (n, max_iter + 1, q) how the label settled: the start, then one for each solve
+    labels: np.ndarray  # (n, max_iter + 1, q) the first label, then the label after each solve
     history: np.ndarray  # (n, max_iter + 1) objective of the best cluster at each solve
-    steps: np.ndarray  # (n,) how many of those are filled
+    steps: np.ndarray  # (n,) number of labels that are filled
     residual: np.ndarray  # (n,) largest optimality residual of the sparse solver
 
 
 @kernel
-def _prior(away, factor, proximity, m, how, scale, inside, b):
-    """Prior weights (eq. 4) over the rows of one cluster: fills ``b`` with sum one."""
-    n = np.int64(0)
-    reach = np.empty(m)
+def _prior(distances, factors, proximity, m, settings, mean_distance, member, prior):
+    """Fill ``prior`` with the weights of the rows of one cluster (eq. 4), which sum to one."""
+    n_rows = np.int64(0)
+    weighted_distances = np.empty(m)
     for i in range(m):
-        if inside[i]:
-            reach[n] = away[i] * factor[i]
-            n += 1
-    bound = np.inf
-    if how.radius < 1.0:
-        bound = kth_smallest(reach, n, min(int(how.radius * n), n - 1)) * (1.0 + TIE)
+        if member[i]:
+            weighted_distances[n_rows] = distances[i] * factors[i]
+            n_rows += 1
+    max_distance = np.inf
+    if settings.radius < 1.0:
+        max_distance = kth_smallest(weighted_distances, n_rows, min(int(settings.radius * n_rows), n_rows - 1)) * (
+            1.0 + TIE
+        )
     total = 0.0
     nearest = -1
     for i in range(m):
-        b[i] = 0.0
-        if inside[i]:
-            d = away[i] * factor[i]
-            if nearest < 0 or d < away[nearest] * factor[nearest] * (1.0 - TIE):
+        prior[i] = 0.0
+        if member[i]:
+            distance = distances[i] * factors[i]
+            if nearest < 0 or distance < distances[nearest] * factors[nearest] * (1.0 - TIE):
                 nearest = i
-            if d <= bound:
-                b[i] = np.exp(-d / (how.bandwidth * scale))
-                if how.use_proximity == 1:
-                    b[i] *= proximity[i]
-                total += b[i]
+            if distance <= max_distance:
+                prior[i] = np.exp(-distance / (settings.bandwidth * mean_distance))
+                if settings.use_proximity == 1:
+                    prior[i] *= proximity[i]
+                total += prior[i]
     if total <= 1e-300:
-        b[nearest] = 1.0
+        prior[nearest] = 1.0
         total = 1.0
     for i in range(m):
-        b[i] /= total
+        prior[i] /= total
 
 
-class Cluster(NamedTuple):
-    """Work space for the rows of one cluster, as its point sees them; the origin may be one more."""
+class ClusterProblem(NamedTuple):
+    """Workspace for the rows of one cluster relative to its point, and possibly the origin as one more row."""
 
     gram: Gram
-    place: np.ndarray  # which rows of the neighbourhood they are
+    rows: np.ndarray  # position of each row in the neighbourhood
     lam: np.ndarray
     gamma: np.ndarray
     prior: np.ndarray
-    start: np.ndarray  # coefficients, before a solve and after it
+    start: np.ndarray  # coefficients, before and after a solve
     slope: np.ndarray
 
 
 @kernel
-def _room(m, d):
-    """Work space for clusters of up to m rows of d numbers."""
-    n = m + 1
-    gram = Gram(np.empty((d, n)), np.empty(n), np.empty(n), np.empty(n, np.bool_), np.empty((n, n)))
-    return Cluster(gram, np.empty(n, np.int64), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+def _cluster_workspace(max_rows, n_dims):
+    """Allocate the workspace for clusters of up to ``max_rows`` rows."""
+    size = max_rows + 1
+    gram = Gram(
+        np.empty((n_dims, size)), np.empty(size), np.empty(size), np.empty(size, np.bool_), np.empty((size, size))
+    )
+    return ClusterProblem(
+        gram, np.empty(size, np.int64), np.empty(size), np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+    )
 
 
 @kernel
-def _enter(cluster, L, point, inside, proximity, m, squared, how):
-    """Fill the rows of a cluster and their penalties. Returns how many rows there are."""
-    most = 0.0
+def _load_cluster(cluster, neighbors, point, member, proximity, m, mean_square, settings):
+    """Load the rows of a cluster and their penalties into the workspace; return the number of rows."""
+    max_proximity = 0.0
     for i in range(m):
-        most = max(most, proximity[i])
-    unit = np.sqrt(squared)
+        max_proximity = max(max_proximity, proximity[i])
+    unit = np.sqrt(mean_square)
     columns = cluster.gram.columns
-    n = np.int64(0)
+    n_rows = np.int64(0)
     for i in range(m):
-        if inside[i]:
-            for a in range(L.shape[1]):
-                columns[a, n] = (L[i, a] - point[a]) / unit
-            cluster.place[n] = i
-            cluster.lam[n] = how.lam * (most / proximity[i] if how.use_proximity == 1 else 1.0)
-            cluster.gamma[n] = how.gamma
-            cluster.gram.ridge[n] = how.ridge
-            n += 1
-    if how.sum_to_one == 0:
-        # The origin, free of penalties, takes up what the sum lacks.
-        for a in range(L.shape[1]):
-            columns[a, n] = -point[a] / unit
-        cluster.lam[n] = 0.0
-        cluster.gamma[n] = 0.0
-        cluster.gram.ridge[n] = 0.0
-        cluster.prior[n] = 0.0
-    begin_gram(cluster.gram, n + 1 - how.sum_to_one)
-    return n
+        if member[i]:
+            for a in range(neighbors.shape[1]):
+                columns[a, n_rows] = (neighbors[i, a] - point[a]) / unit
+            cluster.rows[n_rows] = i
+            cluster.lam[n_rows] = settings.lam * (max_proximity / proximity[i] if settings.use_proximity == 1 else 1.0)
+            cluster.gamma[n_rows] = settings.gamma
+            cluster.gram.ridge[n_rows] = settings.ridge
+            n_rows += 1
+    if settings.sum_to_one == 0:
+        # The origin, which has no penalty, makes up the sum.
+        for a in range(neighbors.shape[1]):
+            columns[a, n_rows] = -point[a] / unit
+        cluster.lam[n_rows] = 0.0
+        cluster.gamma[n_rows] = 0.0
+        cluster.gram.ridge[n_rows] = 0.0
+        cluster.prior[n_rows] = 0.0
+    reset_gram(cluster.gram, n_rows + 1 - settings.sum_to_one)
+    return n_rows
 
 
 @kernel
-def _solve_cluster(cluster, n, b, m, how, alpha):
-    """Sparse coefficients of the n rows of a cluster; fills ``alpha[:m]``. Returns (objective, optimality residual)."""
-    size = n + 1 - how.sum_to_one
-    for k in range(n):
-        cluster.prior[k] = b[cluster.place[k]]
+def _solve_cluster(cluster, n_rows, prior, m, settings, alpha):
+    """Fill ``alpha[:m]`` with the sparse coefficients of a cluster; return (objective, optimality residual)."""
+    size = n_rows + 1 - settings.sum_to_one
+    for k in range(n_rows):
+        cluster.prior[k] = prior[cluster.rows[k]]
     for k in range(size):
         cluster.start[k] = cluster.prior[k]
     residual, objective, _ = sparse_approximation(
-        cluster.gram, size, cluster.lam, cluster.gamma, cluster.prior, how.tol, MAX_STEPS, cluster.start, cluster.slope
+        cluster.gram,
+        size,
+        cluster.lam,
+        cluster.gamma,
+        cluster.prior,
+        settings.tol,
+        MAX_STEPS,
+        cluster.start,
+        cluster.slope,
     )
     for i in range(m):
         alpha[i] = 0.0
-    for k in range(n):
-        alpha[cluster.place[k]] = cluster.start[k]
+    for k in range(n_rows):
+        alpha[cluster.rows[k]] = cluster.start[k]
     return objective, residual
 
 
 @kernel
-def _label_of(alpha, label, m, how, class_scale, out):
-    """Label that coefficients stand for: mean, or the class of largest positive mass after scaling."""
-    if how.n_classes > 0:
-        lack = np.zeros(how.n_classes)
+def _label_from_coefficients(alpha, label, m, settings, class_scale, out):
+    """Fill ``out`` with the label that coefficients give: the mean, or the class of largest positive scaled mass."""
+    if settings.n_classes > 0:
+        negative_mass = np.zeros(settings.n_classes)
         total = 0.0
         for i in range(m):
             mass = max(alpha[i], 0.0) * class_scale[int(label[i, 0])]
-            lack[int(label[i, 0])] -= mass
+            negative_mass[int(label[i, 0])] -= mass
             total += mass
-        out[0] = first_smallest(lack, TIE * total)
+        out[0] = first_smallest(negative_mass, TIE * total)
         return
     for a in range(label.shape[1]):
         out[a] = 0.0
@@ -169,114 +183,118 @@ def _label_of(alpha, label, m, how, class_scale, out):
 
 
 @kernel
-def approximate(Q, Z, label, class_scale, rows, proximity, size, how, found, point, answers):
+def approximate(Q, Z, label, class_scale, rows, proximity, size, settings, cluster_counts, point, solutions):
     """Run Algorithm 1 for each query, given its clusters.
 
     Parameters
     ----------
     Q, Z : (n, D) queries and (N, D) training rows, in the space where distances are taken.
     label : (N, q) targets, or class numbers in one column.
-    class_scale : (n_classes,) factor of each class where coefficients are summed by class.
-    rows, proximity, size : the neighbourhoods, as ``gather`` leaves them.
-    how : ``Settings``.
-    found, point : number of clusters and their points, as ``group_neighbors`` leaves them.
-    answers : ``Answers``; ``member`` and ``hull_residual`` are given, the others are filled.
+    class_scale : (n_classes,) factor of each class in sums of coefficients by class.
+    rows, proximity, size : the neighbourhoods, as filled by ``gather``.
+    settings : ``SolverSettings``.
+    cluster_counts, point : number of clusters and their points, as filled by ``group_neighbors``.
+    solutions : ``Solutions``; ``member`` and ``hull_residual`` are inputs, the other fields are filled.
     """
     D = Z.shape[1]
-    q = label.shape[1]
-    is_class = how.n_classes > 0
-    cluster = _room(rows.shape[1], D)
+    n_outputs = label.shape[1]
+    is_class = settings.n_classes > 0
+    cluster = _cluster_workspace(rows.shape[1], D)
     for i in range(Q.shape[0]):
         m = size[i]
         if m == 0:
             continue
-        L = np.empty((m, D))
-        y = np.empty((m, q))
-        anchor = np.zeros(q)
-        away = np.empty(m)
-        squared, scale = seen_from(Q[i], Z, label, rows[i], m, how, L, y, anchor, away)
-        largest = 0.0
+        neighbors = np.empty((m, D))
+        labels = np.empty((m, n_outputs))
+        anchor = np.zeros(n_outputs)
+        distances = np.empty(m)
+        mean_square, mean_distance = load_neighbors(
+            Q[i], Z, label, rows[i], m, settings, neighbors, labels, anchor, distances
+        )
+        max_label = 0.0
         if not is_class:
-            for a in range(q):
-                largest = max(largest, abs(label[rows[i, 0], a]))
-        near = proximity[i]
-        n_found = found[i]
-        member = answers.member[i]
-        fits = answers.hull_residual[i]
-        # Full hulls of large clusters fit exactly.
-        chosen = first_smallest(fits[:n_found], TIE * scale)
-        factor = np.ones(m)
-        b = np.empty(m)
-        alpha = np.zeros((n_found, m))
-        objective = np.empty(n_found)
-        settled = answers.labels[i]
-        widest = widest_gap(y, m)
-        settles = SETTLED * widest + ROUNDING * largest
-        if how.max_iter > 0:
-            n = np.int64(0)
-            first = np.empty((m, q))
-            ones = np.ones(m)
+            for a in range(n_outputs):
+                max_label = max(max_label, abs(label[rows[i, 0], a]))
+        query_proximity = proximity[i]
+        n_clusters = cluster_counts[i]
+        member = solutions.member[i]
+        hull_residual = solutions.hull_residual[i]
+        # Several distances may be zero: full hulls of large clusters fit exactly.
+        nearest_hull = first_smallest(hull_residual[:n_clusters], TIE * mean_distance)
+        factors = np.ones(m)
+        prior = np.empty(m)
+        alpha = np.zeros((n_clusters, m))
+        objective = np.empty(n_clusters)
+        label_steps = solutions.labels[i]
+        max_gap = widest_gap(labels, m)
+        tolerance = LABEL_TOLERANCE * max_gap + ROUNDING * max_label
+        if settings.max_iter > 0:
+            n_start = np.int64(0)
+            start_labels = np.empty((m, n_outputs))
+            unit_weights = np.ones(m)
             for k in range(m):
-                if member[k, chosen]:
-                    for a in range(q):
-                        first[n, a] = y[k, a]
-                    n += 1
+                if member[k, nearest_hull]:
+                    for a in range(n_outputs):
+                        start_labels[n_start, a] = labels[k, a]
+                    n_start += 1
             if is_class:
-                settled[0, 0] = majority(first, ones, n)
+                label_steps[0, 0] = majority(start_labels, unit_weights, n_start)
             else:
-                for k in range(n):
-                    for a in range(q):
-                        settled[0, a] += first[k, a] / n
-        step = 0
-        entered = -1
-        n_inner = np.int64(0)
+                for k in range(n_start):
+                    for a in range(n_outputs):
+                        label_steps[0, a] += start_labels[k, a] / n_start
+        n_steps = 0
+        loaded = -1
+        n_rows = np.int64(0)
         while True:
-            if how.max_iter > 0:
+            if settings.max_iter > 0:
                 for k in range(m):
-                    factor[k] = label_factor(y, k, settled[step], is_class, how.tau, widest)
-            worst = 0.0
-            for c in range(n_found):
-                inner = member[:m, c]
-                if entered != c:
-                    n_inner = _enter(cluster, L, point[i, c], inner, near, m, squared, how)
-                    entered = c
-                _prior(away, factor, near, m, how, scale, inner, b)
-                objective[c], residual = _solve_cluster(cluster, n_inner, b, m, how, alpha[c])
-                objective[c] += 0.5 * fits[c] ** 2 / squared
-                worst = max(worst, residual)
+                    factors[k] = label_factor(labels, k, label_steps[n_steps], is_class, settings.tau, max_gap)
+            max_residual = 0.0
+            for c in range(n_clusters):
+                cluster_member = member[:m, c]
+                if loaded != c:
+                    n_rows = _load_cluster(
+                        cluster, neighbors, point[i, c], cluster_member, query_proximity, m, mean_square, settings
+                    )
+                    loaded = c
+                _prior(distances, factors, query_proximity, m, settings, mean_distance, cluster_member, prior)
+                objective[c], residual = _solve_cluster(cluster, n_rows, prior, m, settings, alpha[c])
+                objective[c] += 0.5 * hull_residual[c] ** 2 / mean_square
+                max_residual = max(max_residual, residual)
             best = first_smallest(objective, TIE)
-            for c in range(n_found):
-                answers.objective[i, c] = objective[c]
-                answers.share[i, c] = 1.0 if c == best else 0.0
-            if how.best == 0 and n_found > 1:
+            for c in range(n_clusters):
+                solutions.objective[i, c] = objective[c]
+                solutions.share[i, c] = 1.0 if c == best else 0.0
+            if settings.best == 0 and n_clusters > 1:
                 total = 0.0
-                for c in range(n_found):
-                    answers.share[i, c] = np.exp(-(objective[c] - objective[best]) / how.temperature)
-                    total += answers.share[i, c]
-                for c in range(n_found):
-                    answers.share[i, c] /= total
+                for c in range(n_clusters):
+                    solutions.share[i, c] = np.exp(-(objective[c] - objective[best]) / settings.temperature)
+                    total += solutions.share[i, c]
+                for c in range(n_clusters):
+                    solutions.share[i, c] /= total
             for k in range(m):
-                answers.alpha[i, k] = 0.0
-                for c in range(n_found):
-                    answers.alpha[i, k] += answers.share[i, c] * alpha[c, k]
-            answers.residual[i] = worst
-            answers.history[i, step] = objective[best]
-            if how.max_iter == 0:
-                _label_of(answers.alpha[i], y, m, how, class_scale, settled[0])
+                solutions.alpha[i, k] = 0.0
+                for c in range(n_clusters):
+                    solutions.alpha[i, k] += solutions.share[i, c] * alpha[c, k]
+            solutions.residual[i] = max_residual
+            solutions.history[i, n_steps] = objective[best]
+            if settings.max_iter == 0:
+                _label_from_coefficients(solutions.alpha[i], labels, m, settings, class_scale, label_steps[0])
                 break
-            step += 1
-            _label_of(answers.alpha[i], y, m, how, class_scale, settled[step])
-            # Settled, or back at a label met before: a cycle would never end.
-            again = False
-            for past in range(step):
+            n_steps += 1
+            _label_from_coefficients(solutions.alpha[i], labels, m, settings, class_scale, label_steps[n_steps])
+            # Stop at a label seen before, too: a cycle would never end.
+            settled = False
+            for earlier in range(n_steps):
                 gap = 0.0
-                for a in range(q):
-                    gap = max(gap, abs(settled[step, a] - settled[past, a]))
-                if gap <= settles:
-                    again = True
-            if again or step == how.max_iter:
+                for a in range(n_outputs):
+                    gap = max(gap, abs(label_steps[n_steps, a] - label_steps[earlier, a]))
+                if gap <= tolerance:
+                    settled = True
+            if settled or n_steps == settings.max_iter:
                 break
-        answers.steps[i] = step + 1
-        for s in range(step + 1):
-            for a in range(q):
-                settled[s, a] += anchor[a]
+        solutions.steps[i] = n_steps + 1
+        for s in range(n_steps + 1):
+            for a in range(n_outputs):
+                label_steps[s, a] += anchor[a]

@@ -2,20 +2,20 @@
 
     minimise  1/2 a' G a + sum_i lam_i |a_i| + gamma |a_i - b_i|    subject to  sum(a) = 1
 
-G is the Gram matrix of the rows seen from the target, plus a small ridge; b is the prior, whose sum is one too.
-A solve that starts at the prior moves few coefficients, so a row of G is computed when it is needed first.
-Each step moves weight from one coefficient to another, so the sum never changes.  Along such a pair the objective
+G is the Gram matrix of the rows relative to the target, plus a small ridge; b is the prior, which also sums to one.
+A solve that starts at the prior changes few coefficients, so rows of G are computed on demand.
+Each step moves weight from one coefficient to another, so the sum never changes. Along such a pair the objective
 is a parabola with at most four kinks and is minimised exactly.
 
-Optimality: with g = G a, raising a_i costs ``up_i = g_i + right derivative`` and lowering it earns
-``down_i = g_i + left derivative`` of the l1 terms.  The solution is where no pair gains, ``max down <= min up``; the
-difference of the two is the optimality residual on which the solver stops.
+Optimality: with g = G a, raising a_i costs ``up_i = g_i + right derivative`` and lowering it gains
+``down_i = g_i + left derivative`` of the l1 terms. At the solution no pair step reduces the objective,
+``max down <= min up``; the difference of the two is the optimality residual, and the solver stops when it is small.
 
-Pair steps crawl where G is nearly singular and few coefficients rest on a kink (gamma = 0, small ridge).  So after
-every ``PATIENCE * m`` of them comes one Newton step on all coefficients that are off their kinks.
+Pair steps converge slowly if G is nearly singular and few coefficients lie on a kink (gamma = 0, small ridge).
+Therefore every ``PATIENCE * m`` pair steps are followed by one Newton step on all coefficients that are not on a kink.
 
-Without the constraint (the paper's form) the same solver serves: the caller adds the origin as one more row with no
-penalty, and the origin takes up whatever the sum lacks.
+The same solver handles the problem without the constraint (the paper's form): the caller adds the origin as one more
+row without a penalty, whose coefficient makes up the sum.
 """
 
 from typing import NamedTuple
@@ -27,26 +27,26 @@ from ..jit import TIE, kernel
 from ..sorting import order_of
 
 PATIENCE = 5
-FLAT = 1e-12  # least curvature along a pair
-EQUAL = 1e-12  # slopes that differ by less are equal; of these, the first row moves
+MIN_CURVATURE = 1e-12  # smallest curvature along a pair
+SLOPE_TIE = 1e-12  # slopes that differ by less are equal; the first row then moves
 
 
 class Gram(NamedTuple):
-    """A Gram matrix of m rows or more; see ``begin_gram``."""
+    """A Gram matrix of at least m rows, computed on demand; see ``reset_gram``."""
 
     columns: np.ndarray  # (d, >= m) the rows, as columns
     ridge: np.ndarray  # (m,) added to the diagonal
     diagonal: np.ndarray  # (m,)
-    known: np.ndarray  # (m,) which rows of the matrix have been computed
+    computed: np.ndarray  # (m,) whether each row of the matrix has been computed
     rows: np.ndarray  # (m, >= m) the matrix, row by row
 
 
 @kernel
-def begin_gram(gram, m):
-    """Fill the diagonal of the leading m x m block; no row is known yet."""
+def reset_gram(gram, m):
+    """Fill the diagonal of the leading m x m block, and mark all rows as not computed."""
     for i in range(m):
         gram.diagonal[i] = 0.0
-        gram.known[i] = False
+        gram.computed[i] = False
     for a in range(gram.columns.shape[0]):
         for i in range(m):
             gram.diagonal[i] += gram.columns[a, i] * gram.columns[a, i]
@@ -55,11 +55,11 @@ def begin_gram(gram, m):
 
 
 @kernel
-def _row_of(gram, m, i):
-    """Row i of the matrix."""
+def _gram_row(gram, m, i):
+    """Return row i of the matrix, which is computed on first use."""
     row = gram.rows[i]
-    if not gram.known[i]:
-        gram.known[i] = True
+    if not gram.computed[i]:
+        gram.computed[i] = True
         for j in range(m):
             row[j] = 0.0
         for a in range(gram.columns.shape[0]):
@@ -91,19 +91,19 @@ def _set_slopes(i, lam, gamma, b, a, left, right):
 
 @kernel
 def _next_kink(value, kink_a, kink_b, direction):
-    """Distance from ``value`` to the nearest kink strictly ahead in ``direction``; infinite if there is none."""
-    best = np.inf
-    ahead = (kink_a - value) * direction
-    if ahead > 0.0:
-        best = ahead
-    ahead = (kink_b - value) * direction
-    if 0.0 < ahead < best:
-        best = ahead
-    return best
+    """Distance from ``value`` to the next kink in ``direction``; infinite if there are no more."""
+    nearest = np.inf
+    distance = (kink_a - value) * direction
+    if distance > 0.0:
+        nearest = distance
+    distance = (kink_b - value) * direction
+    if 0.0 < distance < nearest:
+        nearest = distance
+    return nearest
 
 
 @kernel
-def _landing(value, b, distance, direction):
+def _kink_ahead(value, b, distance, direction):
     """The kink, 0 or b, that lies ``distance`` ahead of ``value``."""
     if abs((0.0 - value) * direction - distance) <= abs((b - value) * direction - distance):
         return 0.0
@@ -111,7 +111,7 @@ def _landing(value, b, distance, direction):
 
 
 @kernel
-def _product(gram, m, a, g):
+def _gram_product(gram, m, a, g):
     """Fill g with G a."""
     for i in range(m):
         g[i] = gram.ridge[i] * a[i]
@@ -125,90 +125,90 @@ def _product(gram, m, a, g):
 
 @kernel
 def _newton_step(gram, m, lam, gamma, b, a):
-    """Move all coefficients that are off their kinks toward their joint optimum, while the objective falls.
+    """Move all coefficients that are not on a kink toward their joint optimum, as long as the objective falls.
 
-    The last of them takes up what the others give, so that the sum stays.  The way there may pass kinks; it ends
-    on one, exactly, or where the parabola between two has its bottom.
+    The last of them balances the changes of the others, which keeps the sum. The path may pass kinks; it ends exactly
+    on a kink, or at the minimum of the parabola between two of them.
     """
-    free = np.empty(m, np.int64)
-    n = 0
+    free_rows = np.empty(m, np.int64)
+    n_free = 0
     for i in range(m):
         if (a[i] != 0.0 or lam[i] == 0.0) and (a[i] != b[i] or gamma[i] == 0.0):
-            free[n] = i
-            n += 1
-    if n < 2:
+            free_rows[n_free] = i
+            n_free += 1
+    if n_free < 2:
         return
-    last = free[n - 1]
-    slope = np.empty(n)
-    for k in range(n):
-        i = free[k]
+    last = free_rows[n_free - 1]
+    slope = np.empty(n_free)
+    for k in range(n_free):
+        i = free_rows[k]
         slope[k] = lam[i] * np.sign(a[i]) + gamma[i] * np.sign(a[i] - b[i])
-        row = _row_of(gram, m, i)
+        row = _gram_row(gram, m, i)
         for j in range(m):
             slope[k] += row[j] * a[j]
     G = gram.rows
-    H = np.empty((n - 1, n - 1))
-    move = np.empty(n)
+    H = np.empty((n_free - 1, n_free - 1))
+    direction = np.empty(n_free)
     largest = 0.0
-    for k in range(n - 1):
+    for k in range(n_free - 1):
         for j in range(k + 1):
-            H[k, j] = G[free[k], free[j]] - G[free[k], last] - G[last, free[j]] + G[last, last]
+            H[k, j] = G[free_rows[k], free_rows[j]] - G[free_rows[k], last] - G[last, free_rows[j]] + G[last, last]
         largest = max(largest, H[k, k])
-        move[k] = slope[n - 1] - slope[k]
-    for k in range(n - 1):
+        direction[k] = slope[n_free - 1] - slope[k]
+    for k in range(n_free - 1):
         H[k, k] += 1e-12 * largest
-    cholesky_solve(H, move, n - 1)
-    move[n - 1] = 0.0
-    for k in range(n - 1):
-        move[n - 1] -= move[k]
+    cholesky_solve(H, direction, n_free - 1)
+    direction[n_free - 1] = 0.0
+    for k in range(n_free - 1):
+        direction[n_free - 1] -= direction[k]
     descent = 0.0
-    for k in range(n):
-        descent += slope[k] * move[k]
+    for k in range(n_free):
+        descent += slope[k] * direction[k]
     if not -np.inf < descent < 0.0:
         return
     curvature = -descent
-    when = np.full(2 * n, np.inf)
-    jump = np.zeros(2 * n)
-    for k in range(n):
-        i = free[k]
-        if lam[i] > 0.0 and a[i] * move[k] < 0.0:
-            when[2 * k] = -a[i] / move[k]
-            jump[2 * k] = 2.0 * lam[i] * abs(move[k])
-        if gamma[i] > 0.0 and (b[i] - a[i]) * move[k] > 0.0:
-            when[2 * k + 1] = (b[i] - a[i]) / move[k]
-            jump[2 * k + 1] = 2.0 * gamma[i] * abs(move[k])
-    length = 1.0
-    for s in order_of(when):
-        if when[s] >= length:
+    kink_steps = np.full(2 * n_free, np.inf)
+    slope_jumps = np.zeros(2 * n_free)
+    for k in range(n_free):
+        i = free_rows[k]
+        if lam[i] > 0.0 and a[i] * direction[k] < 0.0:
+            kink_steps[2 * k] = -a[i] / direction[k]
+            slope_jumps[2 * k] = 2.0 * lam[i] * abs(direction[k])
+        if gamma[i] > 0.0 and (b[i] - a[i]) * direction[k] > 0.0:
+            kink_steps[2 * k + 1] = (b[i] - a[i]) / direction[k]
+            slope_jumps[2 * k + 1] = 2.0 * gamma[i] * abs(direction[k])
+    step = 1.0
+    for kink in order_of(kink_steps):
+        if kink_steps[kink] >= step:
             break
-        descent += jump[s]
-        length = max(when[s], -descent / curvature)
+        descent += slope_jumps[kink]
+        step = max(kink_steps[kink], -descent / curvature)
     excess = 0.0
-    balance = -1
-    for k in range(n):
-        i = free[k]
-        value = a[i] + length * move[k]
-        if when[2 * k] == length:
+    absorber = -1
+    for k in range(n_free):
+        i = free_rows[k]
+        value = a[i] + step * direction[k]
+        if kink_steps[2 * k] == step:
             value = 0.0
-        elif when[2 * k + 1] == length:
+        elif kink_steps[2 * k + 1] == step:
             value = b[i]
-        elif balance < 0 or abs(value) > abs(a[balance]):
-            balance = i
+        elif absorber < 0 or abs(value) > abs(a[absorber]):
+            absorber = i
         excess += value - a[i]
         a[i] = value
-    if balance >= 0:
-        a[balance] -= excess
+    if absorber >= 0:
+        a[absorber] -= excess
 
 
 @kernel
 def sparse_approximation(gram, m, lam, gamma, b, tol, max_steps, a, g):
-    """Solve the problem of this module for the leading m x m block of G, starting at the ``a`` given.
+    """Solve the problem of this module for the leading m x m block of G, starting at ``a``.
 
     Parameters
     ----------
-    gram : ``Gram`` that ``begin_gram`` has begun; may hold rows that an earlier solve needed.
+    gram : ``Gram`` prepared by ``reset_gram``; rows computed by earlier solves are reused.
     lam, gamma, b : (m,) penalties lam_i and gamma_i, prior.
-    tol : optimality residual at which to stop.
+    tol : optimality residual at which the solver stops.
     a : (m,) start with sum one; holds the solution afterwards.
     g : (m,) work space; holds G a afterwards.
 
@@ -216,90 +216,90 @@ def sparse_approximation(gram, m, lam, gamma, b, tol, max_steps, a, g):
     -------
     (optimality residual, objective, steps)
     """
-    _product(gram, m, a, g)
+    _gram_product(gram, m, a, g)
     left = np.empty(m)
     right = np.empty(m)
-    promised = np.empty(m)
+    decrease = np.empty(m)
     for i in range(m):
         _set_slopes(i, lam, gamma, b, a, left, right)
     residual = np.inf
     steps = 0
     while steps < max_steps:
-        give = 0
-        down = -np.inf
-        up_least = np.inf
+        donor = 0
+        max_down = -np.inf
+        min_up = np.inf
         for i in range(m):
             value = g[i] + left[i]
-            if value > down + EQUAL:
-                down = value
-                give = i
+            if value > max_down + SLOPE_TIE:
+                max_down = value
+                donor = i
             value = g[i] + right[i]
-            if value < up_least - EQUAL:
-                up_least = value
-        residual = down - up_least
+            if value < min_up - SLOPE_TIE:
+                min_up = value
+        residual = max_down - min_up
         if residual <= tol:
             break
-        # The partner that promises the largest decrease of the smooth part.
-        take = -1
-        promise = 0.0
-        row = _row_of(gram, m, give)
-        own = row[give]
+        # The receiver with the largest decrease of the smooth part.
+        receiver = -1
+        best_decrease = 0.0
+        donor_row = _gram_row(gram, m, donor)
+        donor_diagonal = donor_row[donor]
         for i in range(m):
-            want = max(down - (g[i] + right[i]), 0.0)
-            promised[i] = want * want / max(own + gram.diagonal[i] - 2.0 * row[i], FLAT)
+            slope = max(max_down - (g[i] + right[i]), 0.0)
+            decrease[i] = slope * slope / max(donor_diagonal + gram.diagonal[i] - 2.0 * donor_row[i], MIN_CURVATURE)
         for i in range(m):
-            if promised[i] > promise * (1.0 + TIE) and i != give:
-                promise = promised[i]
-                take = i
-        if take < 0:
+            if decrease[i] > best_decrease * (1.0 + TIE) and i != donor:
+                best_decrease = decrease[i]
+                receiver = i
+        if receiver < 0:
             break
-        curvature = max(own + gram.diagonal[take] - 2.0 * row[take], FLAT)
-        moved = 0.0
-        at_give = a[give]
-        at_take = a[take]
-        pull = g[give] - g[take]
+        curvature = max(donor_diagonal + gram.diagonal[receiver] - 2.0 * donor_row[receiver], MIN_CURVATURE)
+        shift = 0.0
+        donor_value = a[donor]
+        receiver_value = a[receiver]
+        gradient_gap = g[donor] - g[receiver]
         while True:
             gain = (
-                pull
-                - curvature * moved
-                + _left_slope(at_give, b[give], lam[give], gamma[give])
-                - _right_slope(at_take, b[take], lam[take], gamma[take])
+                gradient_gap
+                - curvature * shift
+                + _left_slope(donor_value, b[donor], lam[donor], gamma[donor])
+                - _right_slope(receiver_value, b[receiver], lam[receiver], gamma[receiver])
             )
             if not gain > 0.0:
                 break
-            free = gain / curvature
-            kink_give = _next_kink(at_give, 0.0, b[give], -1.0)
-            kink_take = _next_kink(at_take, 0.0, b[take], 1.0)
-            if free < kink_give and free < kink_take:
-                moved += free
-                at_give -= free
-                at_take += free
+            free_shift = gain / curvature
+            donor_kink = _next_kink(donor_value, 0.0, b[donor], -1.0)
+            receiver_kink = _next_kink(receiver_value, 0.0, b[receiver], 1.0)
+            if free_shift < donor_kink and free_shift < receiver_kink:
+                shift += free_shift
+                donor_value -= free_shift
+                receiver_value += free_shift
                 break
-            # Land on the kink itself, so that zeros are exact zeros.
-            if kink_give <= kink_take:
-                moved += kink_give
-                at_take += kink_give
-                at_give = _landing(at_give, b[give], kink_give, -1.0)
+            # End on the kink itself, so that zeros are exact.
+            if donor_kink <= receiver_kink:
+                shift += donor_kink
+                receiver_value += donor_kink
+                donor_value = _kink_ahead(donor_value, b[donor], donor_kink, -1.0)
             else:
-                moved += kink_take
-                at_give -= kink_take
-                at_take = _landing(at_take, b[take], kink_take, 1.0)
-        if moved <= 0.0:
+                shift += receiver_kink
+                donor_value -= receiver_kink
+                receiver_value = _kink_ahead(receiver_value, b[receiver], receiver_kink, 1.0)
+        if shift <= 0.0:
             break
-        a[give] = at_give
-        a[take] = at_take
-        other = _row_of(gram, m, take)
+        a[donor] = donor_value
+        a[receiver] = receiver_value
+        receiver_row = _gram_row(gram, m, receiver)
         for i in range(m):
-            g[i] += moved * (other[i] - row[i])
+            g[i] += shift * (receiver_row[i] - donor_row[i])
         steps += 1
         if steps % (PATIENCE * m) == 0:
             _newton_step(gram, m, lam, gamma, b, a)
-            _product(gram, m, a, g)
+            _gram_product(gram, m, a, g)
             for i in range(m):
                 _set_slopes(i, lam, gamma, b, a, left, right)
         else:
-            _set_slopes(give, lam, gamma, b, a, left, right)
-            _set_slopes(take, lam, gamma, b, a, left, right)
+            _set_slopes(donor, lam, gamma, b, a, left, right)
+            _set_slopes(receiver, lam, gamma, b, a, left, right)
     objective = 0.0
     for i in range(m):
         objective += 0.5 * a[i] * g[i] + lam[i] * abs(a[i]) + gamma[i] * abs(a[i] - b[i])

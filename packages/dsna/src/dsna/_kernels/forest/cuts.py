@@ -1,4 +1,4 @@
-"""Where a split cuts: the gain of a side (eq. 8), and the best cut along a prediction or a single feature."""
+"""Cuts of a split: the gain (eq. 8), and the best cut along a prediction or a single feature."""
 
 from typing import NamedTuple
 
@@ -7,36 +7,36 @@ import numpy as np
 from ..jit import TIE, kernel
 from ..sorting import order_of
 
-CUTS = 15  # along a prediction
-THRESHOLDS = 64  # of a single feature with more values than that
-BETWEEN = 0.4817  # where between two values: the middle of values on a grid is often a value of another row
+N_CUTS = 15  # tried along a prediction
+N_THRESHOLDS = 64  # tried for a single feature with more values than that
+GAP_SHARE = 0.4817  # position of a threshold between two values; the middle of a grid is often a value of another row
 
 
-class Sides(NamedTuple):
-    """Sums over the rows of a node, and over those on the left of a cut; each row has its weight in the gain.
+class SideSums(NamedTuple):
+    """Sums over the rows of a node and over those left of a cut, with each row's weight in the gain.
 
-    The classes of a classification have a sum of weights each, the outputs of a regression one of weighted targets.
+    ``moments`` are sums of weights by class, or sums of weighted targets by output.
     """
 
-    both: np.ndarray  # (1,) weights
-    both_first: np.ndarray  # (k,) by class or output
-    left: np.ndarray  # (1,)
-    left_first: np.ndarray  # (k,)
+    weight: np.ndarray  # (1,) sum of weights
+    moments: np.ndarray  # (k,) by class or output
+    left_weight: np.ndarray  # (1,)
+    left_moments: np.ndarray  # (k,)
 
 
 @kernel
-def node_sides(picked, unit, m, table, growth):
-    """Sums of a node whose rows ``picked[:m]`` have the weights ``unit`` in the gain."""
+def node_sides(sample, gain_weight, m, table, growth):
+    """Sums of a node whose rows ``sample[:m]`` have the weights ``gain_weight`` in the gain."""
     width = growth.n_classes if growth.n_classes > 0 else table.label.shape[1]
-    sides = Sides(np.zeros(1), np.zeros(width), np.zeros(1), np.zeros(width))
+    side_sums = SideSums(np.zeros(1), np.zeros(width), np.zeros(1), np.zeros(width))
     for i in range(m):
-        _add(i, picked, unit, table, growth, sides.both, sides.both_first)
-    return sides
+        _add_row(i, sample, gain_weight, table, growth, side_sums.weight, side_sums.moments)
+    return side_sums
 
 
 @kernel
-def _share_entropy(weight, total):
-    """What a class of this weight adds to the entropy."""
+def _entropy_term(weight, total):
+    """Contribution of a class of this weight to the entropy."""
     if weight > 0.0:
         p = weight / total
         return -p * np.log(p)
@@ -44,110 +44,111 @@ def _share_entropy(weight, total):
 
 
 @kernel
-def _add(i, picked, unit, table, growth, total, first):
-    """Add row i, of weight ``unit[i]`` in the gain, to the sums of a side."""
-    r = picked[i]
-    total[0] += unit[i]
+def _add_row(i, sample, gain_weight, table, growth, total, first):
+    """Add row i, of weight ``gain_weight[i]`` in the gain, to the sums of a side."""
+    row = sample[i]
+    total[0] += gain_weight[i]
     if growth.n_classes > 0:
-        first[table.code[r]] += unit[i]
+        first[table.code[row]] += gain_weight[i]
     else:
         for a in range(first.shape[0]):
-            first[a] += unit[i] * table.label[r, a]
+            first[a] += gain_weight[i] * table.label[row, a]
 
 
 @kernel
-def _none_left(sides):
-    sides.left[0] = 0.0
-    for a in range(sides.left_first.shape[0]):
-        sides.left_first[a] = 0.0
+def _clear_left(side_sums):
+    side_sums.left_weight[0] = 0.0
+    for a in range(side_sums.left_moments.shape[0]):
+        side_sums.left_moments[a] = 0.0
 
 
 @kernel
-def _gain(sides, growth):
-    """Reweighted gain of the left side against the rest of the node; -1 where one has no weight."""
-    left, both = sides.left[0], sides.both[0]
-    right = both - left
-    if left <= 0.0 or right <= TIE * both:
+def _gain(side_sums, growth):
+    """Reweighted gain of separating the left side from the rest of the node; -1 if one of them has no weight."""
+    left_weight, node_weight = side_sums.left_weight[0], side_sums.weight[0]
+    right_weight = node_weight - left_weight
+    if left_weight <= 0.0 or right_weight <= TIE * node_weight:
         return -1.0
     gain = 0.0
-    for a in range(sides.both_first.shape[0]):
-        rest = sides.both_first[a] - sides.left_first[a]
+    for a in range(side_sums.moments.shape[0]):
+        right_sum = side_sums.moments[a] - side_sums.left_moments[a]
         if growth.n_classes > 0:
-            gain += _share_entropy(sides.both_first[a], both)
-            gain -= left / both * _share_entropy(sides.left_first[a], left)
-            gain -= right / both * _share_entropy(rest, right)
+            gain += _entropy_term(side_sums.moments[a], node_weight)
+            gain -= left_weight / node_weight * _entropy_term(side_sums.left_moments[a], left_weight)
+            gain -= right_weight / node_weight * _entropy_term(right_sum, right_weight)
         else:
-            mean = sides.both_first[a] / both
-            gain += left / both * (sides.left_first[a] / left - mean) ** 2
-            gain += right / both * (rest / right - mean) ** 2
+            mean = side_sums.moments[a] / node_weight
+            gain += left_weight / node_weight * (side_sums.left_moments[a] / left_weight - mean) ** 2
+            gain += right_weight / node_weight * (right_sum / right_weight - mean) ** 2
     return gain
 
 
 @kernel
-def best_cut(picked, unit, m, prediction, table, growth, sides, least, huge, tie):
-    """(gain, cut) of a split: at 0, or also at ``CUTS`` quantiles of the predictions; gain -1 where none leaves enough.
+def best_cut(sample, gain_weight, m, prediction, table, growth, side_sums, min_rows, is_sampled, tie):
+    """(gain, cut) of a split of predictions at 0 or, with ``growth.free_cut``, also at ``N_CUTS`` quantiles.
 
-    In a huge node the quantiles also stand in for a 0 that leaves fewer than ``least`` rows on one side: a tiny class
-    that is split off well would otherwise end its growth.  A later cut is better if it gains more by ``tie``; rows that
-    rounding alone keeps from 0 lie on its right.
+    At least ``min_rows`` rows are left on each side; the gain is -1 if there is no such cut. If 0 is no such cut in a
+    sampled node, the quantiles are tried in any case: otherwise a tiny class that is split off well would end the
+    growth. A later cut replaces an earlier one if it gains more by ``tie``; predictions that equal 0 up to rounding go
+    right.
     """
-    below = 0
-    _none_left(sides)
+    n_left = 0
+    _clear_left(side_sums)
     for i in range(m):
         if prediction[i] < -TIE:
-            below += 1
-            _add(i, picked, unit, table, growth, sides.left, sides.left_first)
+            n_left += 1
+            _add_row(i, sample, gain_weight, table, growth, side_sums.left_weight, side_sums.left_moments)
     cut = -TIE
-    gain = _gain(sides, growth) if min(below, m - below) >= least else -1.0
-    if growth.free_cut == 1 or (huge and gain < 0.0):
+    gain = _gain(side_sums, growth) if min(n_left, m - n_left) >= min_rows else -1.0
+    if growth.free_cut == 1 or (is_sampled and gain < 0.0):
         order = order_of(prediction[:m])
-        _none_left(sides)
+        _clear_left(side_sums)
         k = 0
-        for quantile in range(1, CUTS + 1):
-            last = quantile * m // (CUTS + 1)
-            if last > m - least:
+        for quantile in range(1, N_CUTS + 1):
+            end = quantile * m // (N_CUTS + 1)
+            if end > m - min_rows:
                 break
-            while k < last:
-                _add(order[k], picked, unit, table, growth, sides.left, sides.left_first)
+            while k < end:
+                _add_row(order[k], sample, gain_weight, table, growth, side_sums.left_weight, side_sums.left_moments)
                 k += 1
-            if k < least:
+            if k < min_rows:
                 continue
             low, high = prediction[order[k - 1]], prediction[order[k]]
             if high - low <= TIE * (abs(low) + abs(high)):
                 continue
-            value = _gain(sides, growth)
-            if value > gain + tie:
-                gain = value
+            cut_gain = _gain(side_sums, growth)
+            if cut_gain > gain + tie:
+                gain = cut_gain
                 cut = 0.5 * (low + high)
     return gain, cut
 
 
 @kernel
-def best_threshold(picked, unit, m, values, table, growth, sides, least, tie):
-    """(gain, threshold) of a single feature: between any two of its values that follow each other.
+def best_threshold(sample, gain_weight, m, values, table, growth, side_sums, min_rows, tie):
+    """(gain, threshold) of a single feature: the best threshold between two successive values.
 
-    Of a feature with many values, ``THRESHOLDS`` places at even steps along its rows are tried.  At least ``least``
-    rows are left on each side; the gain is -1 where no threshold does that.
+    For a feature with many values, ``N_THRESHOLDS`` thresholds at equal steps along its rows are tried. At least
+    ``min_rows`` rows are left on each side; the gain is -1 if there is no such threshold.
     """
     order = order_of(values[:m])
-    # Relative to the largest value: those near zero may be rounding.
-    apart = TIE * max(abs(values[order[0]]), abs(values[order[m - 1]]))
-    places = 0
-    for k in range(least, m - least + 1):
-        places += values[order[k]] - values[order[k - 1]] > apart
-    step = max(1, places // THRESHOLDS)
+    # Relative to the largest value, because values near zero may be rounding errors.
+    min_gap = TIE * max(abs(values[order[0]]), abs(values[order[m - 1]]))
+    n_places = 0
+    for k in range(min_rows, m - min_rows + 1):
+        n_places += values[order[k]] - values[order[k - 1]] > min_gap
+    step = max(1, n_places // N_THRESHOLDS)
     gain = -1.0
     threshold = 0.0
-    due = least
-    _none_left(sides)
-    for k in range(1, m - least + 1):
-        _add(order[k - 1], picked, unit, table, growth, sides.left, sides.left_first)
+    next_k = min_rows
+    _clear_left(side_sums)
+    for k in range(1, m - min_rows + 1):
+        _add_row(order[k - 1], sample, gain_weight, table, growth, side_sums.left_weight, side_sums.left_moments)
         low, high = values[order[k - 1]], values[order[k]]
-        if k < due or high - low <= apart:
+        if k < next_k or high - low <= min_gap:
             continue
-        due = k + step
-        value = _gain(sides, growth)
-        if value > gain + tie:
-            gain = value
-            threshold = low + BETWEEN * (high - low)
+        next_k = k + step
+        threshold_gain = _gain(side_sums, growth)
+        if threshold_gain > gain + tie:
+            gain = threshold_gain
+            threshold = low + GAP_SHARE * (high - low)
     return gain, threshold

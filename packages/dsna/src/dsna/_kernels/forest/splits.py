@@ -5,30 +5,30 @@ Both minimise, over w,
     1/2 |w|^2 + C / n * sum_i c_i * loss_i(x_i . w)
 
 with the squared hinge ``max(0, 1 - t f)^2`` (t = +-1) or the squared epsilon-insensitive loss
-``max(0, |t - f| - eps)^2``. Where the loss of a row is not zero it equals ``(a - f)^2`` for a working target a: t
-itself, or t moved by eps toward f. So each Newton step is a ridge regression on the active rows, and the
-solution is exact once a full step leaves the active rows as they were.
+``max(0, |t - f| - eps)^2``. If the loss of a row is positive, it equals ``(a - f)^2`` for a working target a: t
+itself, or t moved by eps toward f. So each Newton step is a ridge regression on the rows with positive loss (the
+active rows), and the solution is exact once a full step does not change the set of active rows.
 """
 
 import numpy as np
 
-from ..jit import TIE, kernel, random_below, sums
+from ..jit import TIE, kernel, random_below, sum_kernel
 
-WIDE = 32  # columns from which on it pays to work with products of rows, where these are fewer
+MIN_DUAL_COLUMNS = 32  # number of columns from which the dual problem is faster if there are fewer rows than columns
 HINGE = 0
 EPSILON_INSENSITIVE = 1
 
 
 @kernel
 def _excess(kind, target, prediction, epsilon):
-    """How far the working target of a row lies from its prediction; 0 where the loss is zero."""
+    """Difference of a row's working target and its prediction; 0 if the loss is zero."""
     if kind == HINGE:
         return target * max(0.0, 1.0 - target * prediction)
     difference = target - prediction
     return max(0.0, difference - epsilon) + min(0.0, difference + epsilon)
 
 
-@sums
+@sum_kernel
 def dot(a, b, n):
     """Sum of the products of ``a[:n]`` and ``b[:n]``."""
     total = 0.0
@@ -39,7 +39,7 @@ def dot(a, b, n):
 
 @kernel
 def cholesky_solve(H, b, d):
-    """Solve H x = b for the leading d x d block (lower triangle given); H and b are overwritten, x is left in b."""
+    """Solve H x = b for the leading d x d block, given its lower triangle; overwrites H, and b with x."""
     for j in range(d):
         s = H[j, j]
         for k in range(j):
@@ -63,7 +63,7 @@ def cholesky_solve(H, b, d):
         b[i] = s / H[i, i]
 
 
-@sums
+@sum_kernel
 def _loss(kind, target, cost, prediction, direction, step, epsilon, n):
     total = 0.0
     for i in range(n):
@@ -72,7 +72,7 @@ def _loss(kind, target, cost, prediction, direction, step, epsilon, n):
     return total
 
 
-@sums
+@sum_kernel
 def _slope(kind, target, cost, prediction, direction, epsilon, n):
     """Half the derivative of the loss along a direction."""
     total = 0.0
@@ -82,79 +82,79 @@ def _slope(kind, target, cost, prediction, direction, epsilon, n):
 
 
 @kernel
-def _ridge(X, working, weight, n, d, part, H, b):
-    """Ridge regression of the working targets on the rows: fills ``b`` (d,)."""
-    for a in range(d):
+def _ridge(X, working_target, weight, n, n_columns, weighted_column, H, solution):
+    """Fill ``solution`` (d,) with the ridge regression of the working targets on the rows."""
+    for a in range(n_columns):
         for i in range(n):
-            part[i] = weight[i] * X[a, i]
-        b[a] = dot(part, working, n)
+            weighted_column[i] = weight[i] * X[a, i]
+        solution[a] = dot(weighted_column, working_target, n)
         for k in range(a + 1):
-            H[a, k] = dot(part, X[k], n)
+            H[a, k] = dot(weighted_column, X[k], n)
         H[a, a] += 1.0
-    cholesky_solve(H, b, d)
+    cholesky_solve(H, solution, n_columns)
 
 
 @kernel
-def _ridge_by_rows(rows, working, weight, n, d, products, H, b):
-    """The same where rows (n, d) are fewer than columns.
+def _ridge_by_rows(rows, working_target, weight, n, n_columns, products, H, solution):
+    """Fill the same solution through the dual problem, for fewer rows (n, d) than columns.
 
     With R the active rows times the roots of their weights, ``(I + R'R)^-1 R' = R' (I + RR')^-1``.
     """
     active = np.empty(n, np.int64)
-    root = np.empty(n)
-    part = np.empty(n)
-    m = np.int64(0)
+    root_weights = np.empty(n)
+    dual_solution = np.empty(n)
+    n_active = np.int64(0)
     for i in range(n):
         if weight[i] > 0.0:
-            active[m] = i
-            root[m] = np.sqrt(weight[i])
-            part[m] = root[m] * working[i]
-            for k in range(m + 1):
-                H[m, k] = root[m] * root[k] * products[i, active[k]]
-            H[m, m] += 1.0
-            m += 1
-    cholesky_solve(H, part, m)
-    for a in range(d):
-        b[a] = 0.0
-    for k in range(m):
-        for a in range(d):
-            b[a] += root[k] * part[k] * rows[active[k], a]
+            active[n_active] = i
+            root_weights[n_active] = np.sqrt(weight[i])
+            dual_solution[n_active] = root_weights[n_active] * working_target[i]
+            for k in range(n_active + 1):
+                H[n_active, k] = root_weights[n_active] * root_weights[k] * products[i, active[k]]
+            H[n_active, n_active] += 1.0
+            n_active += 1
+    cholesky_solve(H, dual_solution, n_active)
+    for a in range(n_columns):
+        solution[a] = 0.0
+    for k in range(n_active):
+        for a in range(n_columns):
+            solution[a] += root_weights[k] * dual_solution[k] * rows[active[k], a]
 
 
 @kernel
-def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, prediction):
+def newton_split(X, target, cost, n, n_columns, kind, C, epsilon, max_steps, w, prediction):
     """Fit one linear split on n rows, given as columns ``X[:d, :n]``; fills ``w[:d]`` and ``prediction[:n]``.
 
     Parameters
     ----------
-    X : standardised columns, a constant one among them if there is to be a bias.
-    target, cost : +-1 or target of each row; its weight (mean 1).
+    X : standardised columns, with a constant column for a bias.
+    target, cost : +-1 or target of each row, and its weight (mean 1).
     kind : HINGE or EPSILON_INSENSITIVE.
-    C, epsilon : weight of the mean loss against the norm; width of the tube.
-    max_steps : Newton steps at most.
+    C, epsilon : weight of the mean loss against the norm, and width of the tube.
+    max_steps : maximum number of Newton steps.
 
     Returns
     -------
-    Number of steps taken; ``max_steps`` if the active rows had not settled.
+    Number of steps; ``max_steps`` if the set of active rows has not converged.
     """
-    by_rows = d >= WIDE and n < d
-    size = n if by_rows else d
+    by_rows = n_columns >= MIN_DUAL_COLUMNS and n < n_columns
+    size = n if by_rows else n_columns
     H = np.empty((size, size))
     products = np.empty((size, size))
-    rows = np.empty((n, d if by_rows else 0))
+    rows = np.empty((n, n_columns if by_rows else 0))
     if by_rows:
         for i in range(n):
-            for a in range(d):
+            for a in range(n_columns):
                 rows[i, a] = X[a, i]
             for k in range(i + 1):
-                products[i, k] = dot(rows[i], rows[k], d)
-    b = np.empty(d)
+                products[i, k] = dot(rows[i], rows[k], n_columns)
+    solution = np.empty(n_columns)
     direction = np.empty(n)
-    part = np.empty(n)
-    working = np.empty(n)
+    weighted_column = np.empty(n)
+    working_target = np.empty(n)
     weight = np.empty(n)
-    side = np.full(n, 2.0)
-    for a in range(d):
+    active_side = np.full(n, 2.0)
+    for a in range(n_columns):
         w[a] = 0.0
     for i in range(n):
         prediction[i] = 0.0
@@ -163,51 +163,53 @@ def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, predicti
         changed = 0
         for i in range(n):
             excess = _excess(kind, target[i], prediction[i], epsilon)
-            # On which side of its prediction the working target lies; 0 where the row is not active.
-            now = np.float64(excess > 0.0) - np.float64(excess < 0.0)
-            changed += now != side[i]
-            side[i] = now
-            weight[i] = scale * cost[i] * abs(now)
-            working[i] = target[i] if kind == HINGE else target[i] - epsilon * now
+            # Side of the prediction on which the working target lies; 0 if the row is not active.
+            new_side = np.float64(excess > 0.0) - np.float64(excess < 0.0)
+            changed += new_side != active_side[i]
+            active_side[i] = new_side
+            weight[i] = scale * cost[i] * abs(new_side)
+            working_target[i] = target[i] if kind == HINGE else target[i] - epsilon * new_side
         if changed == 0:
             return step
         if by_rows:
-            _ridge_by_rows(rows, working, weight, n, d, products, H, b)
+            _ridge_by_rows(rows, working_target, weight, n, n_columns, products, H, solution)
         else:
-            _ridge(X, working, weight, n, d, part, H, b)
-        norm_w = 0.0
-        norm_p = 0.0
-        w_p = 0.0
-        for a in range(d):
-            p = b[a] - w[a]
-            norm_w += w[a] * w[a]
-            norm_p += p * p
-            w_p += w[a] * p
+            _ridge(X, working_target, weight, n, n_columns, weighted_column, H, solution)
+        weight_square = 0.0
+        change_square = 0.0
+        product = 0.0
+        for a in range(n_columns):
+            change = solution[a] - w[a]
+            weight_square += w[a] * w[a]
+            change_square += change * change
+            product += w[a] * change
         for i in range(n):
             direction[i] = -prediction[i]
-        for a in range(d):
+        for a in range(n_columns):
             for i in range(n):
-                direction[i] += b[a] * X[a, i]
-        # The step is the exact minimiser of a quadratic that touches the objective at w, so it descends;
-        # halve it until it does so far enough.
-        length = 1.0
-        start = 0.5 * norm_w + 0.5 * scale * _loss(kind, target, cost, prediction, direction, 0.0, epsilon, n)
-        slope = w_p + scale * _slope(kind, target, cost, prediction, direction, epsilon, n)
-        if slope > -1e-14 * (1.0 + start):
+                direction[i] += solution[a] * X[a, i]
+        # The step minimises a quadratic that touches the objective at w, so it descends; halve it until the
+        # decrease is sufficient.
+        step_length = 1.0
+        start_objective = 0.5 * weight_square + 0.5 * scale * _loss(
+            kind, target, cost, prediction, direction, 0.0, epsilon, n
+        )
+        slope = product + scale * _slope(kind, target, cost, prediction, direction, epsilon, n)
+        if slope > -1e-14 * (1.0 + start_objective):
             return step
         for _ in range(30):
-            value = 0.5 * norm_w + length * w_p + 0.5 * length * length * norm_p
-            value += 0.5 * scale * _loss(kind, target, cost, prediction, direction, length, epsilon, n)
-            if value <= start + 1e-4 * length * slope:
+            objective = 0.5 * weight_square + step_length * product + 0.5 * step_length * step_length * change_square
+            objective += 0.5 * scale * _loss(kind, target, cost, prediction, direction, step_length, epsilon, n)
+            if objective <= start_objective + 1e-4 * step_length * slope:
                 break
-            length *= 0.5
-        for a in range(d):
-            w[a] += length * (b[a] - w[a])
+            step_length *= 0.5
+        for a in range(n_columns):
+            w[a] += step_length * (solution[a] - w[a])
         for i in range(n):
-            prediction[i] += length * direction[i]
-        if length < 1.0:
+            prediction[i] += step_length * direction[i]
+        if step_length < 1.0:
             for i in range(n):
-                side[i] = 2.0
+                active_side[i] = 2.0
     return max_steps
 
 
@@ -215,37 +217,37 @@ def newton_split(X, target, cost, n, d, kind, C, epsilon, max_steps, w, predicti
 def two_means(X, n, d, state, max_iter, group):
     """Split rows ``X[:n, :d]`` into two groups by Lloyd's algorithm; fills ``group[:n]`` with 0 and 1.
 
-    Returns False if fewer than two different rows were found.
+    Returns False if no two different rows were drawn as starts, or a group is empty.
     """
     centres = np.empty((2, d))
-    first = random_below(state, n)
-    second = -1
-    far = 0.0
+    first_row = random_below(state, n)
+    second_row = -1
+    max_distance = 0.0
     for _ in range(5):
-        j = random_below(state, n)
+        candidate = random_below(state, n)
         distance = 0.0
         for a in range(d):
-            distance += (X[j, a] - X[first, a]) ** 2
-        if distance > far:
-            far = distance
-            second = j
-    if second < 0:
+            distance += (X[candidate, a] - X[first_row, a]) ** 2
+        if distance > max_distance:
+            max_distance = distance
+            second_row = candidate
+    if second_row < 0:
         return False
     for a in range(d):
-        centres[0, a] = X[first, a]
-        centres[1, a] = X[second, a]
+        centres[0, a] = X[first_row, a]
+        centres[1, a] = X[second_row, a]
     counts = np.zeros(2)
     for i in range(n):
         group[i] = -1
     for _ in range(max_iter):
         changed = False
         for i in range(n):
-            near = 0.0
-            other = 0.0
+            distance_to_first = 0.0
+            distance_to_second = 0.0
             for a in range(d):
-                near += (X[i, a] - centres[0, a]) ** 2
-                other += (X[i, a] - centres[1, a]) ** 2
-            g = 1 if other < near * (1.0 - TIE) else 0
+                distance_to_first += (X[i, a] - centres[0, a]) ** 2
+                distance_to_second += (X[i, a] - centres[1, a]) ** 2
+            g = 1 if distance_to_second < distance_to_first * (1.0 - TIE) else 0
             if g != group[i]:
                 group[i] = g
                 changed = True

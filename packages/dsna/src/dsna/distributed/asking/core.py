@@ -94,7 +94,7 @@ def prepare(core: Core, data: Any, batch: int, where: str) -> Prepared:
     X = core.rows(data, where, slice(batch * BATCH, (batch + 1) * BATCH))
     is_empty = not len(X)
     X = np.zeros((1, X.shape[1])) if is_empty else X
-    return Prepared(X, request(core.forest, *core.model._index.place(X)), is_empty)
+    return Prepared(X, request(core.forest, *core.model._index.scale_and_map(X)), is_empty)
 
 
 def asked_of(prepared: Prepared, shard: Any) -> Answer:

@@ -42,7 +42,7 @@ def request_outside(forest: Forest, scaled: np.ndarray, Q: np.ndarray, fold: int
 
 def ask(shard: Shard, asked: Request) -> Answer:
     """The best rows of a shard for queries."""
-    from ..._kernels.approximation.shards import meet
+    from ..._kernels.approximation.shards import gather_from_shard
 
     with damage_refused("a shard of the model", _REMEDY):
         asked.check_shard(shard)
@@ -58,7 +58,7 @@ def ask(shard: Shard, asked: Request) -> Answer:
     if shard.n_rows:
         known = (shard.leaf_ptr, shard.leaf_rows, shard.fold, shard.weight, asked.rarity[shard.code])
         arrays = (writable(a) for a in (asked.reached, asked.total, asked.fold, *known, asked.Q, Z))
-        meet(*arrays, rows, sums, size, settled, met)
+        gather_from_shard(*arrays, rows, sums, size, settled, met)
     inside = np.arange(rows.shape[1]) < size[:, None]
     named = np.unique(rows[inside])
     rows[inside] = np.searchsorted(named, rows[inside])
@@ -76,7 +76,7 @@ def ask(shard: Shard, asked: Request) -> Answer:
 
 def merge(forest: Forest, asked: Request, answers: Sequence[Answer]) -> Found:
     """The neighbourhoods that one model of all rows would find, and the vote of the forest."""
-    from ..._kernels.approximation.shards import best_of_shards
+    from ..._kernels.approximation.shards import merge_shards
 
     with damage_refused("an answer of a worker", _REMEDY):
         for one in answers:
@@ -100,7 +100,7 @@ def merge(forest: Forest, asked: Request, answers: Sequence[Answer]) -> Found:
         writable(a)
         for a in (found, sums, size, settled, met, used.sum(axis=1), asked.rarity[rows.code], asked.Q, rows.Z)
     )
-    best_of_shards(*known, chosen, proximity, kept)
+    merge_shards(*known, chosen, proximity, kept)
     vote = Trees.mean_over_trees(forest.leaf_value, asked.reached, used)
     # Rows that no query keeps depend on how rows are dealt to shards, and what is learned must not.
     inside = np.arange(most) < kept[:, None]
@@ -118,7 +118,7 @@ class FoundIndex:
     """The neighbours of a batch of queries, in the place of the index of an ordinary model."""
 
     def __init__(self, index: Any, found: Found):
-        self.place, self.scaling, self.trees = index.place, index.scaling, index.trees
+        self.scale_and_map, self.scaling, self.trees = index.scale_and_map, index.scaling, index.trees
         rows = found.rows
         self.label, self.Z, self.fold = rows.label, rows.Z, rows.fold
         self._near = found.near
