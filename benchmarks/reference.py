@@ -81,7 +81,7 @@ class ReferenceQueries:
         scaled = (x - self.know.scaling.offset) / self.know.scaling.scale
         q = scaled if self.know.space is None else scaled @ self.know.space
         rows, proximity = self._neighborhood(self._leaves(scaled), q)
-        L, labels = self.know.placed(rows), self.know.label[rows]
+        L, labels = self.know.mapped_rows(rows), self.know.label[rows]
         found = SlowAnswer(q, L, labels, proximity, self.class_scale, self.how, self.solve)
         return rows, proximity, found.alpha
 
@@ -107,7 +107,7 @@ class ReferenceQueries:
         rank = proximity
         most = self.know.max_neighbors
         if most is not None and len(rows) > most:
-            away = pairwise_distances(q[None], self.know.placed(rows))[0]
+            away = pairwise_distances(q[None], self.know.mapped_rows(rows))[0]
             rank = proximity * self.know.rarity[rows] * (1.0 - 1e-9 * away / max(away.max(), 1e-300))
         order = np.argsort(-rank, kind="stable")[:most]
         return rows[order], proximity[order]

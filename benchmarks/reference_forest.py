@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
-from dsna.forest.build import draw_sizes, leaf_rows
+from dsna.forest.build import draw_sizes, min_leaf_rows
 from dsna.forest.targets import Targets
 
 _CUTS = 15
@@ -36,7 +36,7 @@ class ReferenceTree:
     def fit(self, X: np.ndarray, targets: Targets) -> ReferenceTree:
         """Grow on scaled rows."""
         self.X, self.targets = X, targets
-        self.least = leaf_rows(self.setting.min_samples_leaf, targets.rarest)
+        self.least = min_leaf_rows(self.setting.min_samples_leaf, targets.rarest)
         self.sizes = draw_sizes(self.setting.max_features, self.setting.n_draws, X.shape[1])
         self.nodes: list[tuple[Any, ...]] = []
         stack = [(np.argsort(targets.rank, kind="stable"), 0, -1)]

@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from synthetic import KINDS, N_FEATURES, table
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
-from dsna.forest.build import leaf_rows
+from dsna.forest.build import min_leaf_rows
 
 CSRF = {"classification": CostSensitiveForestClassifier, "regression": CostSensitiveForestRegressor}
 DSNA = {"classification": DSNAClassifier, "regression": DSNARegressor}
@@ -34,7 +34,7 @@ def growth(report: Report, quick: bool) -> None:
             model = DSNA[kind](CSRF[kind](N_TREES), random_state=0, n_jobs=2)
             common = {
                 "max_depth": model.forest.max_depth,
-                "min_samples_leaf": leaf_rows("auto", 4 if kind == "classification" else 0),
+                "min_samples_leaf": min_leaf_rows("auto", 4 if kind == "classification" else 0),
             }
             repeats = 3 if n <= 30_000 else 1
             fits.append(processor_seconds(model.fit, X[:n], y[:n], repeats=repeats)[0])
@@ -116,7 +116,7 @@ def memory(report: Report, quick: bool) -> None:
         )
         common = {
             "max_depth": model.forest_.max_depth,
-            "min_samples_leaf": leaf_rows("auto", 4 if kind == "classification" else 0),
+            "min_samples_leaf": min_leaf_rows("auto", 4 if kind == "classification" else 0),
         }
         peer = RF[kind](n_trees, random_state=0, n_jobs=2, **common).fit(X, y)
         states = [tree.tree_.__getstate__() for tree in peer.estimators_]

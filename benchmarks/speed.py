@@ -27,7 +27,7 @@ from sklearn.metrics import balanced_accuracy_score, r2_score
 from synthetic import KINDS, table
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNARegressor
-from dsna.forest.build import leaf_rows
+from dsna.forest.build import min_leaf_rows
 from dsna.forest.density import TargetDensity
 from dsna.forest.targets import Targets, class_targets, regression_targets
 
@@ -184,7 +184,7 @@ def forests(report: Report, quick: bool) -> None:
         X, y = table(kind, n)
         size = {
             "max_depth": CSRF[kind]().max_depth,
-            "min_samples_leaf": leaf_rows("auto", 4 if kind == "classification" else 0),
+            "min_samples_leaf": min_leaf_rows("auto", 4 if kind == "classification" else 0),
         }
         common = {"n_estimators": n_trees, "random_state": 0, "n_jobs": 2, **size}
         forest = CSRF[kind](**common)

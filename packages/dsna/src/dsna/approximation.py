@@ -1,4 +1,4 @@
-"""The settings of the sparse neighbour approximation, as one object that estimators take."""
+"""Settings of the sparse neighbour approximation, a parameter of the estimators."""
 
 from __future__ import annotations
 
@@ -14,53 +14,54 @@ _MOST_STEPS = 1000
 
 
 class Approximation(BaseEstimator):
-    r"""How a query is approximated by the rows of its neighbourhood (Algorithm 1 of the paper).
+    r"""Settings of the approximation of a query by the rows of its neighbourhood (Algorithm 1 of the paper).
 
     With the neighbours :math:`x_i` of a query :math:`q`, their mean squared distance :math:`s` and a prior :math:`b`
-    that falls with distance, the coefficients :math:`\alpha` minimise
+    that decays with distance, the coefficients :math:`\alpha` minimise
 
     .. math:: \frac{1}{2s} \Big\| q - \sum_i \alpha_i x_i \Big\|^2 + \sum_i \lambda_i |\alpha_i|
               + \gamma \, \| \alpha - b \|_1 + \frac{\rho}{2} \| \alpha \|^2
               \quad \text{subject to} \quad \sum_i \alpha_i = 1
 
     (equation 6 of Huang, Loy and Tang, "Discriminative Sparse Neighbor Approximation for Imbalanced Learning"), with
-    :math:`\lambda_i = \lambda \max_j p_j / p_i` for proximities :math:`p`. An object of this class only holds
-    parameters, with ``get_params`` and ``set_params``; it is not an estimator.
+    :math:`\lambda_i = \lambda \max_j p_j / p_i` for proximities :math:`p`. This class holds parameters, with
+    ``get_params`` and ``set_params``, but is not an estimator.
 
     Parameters
     ----------
     lam : float, default=0.003
         Weight of the l1 norm of the coefficients: larger values select fewer rows.
     gamma : float, default=0.1
-        Weight of the l1 distance of the coefficients from the prior: larger values trust near rows more.
+        Weight of the l1 distance of the coefficients from the prior: larger values favour near rows.
     bandwidth : float, default=0.3
         Decay of the prior with distance, in mean distances from the query.
     radius : float, "median" or None, default="median"
-        Quantile of the distances within which rows enter the prior; None: all rows.
+        Quantile of the distances up to which rows are included in the prior; None: all rows.
     ridge : float, default=0.01
         Quadratic penalty :math:`\rho` that makes the coefficients unique.
     tol : float, default=1e-3
         Optimality residual at which the solver stops.
     sum_to_one : bool, default=True
-        Whether the coefficients add up to one.
+        Whether the coefficients are constrained to sum to one.
     proximity_weights : bool, default=True
-        Whether proximities weigh the l1 penalties and the prior.
+        Whether the l1 penalties and the prior are weighted by proximities.
     n_clusters : int, default=1
-        Clusters of a neighbourhood, at most; their distances take the labels (classes or targets) into account.
+        Maximum number of clusters of a neighbourhood; the clustering also uses the labels (classes or targets).
     overlap : float, default=0.3
-        How much farther than its nearest centroid a row may lie from another and still belong to it, in mean
-        distances from the query.
+        Overlap of clusters: a row belongs to every cluster whose centroid is at most this much farther than the nearest
+        one, in mean distances from the query.
     tau : float, default=1.0
-        Strength of the targets in the label-aware distance (regression).
+        Weight of the targets in the label-aware distance (regression).
     selection : {"soft", "best"}, default="soft"
-        Clusters weighted by exp(-objective / temperature), or the best one alone.
+        "soft": clusters are weighted by exp(-objective / temperature); "best": only the best cluster is used.
     temperature : float, default=0.05
-        See `selection`.
+        Temperature of the soft `selection`.
     hull_energy : float or None, default=None
-        Share of a cluster's variance that its affine hull keeps; the rows then approximate the projection of the
+        Share of a cluster's variance that its affine hull explains; the rows then approximate the projection of the
         query on the hull. None: they approximate the query itself.
     max_iter : int or "auto", default="auto"
-        Steps of label feedback, at most; 0: the prior ignores labels. "auto": 10 in classification, 0 in regression.
+        Maximum number of label feedback steps; 0: the prior ignores labels. "auto": 10 in classification, 0 in
+        regression.
 
     Examples
     --------
@@ -124,7 +125,7 @@ class Approximation(BaseEstimator):
         self.max_iter = max_iter
 
     def check(self) -> Approximation:
-        """Refuse parameter values that are out of range, as estimators do in ``fit``.
+        """Validate the parameters, as estimators do in ``fit``.
 
         Examples
         --------
@@ -138,7 +139,7 @@ class Approximation(BaseEstimator):
         return self
 
     def feedback_steps(self, n_classes: int) -> int:
-        """Steps of label feedback that ``max_iter`` stands for; ``n_classes`` is 0 in regression.
+        """Return the maximum number of label feedback steps; ``n_classes`` is 0 in regression.
 
         Examples
         --------
@@ -155,7 +156,7 @@ class Approximation(BaseEstimator):
         return int(self.max_iter)
 
     def kernel_settings(self, n_classes: int) -> dict[str, Any]:
-        """The fields of ``dsna._kernels.approximation.query.SolverSettings``, all of them plain numbers."""
+        """Return the fields of ``dsna._kernels.approximation.query.SolverSettings``, which are plain numbers."""
         radius = self.radius
         return {
             "n_classes": n_classes,

@@ -137,7 +137,7 @@ class DSNAEstimator(CheckedEstimator, metaclass=ABCMeta):
             Targets, or shares of the classes.
         """
         check_is_fitted(self)
-        scaled, Q = self._index.place(check_rows(self, X, reset=False))
+        scaled, Q = self._index.scale_and_map(check_rows(self, X, reset=False))
         vote = self._index.neighbors(scaled, Q, n_jobs=self.n_jobs).vote
         return vote[:, 0] if vote.shape[1] == 1 else vote
 
@@ -204,7 +204,7 @@ class DSNAEstimator(CheckedEstimator, metaclass=ABCMeta):
         shown = tracked(unanswered, N_FOLDS, "folds out of bag" * bool(self.verbose))
         folds = [self._answered(fold) for fold in shown]
         met = weighed_rows([f.near.rows for f in folds], [f.alpha for f in folds], targets.gain)
-        self._index.settle(rows, met, asked)
+        self._index.finish(rows, met, asked)
         answered = np.concatenate([f.rows for f in folds]) if folds else np.empty(0, dtype=np.int64)
         standing = (stands_for * weight[asked])[np.searchsorted(asked, answered)]
         self.restored()
@@ -255,11 +255,11 @@ class DSNAEstimator(CheckedEstimator, metaclass=ABCMeta):
         self._say(", ".join(f"{name}={chosen[name]}" for name in APPROXIMATION_GRID))
 
     def _answered(self, fold: Fold) -> AnsweredFold:
-        near = Neighborhoods(fold.known[fold.near.rows], fold.near.proximity, fold.near.size, fold.near.vote)
+        near = Neighborhoods(fold.neighbor_rows[fold.near.rows], fold.near.proximity, fold.near.size, fold.near.vote)
         return AnsweredFold(fold.rows, near, self._solve_fold(fold, self.approximation_)["alpha"])
 
     def _solve_fold(self, fold: Fold, approximation: Approximation) -> dict[str, np.ndarray]:
-        label = np.ascontiguousarray(self._index.label[fold.known])
+        label = np.ascontiguousarray(self._index.label[fold.neighbor_rows])
         how = approximation.kernel_settings(self._n_classes())
         return solve(fold.Q, fold.Z, label, self._class_scale(), fold.near, how, self.n_jobs)
 
@@ -271,12 +271,12 @@ class DSNAEstimator(CheckedEstimator, metaclass=ABCMeta):
     def _neighbors(self, X: np.ndarray) -> tuple[np.ndarray, Neighborhoods]:
         """Queries in the space of distances, and their neighbourhoods."""
         self._check_unchanged()
-        scaled, Q = self._index.place(X)
+        scaled, Q = self._index.scale_and_map(X)
         return Q, self._index.neighbors(scaled, Q, n_jobs=self.n_jobs)
 
     def _solve(self, Q: np.ndarray, near: Neighborhoods) -> dict[str, np.ndarray]:
         how = self.approximation_.kernel_settings(self._n_classes())
-        label = self._index.label if near.places is near.rows else self._index.label[self._index.held]
+        label = self._index.label if near.positions is near.rows else self._index.label[self._index.held]
         return solve(Q, self._index.Z, label, self._class_scale(), near, how, self.n_jobs)
 
     def holds_rows(self, X: Any, rows: np.ndarray) -> np.ndarray:
@@ -292,7 +292,7 @@ class DSNAEstimator(CheckedEstimator, metaclass=ABCMeta):
         -------
         array of shape (n,), bool
         """
-        known, placed = self._index.placed(rows), self._index.place(np.asarray(X, dtype=np.float64))[1]
+        known, placed = self._index.mapped_rows(rows), self._index.scale_and_map(np.asarray(X, dtype=np.float64))[1]
         slack = _ROUNDING * np.abs(known).max(axis=0, initial=0.0)
         return np.asarray(np.all(np.abs(placed - known) <= slack, axis=1))
 
@@ -345,7 +345,7 @@ class DSNAEstimator(CheckedEstimator, metaclass=ABCMeta):
 
     def _explain_oob(self, X: np.ndarray, rows: np.ndarray) -> Explanation:
         """Explanation of training rows, with values ``X``, by trees and rows that left them out."""
-        scaled, Q = self._index.place(X)
+        scaled, Q = self._index.scale_and_map(X)
         near = self._index.neighbors(scaled, Q, fold=self._index.fold[rows], n_jobs=self.n_jobs)
         return self._left_out(self._explanation(X, near, self._solve(Q, near)), rows)
 

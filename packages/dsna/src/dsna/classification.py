@@ -104,7 +104,7 @@ class DSNAClassification(DSNAEstimator):
 
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
         """Log loss of the coefficients and the vote in equal parts; all classes weigh the same."""
-        mass = self._mass(alpha, fold.known[fold.near.rows])
+        mass = self._mass(alpha, fold.neighbor_rows[fold.near.rows])
         proba = Calibration(self.class_prior_).probabilities(np.stack([mass, fold.near.vote]))
         code = self._code_of(fold.rows)
         rarity = self.class_prior_[code] ** -_LEARNED_FOR
@@ -208,7 +208,7 @@ class DSNAClassification(DSNAEstimator):
         found = np.eye(len(self.classes_))[code[:, 0]]
         some = np.flatnonzero(open_to_all) if self.approximation_.sum_to_one else np.arange(len(X))
         if len(some):
-            few = near.part(some)
+            few = near.subset(some)
             found[some] = shares(self._solve(Q[some], few)["alpha"], few.rows)
         return found, near.vote
 

@@ -1,4 +1,4 @@
-"""Named settings of the DSNA estimators: functions that return fresh parameters.
+"""Presets of the DSNA estimators: functions that return new parameters.
 
 >>> from dsna import DSNARegressor, presets
 >>> model = DSNARegressor(**presets.paper("regression"), random_state=0)
@@ -16,7 +16,7 @@ from .forest import CostSensitiveForestClassifier, CostSensitiveForestRegressor
 
 
 def paper(task: str) -> dict[str, Any]:
-    """The method as published; parameters that the paper cross-validates are tuned out of bag.
+    """Return the settings of the published method; parameters that the paper cross-validates are tuned out of bag.
 
     Parameters
     ----------
@@ -33,11 +33,11 @@ def paper(task: str) -> dict[str, Any]:
     >>> DSNAClassifier(**presets.paper("classification")).forest.n_estimators
     20
     """
-    kind = _forest_class(task)
-    own = {"split_groups": "features"} if task == "classification" else {}
+    forest_class = _forest_class(task)
+    class_parameters = {"split_groups": "features"} if task == "classification" else {}
     return {
         "trend": None,
-        "forest": kind(
+        "forest": forest_class(
             20,
             max_depth=10,
             min_samples_leaf=5,
@@ -45,7 +45,7 @@ def paper(task: str) -> dict[str, Any]:
             cost="paper",
             threshold="sign",
             bootstrap=True,
-            **own,
+            **class_parameters,
         ),
         "approximation": Approximation(
             lam=0.01,
@@ -67,7 +67,7 @@ def paper(task: str) -> dict[str, Any]:
 
 
 def affine_hull() -> dict[str, Any]:
-    """The affine-hull baseline of the paper's Table 1: one hull over the whole neighbourhood, labels ignored.
+    """Return the affine-hull baseline of the paper's Table 1: one hull of the neighbourhood, without labels.
 
     Examples
     --------
@@ -82,10 +82,10 @@ def affine_hull() -> dict[str, Any]:
 
 
 def faces(task: str = "regression") -> dict[str, Any]:
-    """For faces and heads as principal components (of appearance models or HOG).
+    """Return settings for images of faces and heads given as principal components (of appearance models or HOG).
 
-    The relative scale of such features carries meaning, each of them is a little informative, and a second forest in
-    the metric of the first improves the result. A tree that may use all features and draws no rows is determined by
+    The relative scale of such features carries meaning, each of them is slightly informative, and a second forest in
+    the metric of the first improves the result. A tree that uses all features without a bootstrap is determined by
     the two of five folds that it leaves out, so there are only ten different trees.
 
     Parameters

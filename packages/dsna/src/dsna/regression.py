@@ -83,7 +83,7 @@ class DSNARegression(DSNAEstimator):
 
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
         """Error of the weighted mean in units of the spread, weighted according to ``balance``."""
-        rows, target = fold.known[fold.near.rows], self._index.label
+        rows, target = fold.neighbor_rows[fold.near.rows], self._index.label
         rule = Rule(self._initial_blend(), "mean", self._initial_balance(), self.approximation_.sum_to_one)
         weights = rule.weights(alpha, fold.near.kernel, self._rarity[rows])
         error = np.abs(rule.predict(weights, target[rows], target) - target[fold.rows]) / column_spread(target)
@@ -154,7 +154,7 @@ class DSNARegression(DSNAEstimator):
         alpha = near.kernel
         some = np.flatnonzero(self._depends_on_coefficients(near))
         if len(some):
-            alpha[some] = self._solve(Q[some], near.part(some))["alpha"]
+            alpha[some] = self._solve(Q[some], near.subset(some))["alpha"]
         return alpha
 
     def _depends_on_coefficients(self, near: Neighborhoods) -> np.ndarray:

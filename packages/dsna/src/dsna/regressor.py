@@ -203,7 +203,7 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         relevant = self._relevant(self._density, target[kept], weight[kept])
         self._rarity = relevant.rarity(target)
         targets = regression_targets(target, weight, relevant)
-        training = Training(X, target, targets.of_codes(target), targets, weight, check_groups(groups, X))
+        training = Training(X, target, targets.values_by_code(target), targets, weight, check_groups(groups, X))
         training.warn_of_scores()
         self._learn_decision(self._find_neighbors(training, forest), training)
         return self

@@ -111,7 +111,7 @@ def ordinary_of_all_rows(model, X, label, weight=None):
     index.space = metric_of_all_rows(index.trees, every, None if k else label / label.std(axis=0), weight)
     share = np.bincount(code, weights=weight) / weight.sum() if k else None
     index.rarity = 1.0 / (k * share[code]) if k else np.ones(n)
-    index.Z, index.weighed = index.place(scaled)[1], np.ones(n, dtype=bool)
+    index.Z, index.weighed = index.scale_and_map(scaled)[1], np.ones(n, dtype=bool)
     one = copy(head)
     one._index = index
     if not k:

@@ -69,7 +69,7 @@ def test_few_directions_are_the_longest(monkeypatch):
     whole = metric_map(trees, everyone, 200)
     lengths = np.linalg.norm(whole, axis=0)
     assert np.all(np.diff(lengths) <= 1e-9)
-    monkeypatch.setattr(metric, "MOST_DIRECTIONS", 10)
+    monkeypatch.setattr(metric, "MAX_DIRECTIONS", 10)
     few = metric_map(trees, everyone, 200)
     np.testing.assert_allclose(np.linalg.norm(few, axis=0), lengths[:10], rtol=1e-6)
 
@@ -79,7 +79,7 @@ def test_sums_of_many_nodes_keep_the_metric_on_average(monkeypatch):
     trees = _trees(X, y, n_estimators=10)
     everyone = np.ones(10, dtype=bool)
     exact = _dense_distances(trees, everyone, X)
-    monkeypatch.setattr(metric, "MOST_ROWS", 200)
+    monkeypatch.setattr(metric, "MAX_ROWS", 200)
     assert min(len(trees.child), 400) > 200
     space = metric_map(trees, everyone, 400)
     assert space.shape[1] <= 200

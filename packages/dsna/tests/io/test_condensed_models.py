@@ -77,7 +77,7 @@ def test_trees_of_no_rows_keep_a_leaf():
     trees = model._index.trees
     only = np.zeros(600, dtype=bool)
     only[0] = True
-    few, leaves = trees.with_only(only, prune=True)
+    few, leaves = trees.restricted_to(only, prune=True)
     assert few.n_leaves == len(leaves) == few.n_trees
     assert set(few.leaf_rows) == {0}
 

@@ -138,7 +138,7 @@ class _Learner(DSNAEstimator):
 def _some_of(fold: Fold, asked: np.ndarray) -> Fold:
     """A fold with some of its queries."""
     some = np.flatnonzero(np.isin(fold.rows, asked))
-    return fold._replace(rows=fold.rows[some], Q=fold.Q[some], near=fold.near.part(some))
+    return fold._replace(rows=fold.rows[some], Q=fold.Q[some], near=fold.near.subset(some))
 
 
 class ClassifierLearner(_Learner, DSNAClassifier):
@@ -146,13 +146,13 @@ class ClassifierLearner(_Learner, DSNAClassifier):
 
     def _take_rows(self, met: _Met, rows: TrainingRows, training: Training) -> None:
         self.met = met
-        self._index.settle(rows, np.ones(len(rows.weight), dtype=bool))
+        self._index.finish(rows, np.ones(len(rows.weight), dtype=bool))
 
     def _mass(self, alpha: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return class_mass(alpha, rows, self.met.label[:, 0].astype(np.int64), len(self.classes_))
 
     def _solve_fold(self, fold: Fold, approximation: Approximation) -> dict[str, np.ndarray]:
-        label = np.ascontiguousarray(self.met.label[fold.known])
+        label = np.ascontiguousarray(self.met.label[fold.neighbor_rows])
         how = approximation.kernel_settings(self._n_classes())
         return solve(fold.Q, fold.Z, label, self._class_scale(), fold.near, how, self.n_jobs)
 
@@ -186,11 +186,11 @@ class RegressorLearner(_Learner, DSNARegressor):
         relevant = self._relevant(self._density, met.label[kept], weight[kept])
         groups = None if training.groups is None else np.concatenate([training.groups, np.zeros(more, dtype=np.int64)])
         targets = regression_targets(met.label, weight, relevant)
-        self.wide = Training(met.X, met.label, targets.of_codes(met.label), targets, weight, groups)
+        self.wide = Training(met.X, met.label, targets.values_by_code(met.label), targets, weight, groups)
         self.relevant, self._rarity = relevant, relevant.rarity(met.label)
         index.label, index.weight, index.fold, index.rarity = met.label, weight, met.fold, np.ones(len(weight))
         placed = rows._replace(X=met.X, targets=targets, weight=weight, fold=met.fold)
-        index.settle(placed, np.ones(len(weight), dtype=bool))
+        index.finish(placed, np.ones(len(weight), dtype=bool))
 
     def _learn_decision(self, asked: OutOfBag, training: Training) -> None:
         super()._learn_decision(asked, self.wide)

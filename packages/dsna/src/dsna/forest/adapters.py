@@ -1,4 +1,4 @@
-"""Other sources of neighbours: scikit-learn forests converted to our trees, and plain nearest neighbours."""
+"""Other sources of neighbours: converted scikit-learn forests, and plain nearest neighbours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORESTS = (RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, 
 NEIGHBORS = (NearestNeighbors, KNeighborsClassifier, KNeighborsRegressor)
 
 
-#: Parameters of each kind that DSNA sets or has no use for, so that a value of their own would be lost.
+#: Parameters of each kind that DSNA sets or ignores; values other than the defaults are rejected.
 _UNUSED: dict[tuple[type, ...], tuple[str, ...]] = {
     OURS: ("scaling", "balance", "oob_score", "target_density"),
     FORESTS: ("oob_score", "warm_start"),
@@ -35,24 +35,24 @@ _UNUSED: dict[tuple[type, ...], tuple[str, ...]] = {
 
 
 def check_forest(forest: Any, owner: Any) -> None:
-    """Refuse an object that cannot find neighbours for the estimator ``owner``, or has values that would be ignored."""
+    """Validate a source of neighbours for the estimator ``owner``, including parameters that would be ignored."""
     kind = next((kind for kind in _UNUSED if isinstance(forest, kind)), None)
     if kind is None:
         raise DSNAError(
             f"forest={forest!r} is unknown: use None, a CostSensitiveForest*, a RandomForest* or ExtraTrees* of "
             "scikit-learn, or a NearestNeighbors."
         )
-    wanted = "Classifier" if is_classifier(owner) else "Regressor"
-    if kind is not NEIGHBORS and not type(forest).__name__.endswith(wanted):
-        raise DSNAError(f"forest={type(forest).__name__} does not fit the task: use the {wanted} of its kind.")
-    usual = type(forest)().get_params(deep=False)
-    given = forest.get_params(deep=False)
+    suffix = "Classifier" if is_classifier(owner) else "Regressor"
+    if kind is not NEIGHBORS and not type(forest).__name__.endswith(suffix):
+        raise DSNAError(f"forest={type(forest).__name__} does not fit the task: use the {suffix} of its kind.")
+    defaults = type(forest)().get_params(deep=False)
+    parameters = forest.get_params(deep=False)
     for name in _UNUSED[kind]:
-        if name in given and given[name] != usual[name]:
-            ours = f"pass {name} to {type(owner).__name__} instead" if hasattr(owner, name) else "leave it out"
+        if name in parameters and parameters[name] != defaults[name]:
+            advice = f"pass {name} to {type(owner).__name__} instead" if hasattr(owner, name) else "leave it out"
             raise DSNAError(
-                f"{name}={given[name]!r} of the {type(forest).__name__} would be ignored inside "
-                f"{type(owner).__name__}: {ours}."
+                f"{name}={parameters[name]!r} of the {type(forest).__name__} would be ignored inside "
+                f"{type(owner).__name__}: {advice}."
             )
     if kind is OURS:
         forest._validate_params()
@@ -61,12 +61,14 @@ def check_forest(forest: Any, owner: Any) -> None:
 def grow(
     forest: Any, rows: TrainingRows, label: np.ndarray, rng: np.random.RandomState, verbose: int
 ) -> tuple[Trees | None, np.ndarray]:
-    """The trees of a forest of any kind and the means of their leaves; None and no means for nearest neighbours.
+    """Grow the trees of a forest of any kind; return them and the means of their leaves.
+
+    For nearest neighbours, trees are None and means are empty.
 
     Parameters
     ----------
-    forest : what :func:`check_forest` lets pass.
-    label : (n, q) targets, or class numbers in one column, as given.
+    forest : object accepted by :func:`check_forest`.
+    label : (n, q) unscaled targets, or class numbers in one column.
     """
     if isinstance(forest, OURS):
         return grow_forest(rows, forest, rng, verbose)
@@ -78,40 +80,40 @@ def grow(
 def _sklearn_trees(
     template: Any, rows: TrainingRows, label: np.ndarray, rng: np.random.RandomState
 ) -> tuple[Trees, np.ndarray]:
-    """Grow a scikit-learn forest whose trees leave out folds as ours do, and copy its nodes.
+    """Grow a scikit-learn forest whose trees leave out folds as those of dsna do, and copy its nodes.
 
-    Its ``n_estimators`` trees are grown in parts, one for each pair of folds left out.
+    The ``n_estimators`` trees are grown as several forests, one for each pair of folds that is left out.
     """
-    left_out = left_out_folds(template.n_estimators, rows.fold, rows.weight)
+    left_out_mask = left_out_folds(template.n_estimators, rows.fold, rows.weight)
     X = rows.scaled()
     y = label[:, 0] if label.shape[1] == 1 else label
-    grown: list[GrownTree] = [()] * len(left_out)
-    for pair in range(min(len(PAIRS), len(left_out))):
-        members = np.arange(pair, len(left_out), len(PAIRS))
-        some = np.flatnonzero(~left_out[members[0]][rows.fold] & (rows.weight > 0))
-        part = clone(template).set_params(n_estimators=len(members), random_state=rng.randint(2**31 - 1))
-        part.fit(X[some], y[some], sample_weight=rows.weight[some])
-        for t, estimator in zip(members, part.estimators_, strict=True):
-            grown[t] = _nodes_of(estimator.tree_, X, some, rows.leaves)
-    return Trees.join(grown, left_out)
+    grown: list[GrownTree] = [()] * len(left_out_mask)
+    for pair in range(min(len(PAIRS), len(left_out_mask))):
+        tree_numbers = np.arange(pair, len(left_out_mask), len(PAIRS))
+        row_numbers = np.flatnonzero(~left_out_mask[tree_numbers[0]][rows.fold] & (rows.weight > 0))
+        pair_forest = clone(template).set_params(n_estimators=len(tree_numbers), random_state=rng.randint(2**31 - 1))
+        pair_forest.fit(X[row_numbers], y[row_numbers], sample_weight=rows.weight[row_numbers])
+        for t, estimator in zip(tree_numbers, pair_forest.estimators_, strict=True):
+            grown[t] = _nodes_of(estimator.tree_, X, row_numbers, rows.leaves)
+    return Trees.join(grown, left_out_mask)
 
 
 def _nodes_of(tree: Any, X: np.ndarray, rows: np.ndarray, leaves: Leaves) -> GrownTree:
-    """One scikit-learn tree as the arrays that ``Trees.join`` takes."""
-    inner = tree.children_left >= 0
-    number = np.where(inner, np.cumsum(inner) - 1, -np.cumsum(~inner))
-    child = number[np.stack([tree.children_left, tree.children_right], axis=1)[inner]]
-    # scikit-learn sends x <= t to the left, our kernels x < t.
-    threshold = np.nextafter(tree.threshold[inner], np.inf)
-    feature = tree.feature[inner].astype(np.int32)
+    """Convert a scikit-learn tree to the arrays that ``Trees.join`` takes."""
+    is_inner = tree.children_left >= 0
+    node_number = np.where(is_inner, np.cumsum(is_inner) - 1, -np.cumsum(~is_inner))
+    child = node_number[np.stack([tree.children_left, tree.children_right], axis=1)[is_inner]]
+    # scikit-learn sends x <= t to the left, the kernels of dsna x < t.
+    threshold = np.nextafter(tree.threshold[is_inner], np.inf)
+    feature = tree.feature[is_inner].astype(np.int32)
     mass = tree.weighted_n_node_samples * tree.impurity
-    gain = np.maximum((mass - mass[tree.children_left] - mass[tree.children_right])[inner], 0.0)
+    gain = np.maximum((mass - mass[tree.children_left] - mass[tree.children_right])[is_inner], 0.0)
     importance = np.bincount(feature, weights=gain, minlength=X.shape[1])
     nodes = (child, threshold, np.arange(len(child) + 1), feature, np.ones(len(child)), gain, importance)
-    n_leaves = int((~inner).sum())
-    empty = (np.zeros(n_leaves + 1, dtype=np.int64), rows[:0], np.empty((n_leaves, 1)))
-    bare = Trees.join([(*nodes, *empty)], np.zeros((1, N_FOLDS), dtype=bool))[0]
-    reached = bare.apply(X[rows])[:, 0]
-    order = np.lexsort((leaves.code[rows], reached))
-    leaf_ptr = np.concatenate([[0], np.cumsum(np.bincount(reached, minlength=n_leaves))])
+    n_leaves = int((~is_inner).sum())
+    empty_leaves = (np.zeros(n_leaves + 1, dtype=np.int64), rows[:0], np.empty((n_leaves, 1)))
+    routing_trees = Trees.join([(*nodes, *empty_leaves)], np.zeros((1, N_FOLDS), dtype=bool))[0]
+    leaf_numbers = routing_trees.apply(X[rows])[:, 0]
+    order = np.lexsort((leaves.code[rows], leaf_numbers))
+    leaf_ptr = np.concatenate([[0], np.cumsum(np.bincount(leaf_numbers, minlength=n_leaves))])
     return (*nodes, *leaves.fill(leaf_ptr, rows[order].astype(np.int32)))

@@ -1,4 +1,4 @@
-"""Base class of the cost-sensitive forests: growing, routing, means of leaves (equations 8 to 10 of the paper)."""
+"""Base class of the cost-sensitive forests: growth, routing, means of leaves (equations 8 to 10 of the paper)."""
 
 from __future__ import annotations
 
@@ -66,17 +66,17 @@ class CostSensitiveForest(CheckedEstimator):
         self.trees_, self._leaf_value = grow_forest(rows, self, rng, self.verbose)
 
     def apply(self, X: Any) -> np.ndarray:
-        """Leaf that each row reaches in each tree.
+        """Return the leaf that each row reaches in each tree.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
-            Rows to route down the trees.
+            Rows to route through the trees.
 
         Returns
         -------
         array of shape (n, n_estimators)
-            Leaf numbers; no two trees share one.
+            Leaf numbers, which are unique across trees.
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
@@ -84,24 +84,26 @@ class CostSensitiveForest(CheckedEstimator):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Share of each feature in the gains of all splits; sums to one."""
+        """Share of each feature in the gains of all splits; the shares sum to one."""
         check_is_fitted(self)
         return self.trees_.feature_importances
 
     def _mean_of_leaves(self, X: np.ndarray) -> np.ndarray:
-        """(n, k) mean over trees of the leaves' means."""
+        """(n, k) mean over trees of the means of the leaves that each row reaches."""
         scaled = self._scaling.transform(X)
-        parts = [
-            self.trees_.mean_over_trees(self._leaf_value, self.trees_.apply(scaled[part], self.n_jobs))
-            for part in chunks(len(X), 8192)
+        means = [
+            self.trees_.mean_over_trees(self._leaf_value, self.trees_.apply(scaled[chunk], self.n_jobs))
+            for chunk in chunks(len(X), 8192)
         ]
-        return np.concatenate(parts)
+        return np.concatenate(means)
 
     def _out_of_bag(self, X: np.ndarray) -> np.ndarray:
-        """(n, k) mean over the trees that left out each training row; NaN where there is none."""
+        """(n, k) the same for training rows, over the trees that left out each row; NaN if there are none."""
         scaled = self._scaling.transform(X)
-        out = np.full((len(X), self._leaf_value.shape[1]), np.nan)
-        for part in chunks(len(X), 8192):
-            leaves = self.trees_.apply(scaled[part], self.n_jobs)
-            out[part] = self.trees_.mean_over_trees(self._leaf_value, leaves, self.trees_.left_out.T[self.fold_[part]])
-        return out
+        means = np.full((len(X), self._leaf_value.shape[1]), np.nan)
+        for chunk in chunks(len(X), 8192):
+            leaves = self.trees_.apply(scaled[chunk], self.n_jobs)
+            means[chunk] = self.trees_.mean_over_trees(
+                self._leaf_value, leaves, self.trees_.left_out.T[self.fold_[chunk]]
+            )
+        return means

@@ -34,46 +34,47 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
     Parameters
     ----------
     n_estimators : int, default=100
-        Trees.
+        Number of trees.
     max_depth : int or None, default=20
-        Depth at which a tree stops growing.
+        Maximum depth of a tree.
     min_samples_leaf : int or "auto", default="auto"
-        Rows that each side of a split must hold; "auto" stands for the rows of the rarest class, within 2 and 4.
+        Minimum number of rows on each side of a split; "auto": the size of the rarest class, between 2 and 4.
     max_features : {"auto", "sqrt"}, int, float or None, default="auto"
-        Features that a node's linear split combines: a number, a share of all, None for all, "sqrt"; "auto" lets
+        Number of features in a node's linear split: a number, a share of all, None for all, "sqrt"; "auto" lets
         single features, pairs and sets of sqrt(n_features) compete for the largest gain.
     n_draws : int, default=10
-        Random feature subsets that a node tries.
+        Number of random feature subsets that a node tries.
     splits : {"oblique", "both", "axis"}, default="oblique"
         "oblique" learns an SVM on every subset, also on single features; "axis" tries single features only, each at
         its best threshold; with "both", subsets of one feature are cut at their best threshold, larger ones by
-        an SVM, and nodes of few rows (``max_features="auto"``: fewer than four for each feature) try single features.
+        an SVM, and small nodes (with ``max_features="auto"``: fewer than four rows per feature) try single features.
     C : float, default=10.0
         Weight of the mean loss against the norm in the SVM of a node.
     cost : {"inverse", "paper"}, callable or None, default="inverse"
-        f(p) of a group of classes that has the share p of a node: 1 / p, (1 - p) / p, a function, or no cost.
+        Cost f(p) of a group of classes with the share p of a node's rows: 1 / p, (1 - p) / p, a function, or no cost.
     threshold : {"gain", "sign"}, default="gain"
-        Where a split cuts: wherever the reweighted gain is largest, or at the sign of the SVM.
+        Cut of a split: where the reweighted gain is largest, or at the sign of the SVM.
     split_groups : {"targets", "features"}, default="targets"
-        Which two groups the SVM of a node separates: (groups of) classes, or 2-means clusters of the rows.
+        The two groups that the SVM of a node separates: (groups of) classes, or 2-means clusters of the rows.
     max_split_samples : int, default=512
-        Rows that a split is learned on, at most; larger nodes take a stratified sample.
+        Maximum number of rows that a split is learned on; larger nodes use a stratified sample.
     bootstrap : bool, default=False
         Whether trees resample their rows with replacement. Each tree leaves out two fifths of the rows in any case.
     metric_rounds : int, default=1
-        Forests grown one after another, each in the metric of the one before; the last is kept.
+        Number of forests grown one after another, each in the metric of the previous one; the last is kept.
     scaling : {"columns", "global", "none"}, default="columns"
-        Inputs divided by the spread of each column (tables), by one for all (PCA or HOG features), or not at all.
+        Whether inputs are divided by the spread of each column (tables), by a common spread (PCA or HOG features), or
+        not at all.
     balance : float in [0, 1], default=1.0
-        0 predicts for the class shares of the training rows, 1 as if all classes were equally common; probabilities do
-        not depend on it.
+        0: predict for the class shares of the training rows; 1: predict as if all classes were equally common.
+        Probabilities do not depend on it.
     oob_score : bool, default=False
-        Whether to score the training rows by the trees that never saw them.
+        Whether to compute out-of-bag predictions and scores of the training rows.
     n_jobs : int or None, default=None
-        Parallel jobs; results do not depend on it.
+        Number of parallel jobs; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
     verbose : int, default=0
-        1 shows progress.
+        Whether to show progress.
 
     Attributes
     ----------
@@ -89,7 +90,7 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
     oob_balanced_accuracy_ : float
         Balanced accuracy out of bag, with ``oob_score=True``.
     oob_decision_function_ : array of shape (n, n_classes)
-        Probabilities out of bag, with ``oob_score=True``.
+        Out-of-bag probabilities; only with ``oob_score=True``.
     feature_importances_ : array of shape (n_features,)
         Share of each feature in the gains of all splits.
     n_features_in_, feature_names_in_
@@ -162,10 +163,10 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         y : array of shape (n,)
             Classes of any type.
         sample_weight : array of shape (n,), optional
-            A row of weight two counts as two rows, in distribution: trees draw rows and features at random, so the
-            model is not the very one that the row given twice makes.
+            Sample weights. A row of weight two is equivalent to two copies of it in expectation; the fitted models
+            differ, because trees draw rows and features at random.
         groups : array of shape (n,), optional
-            Rows of one group (a person, a day) are held out together wherever rows are held out.
+            Group of each row (a person, a day). Rows of one group are always held out together.
 
         Returns
         -------
@@ -181,15 +182,17 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         leaves = Leaves(np.eye(self.n_classes_), weight, code)
         self._grow(X, class_targets(code, self.n_classes_, weight), weight, groups, leaves)
         if self.oob_score:
-            self.oob_decision_function_ = self._shares(self._out_of_bag(X))
-            seen = ~np.isnan(self.oob_decision_function_[:, 0])
-            chosen = self._chosen(self.oob_decision_function_[seen])
-            self.oob_score_ = accuracy_score(code[seen], chosen, sample_weight=weight[seen])
-            self.oob_balanced_accuracy_ = balanced_accuracy_score(code[seen], chosen, sample_weight=weight[seen])
+            self.oob_decision_function_ = self._probabilities(self._out_of_bag(X))
+            has_oob = ~np.isnan(self.oob_decision_function_[:, 0])
+            predicted = self._class_numbers(self.oob_decision_function_[has_oob])
+            self.oob_score_ = accuracy_score(code[has_oob], predicted, sample_weight=weight[has_oob])
+            self.oob_balanced_accuracy_ = balanced_accuracy_score(
+                code[has_oob], predicted, sample_weight=weight[has_oob]
+            )
         return self
 
     def out_of_bag_losses(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> np.ndarray:
-        """Fit, and give the log loss of each training row by the trees that never saw it.
+        """Fit the forest, and return the out-of-bag log loss of each training row.
 
         Parameters
         ----------
@@ -205,17 +208,17 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         proba = np.nan_to_num(self.oob_decision_function_[np.arange(len(code)), code], nan=1.0 / self.n_classes_)
         return np.asarray(-np.log(np.maximum(proba, 0.01)))
 
-    def _shares(self, proba: np.ndarray) -> np.ndarray:
-        """Probabilities from means of the leaves; where all leaves reached are empty, those of the training rows."""
+    def _probabilities(self, proba: np.ndarray) -> np.ndarray:
+        """Normalise means of leaves to probabilities; if all leaves are empty, return the class shares."""
         total = proba.sum(axis=1, keepdims=True)
         return np.asarray(np.where(total == 0.0, self.class_prior_, proba / np.where(total == 0.0, 1.0, total)))
 
-    def _chosen(self, proba: np.ndarray) -> np.ndarray:
-        """(n,) class numbers."""
+    def _class_numbers(self, proba: np.ndarray) -> np.ndarray:
+        """(n,) numbers of the predicted classes."""
         return best_class(proba, balanced_gain(self.class_prior_, float(self.balance)))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities in the population that the training rows come from, whatever ``balance``.
+        """Predict class probabilities for the class shares of the training rows, independent of ``balance``.
 
         Parameters
         ----------
@@ -225,13 +228,13 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         Returns
         -------
         array of shape (n, n_classes)
-            In the order of ``classes_``.
+            Probabilities in the order of ``classes_``.
         """
         check_is_fitted(self)
-        return self._shares(self._mean_of_leaves(check_rows(self, X, reset=False)))
+        return self._probabilities(self._mean_of_leaves(check_rows(self, X, reset=False)))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of largest probability / share^balance.
+        """Predict the class of largest probability / share^balance.
 
         Parameters
         ----------
@@ -241,5 +244,5 @@ class CostSensitiveForestClassifier(ClassifierMixin, CostSensitiveForest):
         -------
         array of shape (n,)
         """
-        chosen = self._chosen(self.predict_proba(X))
-        return np.asarray(self.classes_[chosen])
+        class_numbers = self._class_numbers(self.predict_proba(X))
+        return np.asarray(self.classes_[class_numbers])

@@ -1,4 +1,4 @@
-"""How common a regression target is."""
+"""Density of regression targets: how common a target is."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from .._utils.invariants import LARGEST, POSITIVE, Array, Checked, Choice, Numbe
 from .scaling import column_spread
 
 DENSITIES = ("auto", "exact", "bins", "kernel", "per-output")
-_GRID = 1024
-_BINS = 20
-_TEMPER = 0.6
-_CENTRES = 500
-_NARROWEST = 1e-100  # targets that differ by less count as equal: their squares vanish
-_TIE = 1e-9  # in standard deviations: distances that differ by less are equal
+_N_GRID = 1024
+_N_BINS = 20
+_RARITY_EXPONENT = 0.6
+_N_CENTRES = 500
+_MIN_RANGE = 1e-100  # targets within a smaller range count as equal: their squares underflow
+_TIE = 1e-9  # distances that differ by less, in standard deviations, are equal
 
 
 class CountedTargets(NamedTuple):
-    """Targets that stand for many rows; m of them, of q outputs."""
+    """m targets of q outputs, each of which represents many rows."""
 
     value: np.ndarray  # (m, q)
-    upper: np.ndarray  # (m, q) the largest of the targets that each stands for
-    counts: np.ndarray  # (m,) rows that each stands for
+    upper: np.ndarray  # (m, q) largest target that each represents
+    counts: np.ndarray  # (m,) number of rows that each represents
     weight: np.ndarray  # (m,) weight of these rows
-    whole: bool  # whether these are all different targets, and each stands for equal ones
-    rows: float  # number of all rows, also of those for which no target stands
+    complete: bool  # whether these are all distinct targets, and each represents equal ones only
+    rows: float  # number of all rows, including those that no target represents
     total: float  # weight of all rows
     mean: np.ndarray  # (q,) of all rows
     spread: np.ndarray  # (q,)
 
     @classmethod
     def of(cls, value: np.ndarray, count: np.ndarray, weight: np.ndarray) -> CountedTargets:
-        """Targets each of which stands for equal ones, so many; a target may be there several times.
+        """Build from targets with counts and weights; a target may occur several times.
 
         Examples
         --------
@@ -52,12 +52,12 @@ class CountedTargets(NamedTuple):
 
     @property
     def columns(self) -> list[CountedTargets]:
-        """Each output on its own, where all different targets are known."""
+        """Each output on its own; requires ``complete``."""
         return [CountedTargets.of(column[:, None], self.counts, self.weight) for column in self.value.T]
 
 
-def counted_quantiles(lower: np.ndarray, upper: np.ndarray, count: np.ndarray, at: Sequence[float]) -> np.ndarray:
-    """Quantiles as ``np.quantile`` has them, of numbers each repeated so often, from lower to upper in equal steps.
+def counted_quantiles(lower: np.ndarray, upper: np.ndarray, count: np.ndarray, levels: Sequence[float]) -> np.ndarray:
+    """Quantiles, as of ``np.quantile``, of ranges that stand for ``count`` numbers each, equally spaced.
 
     Examples
     --------
@@ -66,18 +66,18 @@ def counted_quantiles(lower: np.ndarray, upper: np.ndarray, count: np.ndarray, a
     array([1. , 1.5, 2. , 3. ])
     """
     order = np.argsort(lower, kind="stable")
-    reached = np.cumsum(count[order])
+    cumulative = np.cumsum(count[order])
     values = []
-    for rank in np.asarray(at) * (reached[-1] - 1.0):
-        k = min(int(np.searchsorted(reached, rank, side="right")), len(order) - 1)
-        here, after = order[k], order[min(k + 1, len(order) - 1)]
-        ranks = [reached[k] - count[here], reached[k] - 1.0, reached[k]]
-        values.append(np.interp(rank, ranks, [lower[here], upper[here], lower[after]]))
+    for rank in np.asarray(levels) * (cumulative[-1] - 1.0):
+        position = min(int(np.searchsorted(cumulative, rank, side="right")), len(order) - 1)
+        index, next_index = order[position], order[min(position + 1, len(order) - 1)]
+        ranks = [cumulative[position] - count[index], cumulative[position] - 1.0, cumulative[position]]
+        values.append(np.interp(rank, ranks, [lower[index], upper[index], lower[next_index]]))
     return np.array(values)
 
 
 class TargetDensity(Checked):
-    """Share of the training rows whose target is (nearly) a given one.
+    """Density of targets: the share of training rows with (nearly) a given target.
 
     Parameters
     ----------
@@ -85,10 +85,10 @@ class TargetDensity(Checked):
         Training targets.
     kind : {"auto", "exact", "bins", "kernel", "per-output"} or callable, default="auto"
         "exact" counts equal targets, "bins" counts targets in 20 bins of equal width, "kernel" is a kernel density;
-        "auto" is exact where targets repeat (ages, angles, ratings), otherwise a kernel density. "per-output" takes
-        the "auto" density of each output, relative to that of its commonest target, and of these the smallest: a
-        target is as rare as the rarest of its outputs. With one output it is "auto". A callable maps targets to
-        positive densities.
+        "auto" is "exact" if targets repeat (ages, angles, ratings), otherwise "kernel". "per-output" is the minimum
+        over outputs of the "auto" density of each, relative to that of its commonest target: a target is as rare as
+        the rarest of its outputs. With one output it is the same as "auto". A callable maps targets to positive
+        densities.
     sample_weight : array of shape (n,), optional
 
     Examples
@@ -122,14 +122,14 @@ class TargetDensity(Checked):
     def of_counts(
         cls, counted: CountedTargets, kind: str | Callable[[Any], Any], columns: Sequence[CountedTargets] | None = None
     ) -> TargetDensity:
-        """The density of targets that stand for many rows.
+        """Estimate the density from targets that represent many rows.
 
         Parameters
         ----------
         counted : CountedTargets
-            Those of "per-output" and of a callable are where the density is known; the others are counted.
+            Targets and counts; "per-output" and callable densities are evaluated at these targets.
         kind : as in the constructor.
-        columns : of each output, where `counted` is not whole and `kind` is "per-output".
+        columns : counted targets of each output; needed for "per-output" if `counted` is not complete.
         """
         density = cls.__new__(cls)
         density._estimate(counted, kind, columns)
@@ -143,7 +143,7 @@ class TargetDensity(Checked):
         if kind == "per-output" and targets.shape[1] == 1:
             kind = "auto"
         if kind == "auto":
-            kind = "exact" if counted.whole and _few(len(distinct), counted.rows) else "kernel"
+            kind = "exact" if counted.complete and _is_discrete(len(distinct), counted.rows) else "kernel"
         self.offset, self.scale = counted.mean, counted.spread
         self.floor = 0.5 / counted.rows
         self.kind = "callable" if callable(kind) else kind
@@ -163,77 +163,79 @@ class TargetDensity(Checked):
             self._on_grid(counted, kind)
         else:
             order = np.lexsort(targets.T)
-            ranks = np.arange(0, counted.rows, max(1, int(counted.rows) // _CENTRES))
-            at = np.searchsorted(np.cumsum(counted.counts[order]), ranks, side="right")
-            self.support = targets[order[np.minimum(at, len(order) - 1)]]
+            ranks = np.arange(0, counted.rows, max(1, int(counted.rows) // _N_CENTRES))
+            positions = np.searchsorted(np.cumsum(counted.counts[order]), ranks, side="right")
+            self.support = targets[order[np.minimum(positions, len(order) - 1)]]
             self.values = np.ones(1)
         self.check()
 
     @property
     def repeats(self) -> bool:
-        """Whether the distinct targets are few, so that predictions and intervals may keep to them."""
-        few = self.kind == "per-output" and _few(len(self.support), 0.5 / self.floor)
-        return self.kind == "exact" or few
+        """Whether there are few distinct targets, so that predictions and intervals may be restricted to them."""
+        few_outputs = self.kind == "per-output" and _is_discrete(len(self.support), 0.5 / self.floor)
+        return self.kind == "exact" or few_outputs
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
-        spread = sizes["outputs"] > 1 and self.kind in ("kernel", "bins")
-        require(sizes["shares"] == (1 if spread else sizes["points"]), "TargetDensity.values has another length")
+        is_smooth = sizes["outputs"] > 1 and self.kind in ("kernel", "bins")
+        require(sizes["shares"] == (1 if is_smooth else sizes["points"]), "TargetDensity.values has another length")
         if sizes["outputs"] == 1:
             require(np.all(self.support[1:] >= self.support[:-1]), "TargetDensity.support falls")
 
     def _on_grid(self, counted: CountedTargets, kind: str) -> None:
         y, upper = counted.value[:, 0], counted.upper[:, 0]
         low, high = float(y.min()), float(upper.max())
-        if high - low < _NARROWEST:
+        if high - low < _MIN_RANGE:
             self.support, self.values = np.array([[low]]), np.ones(1)
             return
-        size = _BINS if kind == "bins" else _GRID
+        size = _N_BINS if kind == "bins" else _N_GRID
         edges = np.linspace(low, high, size + 1)
-        at = np.clip(np.searchsorted(edges, y, side="right") - 1, 0, size - 1)
-        values = np.bincount(at, weights=counted.weight / counted.total, minlength=size)
+        bin_numbers = np.clip(np.searchsorted(edges, y, side="right") - 1, 0, size - 1)
+        values = np.bincount(bin_numbers, weights=counted.weight / counted.total, minlength=size)
         if kind == "kernel":
             quartiles = counted_quantiles(y, upper, counted.counts, [0.25, 0.75])
             spread = min(s for s in (self.scale[0], (quartiles[1] - quartiles[0]) / 1.34) if s > 0)
             width = 0.9 * spread * counted.rows**-0.2 / ((high - low) / size)
-            values = gaussian_filter1d(values, max(width, 1.0), mode="constant") * (size / _BINS)
+            values = gaussian_filter1d(values, max(width, 1.0), mode="constant") * (size / _N_BINS)
         self.support = (0.5 * (edges[1:] + edges[:-1]))[:, None]
         self.values = values
 
     def _standardized(self, targets: np.ndarray) -> np.ndarray:
-        """Targets in units of their spread, within the range whose squares a search tree can sum."""
+        """Standardise targets, and clip them to a range in which the squares of a search tree do not overflow."""
         with np.errstate(over="ignore"):
             return np.asarray(np.clip((targets - self.offset) / self.scale, -LARGEST, LARGEST))
 
     def evaluate(self, y: Any) -> np.ndarray:
-        """Shares, each in (0, 1], of the targets ``y``; an unseen target has the share of the nearest one seen."""
+        """Return the share, in (0, 1], of each target in ``y``; for an unseen target, that of the nearest one."""
         targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         if targets.shape[1] > 1 and self.kind in ("kernel", "bins"):
             tree = cKDTree(self._standardized(self.support))
             width = len(self.support) ** (-1.0 / (targets.shape[1] + 4))
-            near = tree.query_ball_point(self._standardized(targets), r=2 * width + _TIE, return_length=True)
-            shares = near / len(self.support)
+            neighbor_counts = tree.query_ball_point(self._standardized(targets), r=2 * width + _TIE, return_length=True)
+            shares = neighbor_counts / len(self.support)
         elif targets.shape[1] == 1:
-            at = np.searchsorted(self.support[:, 0], targets[:, 0])
-            at = np.clip(at, 1, max(len(self.support) - 1, 1))
-            lower = targets[:, 0] - self.support[at - 1, 0]
-            upper = self.support[np.minimum(at, len(self.support) - 1), 0] - targets[:, 0]
+            positions = np.searchsorted(self.support[:, 0], targets[:, 0])
+            positions = np.clip(positions, 1, max(len(self.support) - 1, 1))
+            lower = targets[:, 0] - self.support[positions - 1, 0]
+            upper = self.support[np.minimum(positions, len(self.support) - 1), 0] - targets[:, 0]
             shares = self.values[
-                np.where(lower <= upper + _TIE * self.scale[0], at - 1, np.minimum(at, len(self.support) - 1))
+                np.where(
+                    lower <= upper + _TIE * self.scale[0], positions - 1, np.minimum(positions, len(self.support) - 1)
+                )
             ]
         else:
-            _, at = cKDTree(self._standardized(self.support)).query(self._standardized(targets))
-            shares = self.values[at]
+            _, positions = cKDTree(self._standardized(self.support)).query(self._standardized(targets))
+            shares = self.values[positions]
         return np.asarray(np.clip(shares, self.floor, 1.0))
 
     def rarity(self, y: Any) -> np.ndarray:
-        """What the weights of rows with the targets ``y`` are multiplied by where all regions count the same."""
+        """Return the weights of the targets ``y`` under which all regions of the target are equally important."""
         return rarity_of(self.evaluate(y))
 
 
 def rarity_of(share: np.ndarray) -> np.ndarray:
-    """Rarities of targets of the given shares.
+    """Return the rarity of targets with the given shares: a power of the inverse density.
 
-    Neighbourhoods already favour rare targets: the full inverse density would overshoot.
+    Neighbourhoods already favour rare targets, so the full inverse density would overcorrect.
 
     Examples
     --------
@@ -241,16 +243,18 @@ def rarity_of(share: np.ndarray) -> np.ndarray:
     >>> rarity_of(np.array([1.0, 0.1])).round(2)
     array([1.  , 3.98])
     """
-    return np.asarray(share**-_TEMPER)
+    return np.asarray(share**-_RARITY_EXPONENT)
 
 
-def _few(distinct: int, rows: float) -> bool:
+def _is_discrete(distinct: int, rows: float) -> bool:
     return distinct <= max(2, min(200, rows / 10))
 
 
 def _rarest_output(targets: np.ndarray, columns: Sequence[CountedTargets]) -> np.ndarray:
-    """(n,) smallest of the outputs' densities, each in units of its largest; none above the output's own density."""
+    """(n,) minimum over outputs of the density relative to its maximum, scaled so as not to exceed any density."""
     densities = [TargetDensity.of_counts(column, "auto") for column in columns]
-    shares = np.stack([one.evaluate(column) for one, column in zip(densities, targets.T, strict=True)])
-    largest = np.array([one.evaluate(column.value).max() for one, column in zip(densities, columns, strict=True)])
+    shares = np.stack([density.evaluate(column) for density, column in zip(densities, targets.T, strict=True)])
+    largest = np.array(
+        [density.evaluate(column.value).max() for density, column in zip(densities, columns, strict=True)]
+    )
     return np.asarray((shares * (largest.min() / largest)[:, None]).min(axis=0))

@@ -38,49 +38,51 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
     Parameters
     ----------
     n_estimators : int, default=100
-        Trees.
+        Number of trees.
     max_depth : int or None, default=20
-        Depth at which a tree stops growing.
+        Maximum depth of a tree.
     min_samples_leaf : int or "auto", default="auto"
-        Rows that each side of a split must hold; "auto" stands for 2.
+        Minimum number of rows on each side of a split; "auto" stands for 2.
     max_features : {"auto", "sqrt"}, int, float or None, default="auto"
-        Features that a node's linear split combines: a number, a share of all, None for all, "sqrt"; "auto" lets
+        Number of features in a node's linear split: a number, a share of all, None for all, "sqrt"; "auto" lets
         single features, pairs and sets of sqrt(n_features) compete for the largest gain.
     n_draws : int, default=10
-        Random feature subsets that a node tries.
+        Number of random feature subsets that a node tries.
     splits : {"oblique", "both", "axis"}, default="oblique"
         "oblique" learns an SVR on every subset, also on single features; "axis" tries single features only, each at
         its best threshold; with "both", subsets of one feature are cut at their best threshold, larger ones by
-        an SVR, and nodes of few rows (``max_features="auto"``: fewer than four for each feature) try single features.
+        an SVR, and small nodes (with ``max_features="auto"``: fewer than four rows per feature) try single features.
     C : float, default=10.0
         Weight of the mean loss against the norm in the SVR of a node.
     cost : {"inverse", "paper"}, callable or None, default="inverse"
-        f(p) of a target that has the share p of a node: 1 / p, (1 - p) / p, a function, or no cost.
+        Cost f(p) of a target with the share p of a node's rows: 1 / p, (1 - p) / p, a function, or no cost.
     threshold : {"gain", "sign"}, default="gain"
-        Where a split cuts: wherever the reweighted gain is largest, or at the node's mean target.
+        Cut of a split: where the reweighted gain is largest, or at the node's mean target.
     svr_epsilon : float, default=0.1
-        Tube of the SVR of a node, in standard deviations of the node's targets.
+        Width of the tube of a node's SVR, in standard deviations of the node's targets.
     target_density : {"auto", "exact", "bins", "kernel", "per-output"} or callable, default="auto"
-        How common a target is: counts of equal targets, of 20 bins, a kernel density, or a function of the targets;
-        "auto" counts where targets repeat and smooths where they do not. Several outputs are taken together, as one
-        point; "per-output" takes each on its own, and a target is as rare as the rarest of its outputs.
+        Estimate of how common a target is: counts of equal targets, a histogram of 20 bins, a kernel density, or a
+        function of the targets; "auto" counts if targets repeat, and uses a kernel density otherwise. The density of
+        several outputs is joint; with "per-output", each output has its own, and a target is as rare as the rarest of
+        its outputs.
     max_split_samples : int, default=512
-        Rows that a split is learned on, at most; larger nodes take a stratified sample.
+        Maximum number of rows that a split is learned on; larger nodes use a stratified sample.
     bootstrap : bool, default=False
         Whether trees resample their rows with replacement. Each tree leaves out two fifths of the rows in any case.
     metric_rounds : int, default=1
-        Forests grown one after another, each in the metric of the one before; the last is kept.
+        Number of forests grown one after another, each in the metric of the previous one; the last is kept.
     scaling : {"columns", "global", "none"}, default="columns"
-        Inputs divided by the spread of each column (tables), by one for all (PCA or HOG features), or not at all.
+        Whether inputs are divided by the spread of each column (tables), by a common spread (PCA or HOG features), or
+        not at all.
     balance : float in [0, 1], default=0.0
-        0 minimises the error over the rows as they are, 1 treats all regions of the target as equally important.
+        0: minimise the error over the training rows; 1: treat all regions of the target as equally important.
     oob_score : bool, default=False
-        Whether to score the training rows by the trees that never saw them.
+        Whether to compute out-of-bag predictions and the score of the training rows.
     n_jobs : int or None, default=None
-        Parallel jobs; results do not depend on it.
+        Number of parallel jobs; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
     verbose : int, default=0
-        1 shows progress.
+        Whether to show progress.
 
     Attributes
     ----------
@@ -167,10 +169,10 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
         X : array of shape (n, n_features)
         y : array of shape (n,) or (n, n_outputs)
         sample_weight : array of shape (n,), optional
-            A row of weight two counts as two rows, in distribution: trees draw rows and features at random, so the
-            model is not the very one that the row given twice makes.
+            Sample weights. A row of weight two is equivalent to two copies of it in expectation; the fitted models
+            differ, because trees draw rows and features at random.
         groups : array of shape (n,), optional
-            Rows of one group (a person, a day) are held out together wherever rows are held out.
+            Group of each row (a person, a day). Rows of one group are always held out together.
 
         Returns
         -------
@@ -182,14 +184,16 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
         weight = check_weights(sample_weight, X)
         groups = check_groups(groups, X)
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
-        columns, kept = y.reshape(len(y), -1), weight > 0
-        targets = regression_targets(columns, weight, TargetDensity(columns[kept], self.target_density, weight[kept]))
-        leaves = Leaves(targets.of_codes(columns), weight * targets.share**-self.balance, targets.code)
+        columns, has_weight = y.reshape(len(y), -1), weight > 0
+        targets = regression_targets(
+            columns, weight, TargetDensity(columns[has_weight], self.target_density, weight[has_weight])
+        )
+        leaves = Leaves(targets.values_by_code(columns), weight * targets.share**-self.balance, targets.code)
         self._grow(X, targets, weight, groups, leaves)
         if self.oob_score:
             self.oob_prediction_ = self._shaped(self._out_of_bag(X))
-            seen = ~np.isnan(self.oob_prediction_.reshape(len(X), -1)[:, 0])
-            self.oob_score_ = r2_score(y[seen], self.oob_prediction_[seen], sample_weight=weight[seen])
+            has_oob = ~np.isnan(self.oob_prediction_.reshape(len(X), -1)[:, 0])
+            self.oob_score_ = r2_score(y[has_oob], self.oob_prediction_[has_oob], sample_weight=weight[has_oob])
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -198,7 +202,7 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
         return tags
 
     def out_of_bag_losses(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> np.ndarray:
-        """Fit, and give the absolute error, in spreads of the target, of each row by the trees that never saw it.
+        """Fit the forest, and return the out-of-bag absolute error of each row, in spreads of the target.
 
         Parameters
         ----------
@@ -218,7 +222,7 @@ class CostSensitiveForestRegressor(RegressorMixin, CostSensitiveForest):
         return values[:, 0] if self.n_outputs_ == 1 else values
 
     def predict(self, X: Any) -> np.ndarray:
-        """Mean over trees of the leaves' targets.
+        """Predict the mean over trees of the leaves' mean targets.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Columns on a common scale, fitted on training rows only."""
+"""Scaling of columns to a common scale, fitted on training rows only."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from .._utils.invariants import POSITIVE, Array, Checked
 from .._utils.parallel import chunks
 
 SCALINGS = ("columns", "global", "none")
-_FARTHEST = 1e50
+_MAX_SCALED = 1e50
 _ROUNDING = 1e-14
-_BLOCK = 2**18  # numbers of a table that are looked at together
+_CHUNK_SIZE = 2**18  # number of table cells processed at a time
 
 
 def _unit(values: np.ndarray) -> np.ndarray:
-    """Powers of two near the largest value of each column: in these units, no square overflows or vanishes."""
+    """Powers of two near the largest value of each column; in these units, squares do not over- or underflow."""
     return np.asarray(np.exp2(np.clip(np.frexp(np.abs(values).max(axis=0))[1], -1000, 1000)))
 
 
 def column_spread(values: np.ndarray, count: np.ndarray | None = None) -> np.ndarray:
-    """Standard deviation of each column, one where the column is constant (its deviation may be rounding).
+    """Standard deviation of each column; one for a constant column, whose deviation may be a rounding error.
 
-    ``count`` says how many rows each stands for.
+    ``count`` is the number of rows that each value represents.
 
     Examples
     --------
@@ -34,8 +34,8 @@ def column_spread(values: np.ndarray, count: np.ndarray | None = None) -> np.nda
     """
     unit = _unit(values)
     scaled = values / unit
-    off = scaled - np.average(scaled, axis=0, weights=count)
-    deviation = np.sqrt(np.average(off**2, axis=0, weights=count))
+    offset = scaled - np.average(scaled, axis=0, weights=count)
+    deviation = np.sqrt(np.average(offset**2, axis=0, weights=count))
     spread = np.where(np.ptp(scaled, axis=0) > _ROUNDING, deviation * unit, 0.0)
     return np.where(spread > 0, spread, 1.0)
 
@@ -54,10 +54,10 @@ class Scaling(Checked):
     ----------
     X : array of shape (n, n_features)
     kind : {"columns", "global", "none"}
-        Each column by its own standard deviation (tables), all by one (features whose relative scale carries
-        meaning, such as PCA or HOG), or not at all.
+        Each column is divided by its own standard deviation (tables), all columns by a common one (features whose
+        relative scale carries meaning, such as PCA or HOG), or none is scaled.
     weight : array of shape (n,)
-        Rows of weight zero do not count.
+        Rows of weight zero are ignored.
     """
 
     FIELDS = {
@@ -72,8 +72,8 @@ class Scaling(Checked):
         self.offset = np.zeros(X.shape[1])
         self.scale = np.ones(X.shape[1])
         if kind != "none":
-            # A few columns at a time: no copy of a large table.
-            moments = [_moments(X[:, part][weight > 0]) for part in chunks(X.shape[1], max(1, _BLOCK // len(X)))]
+            # A few columns at a time, to avoid a copy of a large table.
+            moments = [_moments(X[:, chunk][weight > 0]) for chunk in chunks(X.shape[1], max(1, _CHUNK_SIZE // len(X)))]
             self.offset, spread = np.concatenate(moments, axis=1)
             spread[spread <= 1e-10 * np.abs(self.offset)] = 0.0
             if kind == "global":
@@ -83,9 +83,9 @@ class Scaling(Checked):
         self.check()
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        """Rows on the common scale, C-contiguous float64; values beyond 1e50 scales are clipped."""
+        """Return rows on the common scale, C-contiguous float64; scaled values are clipped at 1e50."""
         with np.errstate(over="ignore"):
             scaled: np.ndarray = np.subtract(X, self.offset, order="C")
             scaled /= self.scale
-        np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
+        np.clip(scaled, -_MAX_SCALED, _MAX_SCALED, out=scaled)
         return scaled

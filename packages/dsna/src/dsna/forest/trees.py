@@ -1,4 +1,4 @@
-"""Grown trees as flat arrays: growing them in parallel, sending rows down, what their leaves hold.
+"""Trees as flat arrays: parallel growth, routing of rows, and the contents of leaves.
 
 ``dsna._kernels.forest.tree`` describes the layout of the arrays.
 """
@@ -15,36 +15,38 @@ from .._utils.invariants import Array, Checked, check_leaves, check_links, requi
 from .._utils.parallel import chunks, in_parallel, writable
 from .held_out import N_FOLDS
 
-#: One tree: child, threshold, split_ptr, split_feature, split_weight, metric_weight, importance, leaf_ptr, rows of
-#: leaves, means of leaves.
+#: One tree: child, threshold, split_ptr, split_feature, split_weight, metric_weight, importance, leaf_ptr, leaf_rows,
+#: means of leaves.
 GrownTree: TypeAlias = tuple[np.ndarray, ...]
 
 
 class Leaves(NamedTuple):
-    """What leaves are to hold of the training rows; n rows.
+    """Values that leaves average, and the number of rows that they keep; n training rows.
 
     Attributes
     ----------
     values : (n_codes, k) one-hot classes or targets, which leaves average.
     weight : (n,) weights in these means.
-    code : (n,) number of the class or target of each row, whose value it has.
-    most : rows that a leaf keeps at most, of each class or target its share and at least one; None: all.
+    code : (n,) number of the class or target of each row, an index into ``values``.
+    max_rows : maximum number of rows of a leaf, shared among its classes or targets, at least one each; None: all.
     """
 
     values: np.ndarray
     weight: np.ndarray
     code: np.ndarray
-    most: int | None = None
+    max_rows: int | None = None
 
-    def ordered(self, order: np.ndarray, known: dict[int, np.ndarray]) -> Leaves:
-        """The same for rows in another order; ``known`` holds arrays in that order by the ids of those given."""
-        weight, code = (known[id(a)] if id(a) in known else a[order] for a in (self.weight, self.code))
-        return Leaves(self.values, weight, code, self.most)
+    def ordered(self, order: np.ndarray, cached: dict[int, np.ndarray]) -> Leaves:
+        """Return the same for reordered rows; ``cached`` holds arrays already in that order by the ids of ours."""
+        weight, code = (
+            cached[id(values)] if id(values) in cached else values[order] for values in (self.weight, self.code)
+        )
+        return Leaves(self.values, weight, code, self.max_rows)
 
     def fill(self, leaf_ptr: np.ndarray, leaf_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(leaf_ptr, leaf_rows, leaf_value): the rows that leaves keep, and the means over all rows given.
+        """(leaf_ptr, leaf_rows, leaf_value): the rows that leaves keep, and the means over all of their rows.
 
-        Rows of a leaf are sorted by class or target, and have the same order in all leaves: leaves then drop the same
+        Rows of a leaf must be sorted by class or target, in the same order in all leaves: leaves then drop the same
         rows, and proximities stay comparable.
         """
         from .._kernels.forest.leaves import fill_leaf_means, mark_kept_rows
@@ -52,26 +54,30 @@ class Leaves(NamedTuple):
         leaf_ptr, leaf_rows = writable(leaf_ptr), writable(leaf_rows)
         means = np.empty((len(leaf_ptr) - 1, self.values.shape[1]))
         fill_leaf_means(leaf_ptr, leaf_rows, writable(self.values), writable(self.code), writable(self.weight), means)
-        if self.most is None:
+        if self.max_rows is None:
             return leaf_ptr, leaf_rows, means
         keep, kept_ptr = np.empty(len(leaf_rows), dtype=bool), np.empty_like(leaf_ptr)
-        mark_kept_rows(leaf_ptr, leaf_rows, writable(self.code), self.most, keep, kept_ptr)
+        mark_kept_rows(leaf_ptr, leaf_rows, writable(self.code), self.max_rows, keep, kept_ptr)
         return kept_ptr, leaf_rows[keep], means
 
 
-class Job(NamedTuple):
-    """One tree to grow."""
+class GrowthJob(NamedTuple):
+    """Parameters of one tree's growth."""
 
     fold: np.ndarray  # (n,) held-out fold of each row
-    left_out: np.ndarray  # (N_FOLDS,) folds that it may not see
-    draw: int | None  # seed of the bootstrap sample; None: all rows that it may see
+    left_out: np.ndarray  # (N_FOLDS,) whether the tree leaves out each fold
+    bootstrap_seed: int | None  # None: no bootstrap
     seed: int  # of the splits
 
 
-def _grow_some(
-    table: tuple[np.ndarray, ...], leaves: Leaves, growth: dict[str, Any], sizes: np.ndarray, jobs: list[Job]
+def _grow_chunk(
+    table: tuple[np.ndarray, ...],
+    leaves: Leaves,
+    growth: dict[str, Any],
+    subset_sizes: np.ndarray,
+    jobs: list[GrowthJob],
 ) -> list[GrownTree]:
-    """Grow the trees of one task on a table whose rows are sorted by class or target."""
+    """Grow a chunk of trees on a table whose rows are sorted by class or target."""
     from .._kernels.forest.node_targets import GrowthSettings, GrowthTable
     from .._kernels.forest.tree import grow_tree
 
@@ -80,12 +86,14 @@ def _grow_some(
     for job in jobs:
         rows = np.flatnonzero(~job.left_out[job.fold]).astype(np.int32)
         tree_weight = weight
-        if job.draw is not None:
-            drawn = np.random.RandomState(job.draw).choice(rows, len(rows))
-            counts = np.bincount(drawn, minlength=len(weight))
+        if job.bootstrap_seed is not None:
+            sampled_rows = np.random.RandomState(job.bootstrap_seed).choice(rows, len(rows))
+            counts = np.bincount(sampled_rows, minlength=len(weight))
             tree_weight, rows = weight * counts, rows[counts[rows] > 0]
-        of_tree = GrowthTable(columns, label, code, share, tree_weight, gain, cost_table)
-        *arrays, leaf_ptr, importance = grow_tree(rows, of_tree, GrowthSettings(**growth), writable(sizes), job.seed)
+        tree_table = GrowthTable(columns, label, code, share, tree_weight, gain, cost_table)
+        *arrays, leaf_ptr, importance = grow_tree(
+            rows, tree_table, GrowthSettings(**growth), writable(subset_sizes), job.seed
+        )
         grown.append((*arrays, importance, *leaves.fill(leaf_ptr, rows)))
     return grown
 
@@ -94,29 +102,29 @@ def grow_trees(
     table: tuple[np.ndarray, ...],
     leaves: Leaves,
     growth: dict[str, Any],
-    sizes: np.ndarray,
-    jobs: list[Job],
+    subset_sizes: np.ndarray,
+    jobs: list[GrowthJob],
     n_jobs: int | None,
     verbose: int = 0,
 ) -> list[GrownTree]:
-    """Grow one tree per job in parallel; each comes as the arrays that ``Trees.join`` takes."""
+    """Grow one tree per job in parallel; return each as the arrays that ``Trees.join`` takes."""
     per_task = 1 if verbose else max(1, -(-len(jobs) // (4 * effective_n_jobs(n_jobs))))
-    tasks = [(table, leaves, growth, sizes, jobs[part]) for part in chunks(len(jobs), per_task)]
-    return [tree for task in in_parallel(_grow_some, tasks, n_jobs, "trees" * bool(verbose)) for tree in task]
+    tasks = [(table, leaves, growth, subset_sizes, jobs[chunk]) for chunk in chunks(len(jobs), per_task)]
+    return [tree for task in in_parallel(_grow_chunk, tasks, n_jobs, "trees" * bool(verbose)) for tree in task]
 
 
 def in_input_units(grown: list[GrownTree], space: np.ndarray) -> list[GrownTree]:
-    """Trees grown on ``X @ space`` as trees that take X: each split uses all columns that the space uses."""
-    used = np.flatnonzero(space.any(axis=1)).astype(np.int32)
-    back = np.ascontiguousarray(space[used].T)
+    """Convert trees grown on ``X @ space`` to trees on X, whose splits use all columns that ``space`` uses."""
+    used_columns = np.flatnonzero(space.any(axis=1)).astype(np.int32)
+    to_input = np.ascontiguousarray(space[used_columns].T)
     shares = np.abs(space) / np.maximum(np.abs(space).sum(axis=0), 1e-300).sum()
-    taken: list[GrownTree] = []
-    for child, threshold, ptr, feature, weight, metric_weight, importance, *leaves in grown:
-        dense = csr_array((weight, feature, ptr), shape=(len(child), len(back))) @ back
-        new_ptr = np.arange(len(child) + 1) * len(used)
-        split = (new_ptr, np.tile(used, len(child)), dense.astype(np.float32).ravel())
-        taken.append((child, threshold, *split, metric_weight, shares @ importance, *leaves))
-    return taken
+    mapped_trees: list[GrownTree] = []
+    for child, threshold, split_ptr, feature, weight, metric_weight, importance, *leaves in grown:
+        input_weight = csr_array((weight, feature, split_ptr), shape=(len(child), len(to_input))) @ to_input
+        new_ptr = np.arange(len(child) + 1) * len(used_columns)
+        split = (new_ptr, np.tile(used_columns, len(child)), input_weight.astype(np.float32).ravel())
+        mapped_trees.append((child, threshold, *split, metric_weight, shares @ importance, *leaves))
+    return mapped_trees
 
 
 class Trees(Checked):
@@ -124,12 +132,12 @@ class Trees(Checked):
 
     Attributes
     ----------
-    roots : (n_trees,) first node of each tree, or -1 - its leaf where it has only one.
+    roots : (n_trees,) first node of each tree, or -1 - leaf for a tree of one leaf.
     child, threshold, split_ptr, split_feature, split_weight : nodes of all trees, one after another.
     node_tree : tree of each node.
     metric_weight : weight of each split in the metric; this and ``node_tree`` are empty after ``without_metric``.
-    leaf_ptr, leaf_rows : training rows of each leaf; leaves of one tree follow those of the tree before.
-    left_out : (n_trees, N_FOLDS) folds of rows that a tree has never seen.
+    leaf_ptr, leaf_rows : training rows of each leaf, tree by tree.
+    left_out : (n_trees, N_FOLDS) whether a tree has left out a fold.
     importance : (n_features,) summed gains.
     """
 
@@ -154,22 +162,24 @@ class Trees(Checked):
         self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
-        widest = self.split_feature.max(initial=0)
-        require(self.split_feature.dtype == _feature_dtype(widest), "Trees.split_feature has the wrong dtype")
+        largest_feature = self.split_feature.max(initial=0)
+        require(self.split_feature.dtype == _feature_dtype(largest_feature), "Trees.split_feature has the wrong dtype")
         require(self.split_ptr.dtype == _pointer_dtype(sizes["entries"]), "Trees.split_ptr has the wrong dtype")
         require(self.leaf_ptr.dtype == _pointer_dtype(sizes["held"]), "Trees.leaf_ptr has the wrong dtype")
-        whole = sizes["leaves"] == sizes["nodes"] + sizes["trees"]
-        require(whole, "Trees.leaf_ptr describes another number of leaves than the nodes have")
-        grown, lone = np.flatnonzero(self.roots >= 0), np.flatnonzero(self.roots < 0)
-        first = self.roots[grown]
-        tree = tree_of_nodes("Trees", first, grown, sizes["nodes"])
-        parent, side = np.nonzero(self.child >= 0)
-        check_links("Trees", tree, first, parent, self.child[parent, side])
-        above, side = np.nonzero(self.child < 0)
-        ends = -1 - np.concatenate([self.child[above, side], self.roots[lone]])
-        check_leaves("Trees", ends, np.concatenate([tree[above], lone]), _leaf_tree(self.roots, tree))
-        known = sizes["weighed"] == 0 or np.array_equal(self.node_tree, tree)
-        require(known, "Trees.node_tree does not name the tree of each node")
+        counts_match = sizes["leaves"] == sizes["nodes"] + sizes["trees"]
+        require(counts_match, "Trees.leaf_ptr describes another number of leaves than the nodes have")
+        has_nodes, single_leaf = np.flatnonzero(self.roots >= 0), np.flatnonzero(self.roots < 0)
+        first_nodes = self.roots[has_nodes]
+        tree = tree_of_nodes("Trees", first_nodes, has_nodes, sizes["nodes"])
+        parent, branch = np.nonzero(self.child >= 0)
+        check_links("Trees", tree, first_nodes, parent, self.child[parent, branch])
+        leaf_parent, branch = np.nonzero(self.child < 0)
+        leaf_numbers = -1 - np.concatenate([self.child[leaf_parent, branch], self.roots[single_leaf]])
+        check_leaves(
+            "Trees", leaf_numbers, np.concatenate([tree[leaf_parent], single_leaf]), _leaf_tree(self.roots, tree)
+        )
+        trees_match = sizes["weighed"] == 0 or np.array_equal(self.node_tree, tree)
+        require(trees_match, "Trees.node_tree does not name the tree of each node")
 
     roots: np.ndarray
     child: np.ndarray
@@ -185,7 +195,7 @@ class Trees(Checked):
     importance: np.ndarray
 
     def check_rows(self, n_rows: int) -> None:
-        """Raise an InvariantError unless the rows in the leaves are among so many."""
+        """Raise an InvariantError if a leaf holds a row number of ``n_rows`` or more."""
         require(self.leaf_rows.max(initial=-1) < n_rows, f"Trees.leaf_rows names rows past the last of {n_rows}")
 
     @property
@@ -195,45 +205,48 @@ class Trees(Checked):
 
     @property
     def feature_importances(self) -> np.ndarray:
-        """(n_features,) share of each feature in the gains of all splits; zeros where nothing was split."""
+        """(n_features,) share of each feature in the gains of all splits; zeros if there are no splits."""
         total = self.importance.sum()
         return self.importance / total if total > 0 else np.zeros_like(self.importance)
 
     @property
     def n_leaves(self) -> int:
-        """Number of leaves of all trees."""
+        """Total number of leaves."""
         return len(self.leaf_ptr) - 1
 
     @property
     def leaf_tree(self) -> np.ndarray:
         """(n_leaves,) tree of each leaf."""
-        grown = np.flatnonzero(self.roots >= 0)
-        return _leaf_tree(self.roots, tree_of_nodes("Trees", self.roots[grown], grown, len(self.child)))
+        has_nodes = np.flatnonzero(self.roots >= 0)
+        return _leaf_tree(self.roots, tree_of_nodes("Trees", self.roots[has_nodes], has_nodes, len(self.child)))
 
     @classmethod
     def join(cls, grown: list[GrownTree], left_out: np.ndarray) -> tuple[Trees, np.ndarray]:
-        """Trees given one by one as one object, and the means of all leaves."""
+        """Join single trees; return them and the means of all leaves."""
         child, threshold, split_ptr, feature, weight, metric_weight, importance, leaf_ptr, rows, means = zip(
             *grown, strict=True
         )
-        sizes = [len(a) for a in child]
-        nodes = np.cumsum([0, *sizes])
-        leaves = np.cumsum([0, *(len(a) - 1 for a in leaf_ptr)])
-        used = np.cumsum([0, *(len(a) for a in feature)])
-        kept = np.cumsum([0, *(len(a) for a in rows)])
-        widest = max((int(a.max()) for a in feature if len(a)), default=0)
-        # A plain number keeps the dtype of the array that it is added to.
-        linked = [np.where(a >= 0, a + int(n), a - int(m)) for a, n, m in zip(child, nodes, leaves, strict=False)]
+        n_nodes = [len(array) for array in child]
+        node_starts = np.cumsum([0, *n_nodes])
+        leaf_starts = np.cumsum([0, *(len(array) - 1 for array in leaf_ptr)])
+        entry_starts = np.cumsum([0, *(len(array) for array in feature)])
+        row_starts = np.cumsum([0, *(len(array) for array in rows)])
+        largest_feature = max((int(array.max()) for array in feature if len(array)), default=0)
+        # Adding a Python int keeps the dtype of the array.
+        children = [
+            np.where(array >= 0, array + int(first_node), array - int(first_leaf))
+            for array, first_node, first_leaf in zip(child, node_starts, leaf_starts, strict=False)
+        ]
         trees = cls(
-            roots=np.where(sizes, nodes[:-1], -1 - leaves[:-1]).astype(np.int32),
-            child=np.concatenate(linked, dtype=np.int32),
+            roots=np.where(n_nodes, node_starts[:-1], -1 - leaf_starts[:-1]).astype(np.int32),
+            child=np.concatenate(children, dtype=np.int32),
             threshold=np.concatenate(threshold),
-            split_ptr=_joined_pointers(split_ptr, used),
-            split_feature=np.concatenate(feature, dtype=_feature_dtype(widest), casting="same_kind"),
+            split_ptr=_joined_pointers(split_ptr, entry_starts),
+            split_feature=np.concatenate(feature, dtype=_feature_dtype(largest_feature), casting="same_kind"),
             split_weight=np.concatenate(weight, dtype=np.float32, casting="same_kind"),
-            node_tree=np.repeat(np.arange(len(child), dtype=np.int32), sizes),
+            node_tree=np.repeat(np.arange(len(child), dtype=np.int32), n_nodes),
             metric_weight=np.concatenate(metric_weight),
-            leaf_ptr=_joined_pointers(leaf_ptr, kept),
+            leaf_ptr=_joined_pointers(leaf_ptr, row_starts),
             leaf_rows=np.concatenate(rows, dtype=np.int32, casting="same_kind"),
             left_out=left_out,
             importance=np.sum(importance, axis=0),
@@ -242,31 +255,31 @@ class Trees(Checked):
 
     @property
     def nodes(self) -> tuple[np.ndarray, ...]:
-        """What the kernel ``route`` takes."""
+        """Arguments of the kernel ``route``."""
         return (self.roots, self.child, self.threshold, self.split_ptr, self.split_feature, self.split_weight)
 
     def apply(self, X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """(n, n_trees) number of the leaf that each row reaches in each tree; leaves are numbered across trees."""
+        """(n, n_trees) leaf that each row reaches in each tree; leaf numbers are unique across trees."""
         require(X.shape[1] == len(self.importance), f"X has {X.shape[1]} columns, and the trees {len(self.importance)}")
-        tasks = [(X[part], *self.nodes) for part in chunks(len(X))]
-        return np.concatenate(in_parallel(_route_some, tasks, n_jobs))
+        tasks = [(X[chunk], *self.nodes) for chunk in chunks(len(X))]
+        return np.concatenate(in_parallel(_route_chunk, tasks, n_jobs))
 
     @staticmethod
-    def mean_over_trees(leaf_value: np.ndarray, leaves: np.ndarray, used: np.ndarray | None = None) -> np.ndarray:
-        """(n, k) mean of the values of the leaves (n, n_trees) over the trees that are used (n, n_trees), or over all.
+    def mean_over_trees(leaf_value: np.ndarray, leaves: np.ndarray, tree_mask: np.ndarray | None = None) -> np.ndarray:
+        """(n, k) mean of the values of the leaves (n, n_trees) over the trees in a mask (n, n_trees), or over all.
 
-        Sums are taken tree by tree and relative to the first: the result of a row depends on no other row, and the mean
-        of equal values is exactly that value.
+        Sums are taken tree by tree and relative to the first: the result of a row does not depend on other rows, and
+        the mean of equal values is exactly that value.
         """
         from .._kernels.forest.leaves import mean_over_trees
 
-        used = np.ones(leaves.shape, dtype=bool) if used is None else used
+        tree_mask = np.ones(leaves.shape, dtype=bool) if tree_mask is None else tree_mask
         means = np.empty((len(leaves), leaf_value.shape[1]))
-        mean_over_trees(writable(leaf_value), writable(leaves), writable(used), means)
+        mean_over_trees(writable(leaf_value), writable(leaves), writable(tree_mask), means)
         return means
 
     def with_rows(self, leaves: np.ndarray, rows: np.ndarray) -> Trees:
-        """Trees whose leaves hold more rows: ``rows[i]`` joins leaf ``leaves[i]``."""
+        """Return trees with additional rows in their leaves: ``rows[i]`` in leaf ``leaves[i]``."""
         leaf = np.concatenate([np.repeat(np.arange(self.n_leaves), np.diff(self.leaf_ptr)), leaves])
         order = np.argsort(leaf, kind="stable")
         arrays = self.state
@@ -275,62 +288,64 @@ class Trees(Checked):
         return Trees(**arrays)
 
     def renumbered(self, keep: np.ndarray) -> Trees:
-        """Trees whose leaves number their rows among those of the mask ``keep`` (N,), which has all of them."""
+        """Return trees whose row numbers count only the rows in the mask ``keep`` (N,), which must include all."""
         arrays = self.state
         arrays["leaf_rows"] = (np.cumsum(keep) - 1).astype(np.int32)[self.leaf_rows]
         return Trees(**arrays)
 
-    def with_only(self, keep: np.ndarray, prune: bool) -> tuple[Trees, np.ndarray]:
-        """Trees whose leaves hold some of the rows (N,) only, numbered anew, and the leaves that are left.
+    def restricted_to(self, keep: np.ndarray, prune: bool) -> tuple[Trees, np.ndarray]:
+        """Return trees restricted to the rows in the mask ``keep`` (N,), renumbered, and the leaves that are kept.
 
-        With ``prune``, branches to leaves without rows are cut off: a query then follows the other branch.
+        With ``prune``, branches to empty leaves are removed: queries then follow the other branch.
         """
         from .._kernels.forest.leaves import surviving_nodes
 
-        number = (np.cumsum(keep) - 1).astype(np.int32)
-        held = keep[self.leaf_rows]
-        sizes = np.diff(np.concatenate([[0], np.cumsum(held)])[self.leaf_ptr])
+        new_number = (np.cumsum(keep) - 1).astype(np.int32)
+        is_kept = keep[self.leaf_rows]
+        sizes = np.diff(np.concatenate([[0], np.cumsum(is_kept)])[self.leaf_ptr])
         arrays = self.without_metric().state
-        arrays["leaf_rows"] = number[self.leaf_rows[held]]
+        arrays["leaf_rows"] = new_number[self.leaf_rows[is_kept]]
         leaves = np.arange(self.n_leaves)
         if prune:
-            instead = np.empty(len(self.child), dtype=np.int32)
-            surviving_nodes(writable(self.child), sizes, instead)
-            leaves = self._cut(arrays, instead, sizes)
+            replacement = np.empty(len(self.child), dtype=np.int32)
+            surviving_nodes(writable(self.child), sizes, replacement)
+            leaves = self._prune(arrays, replacement, sizes)
         arrays["leaf_ptr"] = _pointers(sizes[leaves])
         return Trees(**arrays), leaves
 
-    def _cut(self, arrays: dict[str, np.ndarray], instead: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """Put the nodes that stay into ``arrays``; returns the leaves that stay.
+    def _prune(self, arrays: dict[str, np.ndarray], replacement: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """Write the remaining nodes to ``arrays``; return the remaining leaves.
 
         Parameters
         ----------
-        instead : what takes the place of each node (``surviving_nodes``).
-        sizes : rows of each leaf.
+        replacement : node or leaf that replaces each node (``surviving_nodes``).
+        sizes : number of rows of each leaf.
         """
-        at = np.append(instead, np.iinfo(np.int32).max)
-        roots = np.where(self.roots >= 0, at[np.maximum(self.roots, -1)], self.roots)
-        first = np.searchsorted(self.leaf_tree, np.arange(self.n_trees))
-        roots = np.where(roots == at[-1], -1 - first, roots)  # a tree has a leaf, whatever it holds
-        kept = sizes > 0
-        kept[-1 - roots[roots < 0]] = True
-        stays = instead == np.arange(len(instead))
-        # New numbers of nodes from the front and, as leaves are counted from -1 down, of leaves from the back.
-        place = np.concatenate([np.cumsum(stays) - 1, -np.cumsum(kept, dtype=np.int64)[::-1]]).astype(np.int32)
-        below = self.child[stays]
+        target = np.append(replacement, np.iinfo(np.int32).max)
+        roots = np.where(self.roots >= 0, target[np.maximum(self.roots, -1)], self.roots)
+        first_leaf = np.searchsorted(self.leaf_tree, np.arange(self.n_trees))
+        roots = np.where(roots == target[-1], -1 - first_leaf, roots)  # a tree keeps at least one leaf
+        is_kept_leaf = sizes > 0
+        is_kept_leaf[-1 - roots[roots < 0]] = True
+        is_kept_node = replacement == np.arange(len(replacement))
+        # New numbers of nodes at the front and, because leaves count down from -1, of leaves at the back.
+        new_number = np.concatenate(
+            [np.cumsum(is_kept_node) - 1, -np.cumsum(is_kept_leaf, dtype=np.int64)[::-1]]
+        ).astype(np.int32)
+        child = self.child[is_kept_node]
         entries = np.diff(self.split_ptr)
-        used = np.repeat(stays, entries)
-        feature = self.split_feature[used]
-        arrays["roots"] = place[roots]
-        arrays["child"] = place[np.where(below >= 0, at[np.maximum(below, -1)], below)]
-        arrays["threshold"] = self.threshold[stays]
-        arrays["split_ptr"] = _pointers(entries[stays])
+        is_kept_entry = np.repeat(is_kept_node, entries)
+        feature = self.split_feature[is_kept_entry]
+        arrays["roots"] = new_number[roots]
+        arrays["child"] = new_number[np.where(child >= 0, target[np.maximum(child, -1)], child)]
+        arrays["threshold"] = self.threshold[is_kept_node]
+        arrays["split_ptr"] = _pointers(entries[is_kept_node])
         arrays["split_feature"] = feature.astype(_feature_dtype(feature.max(initial=0)))
-        arrays["split_weight"] = self.split_weight[used]
-        return np.flatnonzero(kept)
+        arrays["split_weight"] = self.split_weight[is_kept_entry]
+        return np.flatnonzero(is_kept_leaf)
 
     def without_metric(self) -> Trees:
-        """Trees without the weights of their splits in the metric."""
+        """Return trees without the weights of their splits in the metric."""
         arrays = self.state
         arrays["metric_weight"] = np.empty(0)
         arrays["node_tree"] = np.empty(0, dtype=np.int32)
@@ -338,33 +353,33 @@ class Trees(Checked):
 
 
 def _leaf_tree(roots: np.ndarray, tree: np.ndarray) -> np.ndarray:
-    """Tree of each leaf, given that of each node: a tree has one leaf more than nodes."""
+    """(n_leaves,) tree of each leaf, from the tree of each node: a tree has one more leaf than nodes."""
     return np.repeat(np.arange(len(roots)), np.bincount(tree, minlength=len(roots)) + 1)
 
 
 def _feature_dtype(widest: int) -> type:
-    """The smallest dtype for numbers of features, so that each forest has only one."""
+    """Smallest dtype for feature numbers; the dtype of valid trees is thus unique."""
     return np.int16 if widest < 2**15 else np.int32
 
 
 def _pointer_dtype(last: int) -> type:
-    """The smallest dtype for pointers."""
+    """Smallest dtype for pointers."""
     return np.int32 if last < 2**31 else np.int64
 
 
 def _pointers(sizes: np.ndarray) -> np.ndarray:
-    """Bounds of parts of these sizes that lie one after another."""
+    """Return the bounds of successive blocks of the given sizes."""
     bounds = np.concatenate([[0], np.cumsum(sizes)])
     return bounds.astype(_pointer_dtype(bounds[-1]))
 
 
-def _joined_pointers(parts: tuple[np.ndarray, ...], starts: np.ndarray) -> np.ndarray:
-    """Pointers of trees one after another, whose own begin at ``starts``; its last is where all end."""
-    moved = [part[:-1] + int(start) for part, start in zip(parts, starts, strict=False)]
-    return np.concatenate([*moved, starts[-1:]], dtype=_pointer_dtype(starts[-1]), casting="same_kind")
+def _joined_pointers(pointers: tuple[np.ndarray, ...], starts: np.ndarray) -> np.ndarray:
+    """Join the pointers of single trees, whose entries begin at ``starts``; the last start is the end of all."""
+    shifted = [tree_pointers[:-1] + int(start) for tree_pointers, start in zip(pointers, starts, strict=False)]
+    return np.concatenate([*shifted, starts[-1:]], dtype=_pointer_dtype(starts[-1]), casting="same_kind")
 
 
-def _route_some(X: np.ndarray, *nodes: np.ndarray) -> np.ndarray:
+def _route_chunk(X: np.ndarray, *nodes: np.ndarray) -> np.ndarray:
     from .._kernels.forest.tree import route
 
     nodes = tuple(writable(a) for a in nodes)

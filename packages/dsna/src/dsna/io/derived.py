@@ -118,7 +118,7 @@ def _means(index: NeighborIndex, even: bool) -> np.ndarray:
     from .._kernels.forest.leaves import fill_leaf_means
 
     assert index.trees is not None
-    values, k = index.of_held(index.label), index.leaf_value.shape[1]
+    values, k = index.held_values(index.label), index.leaf_value.shape[1]
     n = len(values)
     code = np.arange(n)
     if values.shape[1] != k:
@@ -126,7 +126,7 @@ def _means(index: NeighborIndex, even: bool) -> np.ndarray:
         known = index.label.shape[1] == 1 and code.min() >= 0 and code.max() < len(values)
         require(known, "NeighborIndex.label holds other numbers than those of the classes")
     pointers, rows = index.trees.leaf_ptr.astype(np.int64), index.trees.leaf_rows
-    weight = np.ones(n) if even else index.of_held(index.weight)
+    weight = np.ones(n) if even else index.held_values(index.weight)
     means = np.empty((len(index.leaf_value), k))
     fill_leaf_means(*(writable(a) for a in (pointers, rows, values, code, weight)), means)
     return means

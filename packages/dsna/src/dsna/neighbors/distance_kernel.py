@@ -1,4 +1,4 @@
-"""The weight of a neighbour by its distance, exp(-d / (h mean d)): the prior of Algorithm 1 without its radius."""
+"""Weights that decay with distance, exp(-d / (h mean d)): the prior of Algorithm 1 without its radius."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import numpy as np
 from .._utils.sums import ordered_sum
 
 
-def distance_kernel(away: np.ndarray, size: np.ndarray, bandwidth: float) -> np.ndarray:
-    """Weights that fall with distance, in mean distances of a neighbourhood.
+def distance_kernel(distances: np.ndarray, size: np.ndarray, bandwidth: float) -> np.ndarray:
+    """Return weights that decay with distance, relative to the mean distance of each neighbourhood.
 
     Parameters
     ----------
-    away : array of shape (n, m)
+    distances : array of shape (n, m)
         Distances of neighbours from n queries.
     size : array of shape (n,)
-        Neighbours of each query: the first of its row; the rest fills the row up.
+        Number of neighbours of each query; further entries of its row are ignored in the mean.
     bandwidth : float
-        Mean distances within which a weight falls to 1 / e.
+        Distance, in mean distances, at which a weight is 1 / e.
 
     Returns
     -------
     weights : array of shape (n, m)
-        Ones where all neighbours lie on the query.
+        Weights; ones if all neighbours equal the query.
 
     Examples
     --------
@@ -32,6 +32,6 @@ def distance_kernel(away: np.ndarray, size: np.ndarray, bandwidth: float) -> np.
     array([[0.368, 0.05 ],
            [1.   , 1.   ]])
     """
-    inside = np.arange(away.shape[1]) < size[:, None]
-    usual = ordered_sum(away * inside)[:, None] / np.maximum(size, 1)[:, None]
-    return np.exp(-away / np.where(usual > 0, bandwidth * usual, 1.0))
+    is_neighbor = np.arange(distances.shape[1]) < size[:, None]
+    mean_distance = ordered_sum(distances * is_neighbor)[:, None] / np.maximum(size, 1)[:, None]
+    return np.exp(-distances / np.where(mean_distance > 0, bandwidth * mean_distance, 1.0))

@@ -1,4 +1,4 @@
-"""The index of training rows: their classes or targets, the trees that find them, the metric that compares them."""
+"""Index of training rows: their classes or targets, the trees that find them, the metric that compares them."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from ..forest.learned_metric import metric_map
 from ..forest.scaling import Scaling
 from ..forest.trees import Trees
 from .distance_kernel import distance_kernel
-from .neighborhoods import KnownRows, Neighborhoods, Queries, leaf_neighbors, nearest_neighbors
+from .neighborhoods import CandidateRows, Neighborhoods, Queries, leaf_neighbors, nearest_neighbors
 
-LEAF_ROWS = 32  # training rows that a leaf keeps, where neighbourhoods are bounded
+LEAF_ROWS = 32  # maximum number of training rows of a leaf if neighbourhoods are bounded
 _NEW = -2
-_FADE = 0.3
-_FAINTEST = 1e-12
+_FADE_BANDWIDTH = 0.3
+_MIN_FADE = 1e-12
 _FADE_CHUNK = 256
-WIDEST_WEIGHTS = 1e150
-_FARTHEST = 1e50
-RAREST = 1e305
+MAX_WEIGHT_RATIO = 1e150
+_MAX_MAP_ENTRY = 1e50
+MAX_RARITY = 1e305
 
 
 class Fold(NamedTuple):
-    """Training rows of one held-out fold as queries to everything that has not seen the fold."""
+    """Training rows of one held-out fold, and their out-of-bag neighbourhoods."""
 
     rows: np.ndarray  # (n,) the queries
     Q: np.ndarray  # (n, D) in the metric of the trees that left out the fold
     Z: np.ndarray  # (m, D) the neighbours of all queries, in the same metric
-    known: np.ndarray  # (m,) which training rows those are
+    neighbor_rows: np.ndarray  # (m,) training row of each row of Z
     near: Neighborhoods  # numbers rows of Z
 
 
 class NeighborIndex(Checked):
-    """Training rows, the trees that find them, and the metric that compares them.
+    """Index of training rows, with the trees that find them and the metric that compares them.
 
     Attributes
     ----------
@@ -48,16 +48,16 @@ class NeighborIndex(Checked):
     weight, fold : (N,) sample weights and held-out folds.
     scaling : common scale of the inputs.
     trees : the forest, or None for plain nearest neighbours.
-    leaf_value, values : mean class shares or targets of each leaf; of each row where there are no trees.
-    rarity : (N,) factor of a row beside its proximity where not all rows can be kept: inverse frequency of its class;
+    leaf_value, values : mean class shares or targets of each leaf; without trees, those of each row.
+    rarity : (N,) factor of a row's proximity when the neighbours to keep are selected: inverse frequency of its class;
         ones in regression, where new rows would otherwise get other kernels than out-of-bag rows.
-    forest_metric : whether distances are taken in the forest's metric or on the common scale.
-    max_neighbors : most rows of a neighbourhood; None: all rows of the leaves.
-    space : (d, D) map into the metric space.
-    held : (H,) numbers of the rows that leaves hold or that were asked out of bag, rising; None: all rows. No other row
-        can be a neighbour. Leaves of ``trees`` number the rows among these.
-    Z : (H, D) these rows in the metric space.
-    weighed : (N,) whether a row has had weight out of bag, or is rare, or was added later.
+    forest_metric : whether distances are computed in the forest's metric; otherwise on the common scale.
+    max_neighbors : maximum size of a neighbourhood; None: all rows of the leaves.
+    space : (d, D) map into the metric space; None: the identity.
+    held : (H,) ascending numbers of the rows that are in leaves or have out-of-bag predictions; None: all rows. Other
+        rows cannot be neighbours. The leaves of ``trees`` hold positions in this array.
+    Z : (H, D) the held rows in the metric space.
+    weighed : (N,) whether a row is rare, had weight in an out-of-bag prediction, or was added later.
     """
 
     FIELDS = {
@@ -65,13 +65,13 @@ class NeighborIndex(Checked):
         "weight": Array("float64", "rows", low=0.0),
         "fold": Array("int64", "rows", _NEW, N_FOLDS - 1),
         "scaling": Part("Scaling", "features"),
-        "rarity": Array("float64", "rows", POSITIVE, RAREST),
+        "rarity": Array("float64", "rows", POSITIVE, MAX_RARITY),
         "forest_metric": Choice((True, False)),
         "max_neighbors": Number(1, whole=True, none=True),
         "trees": Part("Trees", "leaves features", none=True),
         "values": Array("float64", "valued, averaged", -LARGEST, LARGEST),
         "leaf_value": Array("float64", "leaves, averaged", -LARGEST, LARGEST),
-        "space": Array("float64", "features, dimensions", -_FARTHEST, _FARTHEST, none=True),
+        "space": Array("float64", "features, dimensions", -_MAX_MAP_ENTRY, _MAX_MAP_ENTRY, none=True),
         "held": Array("int32", "placed", below="rows", none=True),
         "Z": Array("float64", "placed, dimensions", -LARGEST, LARGEST),
         "weighed": Array("bool", "rows"),
@@ -92,15 +92,15 @@ class NeighborIndex(Checked):
     held: np.ndarray | None = None
     Z: np.ndarray
     weighed: np.ndarray
-    _kept: tuple[Any, np.ndarray, bool] | None = None  # of the rows that are held, for further queries
+    _held_arrays: tuple[Any, np.ndarray, bool] | None = None  # cached for further queries
 
     def __getstate__(self) -> dict[str, Any]:
-        """Of the attributes, those that are not quickly made again."""
-        return {name: value for name, value in vars(self).items() if name != "_kept"}
+        """Return all attributes but cached ones."""
+        return {name: value for name, value in vars(self).items() if name != "_held_arrays"}
 
     @classmethod
     def restored(cls, state: dict[str, Any]) -> Self:
-        """An index of given attributes; those of format 4 hold all rows."""
+        """Restore an index from its attributes; those of format 4 hold all rows."""
         return super().restored({"held": None, **state})
 
     @classmethod
@@ -108,13 +108,13 @@ class NeighborIndex(Checked):
         cls,
         rows: TrainingRows,
         label: np.ndarray,
-        found_by: tuple[Trees | None, np.ndarray],
+        forest: tuple[Trees | None, np.ndarray],
         forest_metric: bool,
         max_neighbors: int | None,
     ) -> NeighborIndex:
-        """Index the training rows, found by trees and the means of their leaves.
+        """Build the index of training rows from a forest, given as trees and the means of their leaves.
 
-        The index can be asked ``out_of_bag``; ``settle`` makes it ready for new rows.
+        The index is ready for ``out_of_bag``; call ``finish`` before querying it with new rows.
         """
         self = cls()
         self.label = np.ascontiguousarray(label, dtype=np.float64)
@@ -124,22 +124,22 @@ class NeighborIndex(Checked):
         self.rarity = rows.targets.gain if rows.targets.n_classes else np.ones(len(label))
         self.forest_metric = forest_metric
         self.max_neighbors = max_neighbors
-        self.trees, self.leaf_value = found_by
+        self.trees, self.leaf_value = forest
         values, code = rows.leaves.values, rows.leaves.code
         self.values = values[code] if self.trees is None else values[:0]
         return self
 
-    def settle(self, rows: TrainingRows, weighed: np.ndarray, asked: np.ndarray | None = None) -> None:
-        """Place the training rows in the metric of all trees, and drop what only ``out_of_bag`` needs.
+    def finish(self, rows: TrainingRows, weighed: np.ndarray, oob_rows: np.ndarray | None = None) -> None:
+        """Map the training rows into the metric of all trees, and drop data that only ``out_of_bag`` needs.
 
-        Given the rows ``asked`` out of bag, only these are placed, and those that leaves hold.
+        If ``oob_rows`` are given, only these and the rows in leaves are kept in the metric space.
         """
         self.weighed = weighed
-        if asked is not None:
-            holding = self._holding(asked)
-            self.held, self.trees = holding.held, holding.trees
+        if oob_rows is not None:
+            restricted = self._restricted(oob_rows)
+            self.held, self.trees = restricted.held, restricted.trees
         self.space = self._space(None)
-        self.Z = rows.placed(self.space, self.held)
+        self.Z = rows.mapped(self.space, self.held)
         if self.trees is not None:
             self.trees = self.trees.without_metric()
         self.check()
@@ -147,9 +147,11 @@ class NeighborIndex(Checked):
     def _check_relations(self, sizes: dict[str, int]) -> None:
         with np.errstate(over="ignore"):
             total = self.weight.sum()
-        least = self.weight[self.weight > 0].min(initial=FINITE)
-        comparable = 0 < total < FINITE and self.weight.max() / least <= WIDEST_WEIGHTS
-        require(comparable, f"NeighborIndex.weight is zero everywhere, or differs by a factor over {WIDEST_WEIGHTS:g}")
+        smallest = self.weight[self.weight > 0].min(initial=FINITE)
+        comparable = 0 < total < FINITE and self.weight.max() / smallest <= MAX_WEIGHT_RATIO
+        require(
+            comparable, f"NeighborIndex.weight is zero everywhere, or differs by a factor over {MAX_WEIGHT_RATIO:g}"
+        )
         rows = sizes["rows"]
         if self.trees is None:
             require(sizes["leaves"] == 0, "NeighborIndex.leaf_value describes leaves, but there are no trees")
@@ -169,34 +171,34 @@ class NeighborIndex(Checked):
             )
 
     def _space(self, fold: int | None) -> np.ndarray | None:
-        """(d, D) map into the metric space, from all trees or those that left out a fold; None is the identity."""
+        """(d, D) map into the metric of all trees, or of those that left out a fold; None is the identity."""
         if self.trees is None or not self.forest_metric:
             return None
-        chosen = np.ones(self.trees.n_trees, dtype=bool) if fold is None else self.trees.left_out[:, fold]
-        return metric_map(self.trees, chosen, len(self.scaling.offset))
+        tree_mask = np.ones(self.trees.n_trees, dtype=bool) if fold is None else self.trees.left_out[:, fold]
+        return metric_map(self.trees, tree_mask, len(self.scaling.offset))
 
-    def _holding(self, asked: np.ndarray) -> NeighborIndex:
-        """The same index, whose trees number only the rows that leaves hold or that are asked out of bag."""
+    def _restricted(self, oob_rows: np.ndarray) -> NeighborIndex:
+        """Return a copy whose trees number only the rows that are in leaves or among ``oob_rows``."""
         if self.trees is None:
             return self
-        needed = np.zeros(len(self.label), dtype=bool)
-        needed[self.trees.leaf_rows] = needed[asked] = True
-        if needed.all():
+        is_held = np.zeros(len(self.label), dtype=bool)
+        is_held[self.trees.leaf_rows] = is_held[oob_rows] = True
+        if is_held.all():
             return self
-        holding = copy(self)
-        holding.held, holding.trees = np.flatnonzero(needed).astype(np.int32), self.trees.renumbered(needed)
-        return holding
+        restricted = copy(self)
+        restricted.held, restricted.trees = np.flatnonzero(is_held).astype(np.int32), self.trees.renumbered(is_held)
+        return restricted
 
-    def of_held(self, values: np.ndarray) -> np.ndarray:
-        """Of values of all rows (N, ...), those of the rows that are held."""
+    def held_values(self, values: np.ndarray) -> np.ndarray:
+        """Select the values of the held rows from those of all rows (N, ...)."""
         return values if self.held is None else values[self.held]
 
-    def placed(self, rows: np.ndarray) -> np.ndarray:
-        """Some of the rows that leaves hold or that were asked out of bag, in the metric space."""
+    def mapped_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Return given rows, which must be held, in the metric space."""
         return np.asarray(self.Z[rows if self.held is None else np.searchsorted(self.held, rows)])
 
-    def place(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Queries on the common scale and in the metric space."""
+    def scale_and_map(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return queries on the common scale and in the metric space."""
         scaled = self.scaling.transform(X)
         return scaled, scaled if self.space is None else rowwise_product(scaled, self.space)
 
@@ -207,88 +209,114 @@ class NeighborIndex(Checked):
         fold: int | np.ndarray = -1,
         n_jobs: int | None = None,
     ) -> Neighborhoods:
-        """Neighbourhoods of queries; with a held-out fold (or one of each query), by trees and rows outside it only."""
-        near = self._neighbors(Queries(scaled, Q, np.broadcast_to(fold, len(Q))), self.Z, n_jobs)
+        """Find the neighbourhoods of queries; given held-out folds, with trees and rows that are not in the fold."""
+        neighborhoods = self._neighbors(Queries(scaled, Q, np.broadcast_to(fold, len(Q))), self.Z, n_jobs)
         if self.held is not None:
-            near = Neighborhoods(self.held[near.rows].astype(np.int64), near.proximity, near.size, near.vote, near.rows)
+            neighborhoods = Neighborhoods(
+                self.held[neighborhoods.rows].astype(np.int64),
+                neighborhoods.proximity,
+                neighborhoods.size,
+                neighborhoods.vote,
+                neighborhoods.rows,
+            )
         if self.trees is not None and self.fold[-1] == _NEW:
-            self._fade(near, Q)
-        return near
+            self._fade(neighborhoods, Q)
+        return neighborhoods
 
     def _neighbors(self, queries: Queries, Z: np.ndarray, n_jobs: int | None) -> Neighborhoods:
-        """Neighbourhoods whose rows are numbered among those that are held, as they are in ``Z``."""
+        """Find neighbourhoods whose rows are positions in ``Z``."""
         queries = queries._replace(fold=np.array(queries.fold, dtype=np.int64))
-        known = self._known(Z, new=bool(np.all(queries.fold < 0)))
+        candidates = self._candidates(Z, new=bool(np.all(queries.fold < 0)))
         if self.trees is None:
-            most = 100 if self.max_neighbors is None else self.max_neighbors
-            return nearest_neighbors(self.values, known, queries, most, n_jobs)
-        return leaf_neighbors(self.trees, self.leaf_value, known, queries, self.max_neighbors, n_jobs)
+            n_neighbors = 100 if self.max_neighbors is None else self.max_neighbors
+            return nearest_neighbors(self.values, candidates, queries, n_neighbors, n_jobs)
+        return leaf_neighbors(self.trees, self.leaf_value, candidates, queries, self.max_neighbors, n_jobs)
 
-    def _known(self, Z: np.ndarray, new: bool) -> KnownRows:
-        """What is known of the rows that are held; folds, which ``new`` queries do not ask for, may be of all rows."""
-        of = (self.held, self.weight, self.rarity)
-        if self._kept is None or any(then is not now for then, now in zip(self._kept[0], of, strict=True)):
-            self._kept = of, self.of_held(self.rarity), bool(np.all(self.of_held(self.weight) == 1.0))
-        rarity, even = self._kept[1:]
-        fold = self.fold if new else self.of_held(self.fold)
-        return KnownRows(Z, fold, self.weight if even else self.of_held(self.weight), rarity, even)
+    def _candidates(self, Z: np.ndarray, new: bool) -> CandidateRows:
+        """Return the held rows as candidates; for ``new`` queries, folds are not read and may be those of all rows."""
+        sources = (self.held, self.weight, self.rarity)
+        cached = self._held_arrays
+        if cached is None or any(old is not current for old, current in zip(cached[0], sources, strict=True)):
+            unit_weights = bool(np.all(self.held_values(self.weight) == 1.0))
+            cached = self._held_arrays = sources, self.held_values(self.rarity), unit_weights
+        rarity, unit_weights = cached[1:]
+        fold = self.fold if new else self.held_values(self.fold)
+        weight = self.weight if unit_weights else self.held_values(self.weight)
+        return CandidateRows(Z, fold, weight, rarity, unit_weights)
 
-    def _fade(self, near: Neighborhoods, Q: np.ndarray) -> None:
-        """Let proximities and the vote decay with distance in neighbourhoods that hold added rows.
+    def _fade(self, neighborhoods: Neighborhoods, Q: np.ndarray) -> None:
+        """Let proximities and the vote decay with distance in neighbourhoods with rows that were added after ``fit``.
 
-        The trees were not grown to separate added rows from the others of a leaf: without this, a few rows of a new
-        class would win all queries of the large, formerly pure leaves that they fall into.
+        The trees were not grown to separate added rows from the others of a leaf. Without the decay, a few rows of a
+        new class would dominate all queries in the large, formerly pure leaves that they fall into.
         """
         n_values = self.leaf_value.shape[1]
-        for part in chunks(len(Q), _FADE_CHUNK):
-            inside = np.arange(near.rows.shape[1]) < near.size[part, None]
-            met = part.start + np.flatnonzero(np.any(inside & (self.fold[near.rows[part]] == _NEW), axis=1))
-            rows, proximity = near.rows[met], near.proximity[met]
-            away = np.sqrt(np.sum((self.Z[near.places[met]] - Q[met, None]) ** 2, axis=2))
-            faded = proximity * np.maximum(distance_kernel(away, near.size[met], _FADE), _FAINTEST)
+        for chunk in chunks(len(Q), _FADE_CHUNK):
+            is_neighbor = np.arange(neighborhoods.rows.shape[1]) < neighborhoods.size[chunk, None]
+            faded_queries = chunk.start + np.flatnonzero(
+                np.any(is_neighbor & (self.fold[neighborhoods.rows[chunk]] == _NEW), axis=1)
+            )
+            rows, proximity = neighborhoods.rows[faded_queries], neighborhoods.proximity[faded_queries]
+            distances = np.sqrt(
+                np.sum((self.Z[neighborhoods.positions[faded_queries]] - Q[faded_queries, None]) ** 2, axis=2)
+            )
+            faded = proximity * np.maximum(
+                distance_kernel(distances, neighborhoods.size[faded_queries], _FADE_BANDWIDTH), _MIN_FADE
+            )
             faded *= (ordered_sum(proximity) / ordered_sum(faded))[:, None]
             label = self.label[rows]
             values = label if label.shape[2] == n_values else (label == np.arange(n_values)).astype(np.float64)
-            near.proximity[met] = faded
-            near.vote[met] = weighted_sum(faded / ordered_sum(faded)[:, None], values)
+            neighborhoods.proximity[faded_queries] = faded
+            neighborhoods.vote[faded_queries] = weighted_sum(faded / ordered_sum(faded)[:, None], values)
 
-    def out_of_bag(self, rows: TrainingRows, asked: np.ndarray, n_jobs: int | None = None) -> Iterator[Fold]:
-        """The training rows ``asked``, fold by fold, as queries to trees, metric and rows that never saw them."""
-        holding = self._holding(asked)
+    def out_of_bag(self, rows: TrainingRows, oob_rows: np.ndarray, n_jobs: int | None = None) -> Iterator[Fold]:
+        """Find the neighbourhoods of training rows, fold by fold, with trees, metric and rows outside the fold."""
+        restricted = self._restricted(oob_rows)
         for fold in range(N_FOLDS):
-            others = (self.fold != fold) & (self.weight > 0)
-            unseen = self.trees is None or bool(self.trees.left_out[:, fold].any())
-            some = asked[self.fold[asked] == fold]
-            if len(some) and others.any() and unseen:
-                yield holding._as_queries(rows, some, fold, n_jobs)
+            is_candidate = (self.fold != fold) & (self.weight > 0)
+            has_trees = self.trees is None or bool(self.trees.left_out[:, fold].any())
+            fold_rows = oob_rows[self.fold[oob_rows] == fold]
+            if len(fold_rows) and is_candidate.any() and has_trees:
+                yield restricted._fold_queries(rows, fold_rows, fold, n_jobs)
 
-    def _as_queries(self, rows: TrainingRows, asked: np.ndarray, fold: int, n_jobs: int | None) -> Fold:
-        Z = rows.placed(self._space(fold), self.held)
-        Q = Z[asked if self.held is None else np.searchsorted(self.held, asked)]
-        near = self._neighbors(Queries(rows.scaled(asked), Q, np.full(len(asked), fold)), Z, n_jobs)
-        known, at = np.unique(near.rows, return_inverse=True)
-        compact = Neighborhoods(at.reshape(near.rows.shape).astype(np.int64), near.proximity, near.size, near.vote)
-        return Fold(asked, Q, Z[known], known if self.held is None else self.held[known].astype(np.int64), compact)
+    def _fold_queries(self, rows: TrainingRows, query_rows: np.ndarray, fold: int, n_jobs: int | None) -> Fold:
+        Z = rows.mapped(self._space(fold), self.held)
+        Q = Z[query_rows if self.held is None else np.searchsorted(self.held, query_rows)]
+        neighborhoods = self._neighbors(Queries(rows.scaled(query_rows), Q, np.full(len(query_rows), fold)), Z, n_jobs)
+        neighbor_rows, positions = np.unique(neighborhoods.rows, return_inverse=True)
+        renumbered = Neighborhoods(
+            positions.reshape(neighborhoods.rows.shape).astype(np.int64),
+            neighborhoods.proximity,
+            neighborhoods.size,
+            neighborhoods.vote,
+        )
+        return Fold(
+            query_rows,
+            Q,
+            Z[neighbor_rows],
+            neighbor_rows if self.held is None else self.held[neighbor_rows].astype(np.int64),
+            renumbered,
+        )
 
     def add(self, X: np.ndarray, label: np.ndarray, values: np.ndarray, rarity: np.ndarray) -> None:
-        """Send new rows into the leaves, so that they are neighbours from now on.
+        """Add new rows to the leaves, as possible neighbours of later queries.
 
         Parameters
         ----------
-        X, label, values : new rows, their classes or targets, and what leaves average.
-        rarity : inverse frequencies of all rows, old and new.
+        X, label, values : new rows, their classes or targets, and the values that leaves average.
+        rarity : rarity of all rows, old and new.
         """
-        first, n_placed = len(self.label), len(self.Z)
-        scaled, Q = self.place(X)
+        n_rows, n_held = len(self.label), len(self.Z)
+        scaled, Q = self.scale_and_map(X)
         if self.trees is not None:
             leaves = self.trees.apply(scaled).ravel()
-            rows = np.repeat(np.arange(n_placed, n_placed + len(X), dtype=np.int32), self.trees.n_trees)
+            rows = np.repeat(np.arange(n_held, n_held + len(X), dtype=np.int32), self.trees.n_trees)
             self.trees = self.trees.with_rows(leaves, rows)
         else:
             self.values = np.concatenate([self.values, values])
         self.Z = np.concatenate([self.Z, Q])
         if self.held is not None:
-            self.held = np.concatenate([self.held, np.arange(first, first + len(X), dtype=np.int32)])
+            self.held = np.concatenate([self.held, np.arange(n_rows, n_rows + len(X), dtype=np.int32)])
         self.label = np.concatenate([self.label, label])
         self.weight = np.concatenate([self.weight, np.ones(len(X))])
         self.fold = np.concatenate([self.fold, np.full(len(X), _NEW)])

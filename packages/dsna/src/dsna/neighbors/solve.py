@@ -1,4 +1,4 @@
-"""Algorithm 1 on many queries at once: from neighbourhoods to coefficients, in parallel chunks."""
+"""Algorithm 1 for many queries in parallel chunks: from neighbourhoods to coefficients."""
 
 from __future__ import annotations
 
@@ -21,62 +21,81 @@ def solve(
     Z: np.ndarray,
     label: np.ndarray,
     class_scale: np.ndarray,
-    near: Neighborhoods,
-    how: dict[str, Any],
+    neighborhoods: Neighborhoods,
+    settings: dict[str, Any],
     n_jobs: int | None,
 ) -> dict[str, np.ndarray]:
-    """Solutions for queries Q with neighbourhoods ``near``: fields of ``dsna._kernels.approximation.query.Solutions``.
+    """Approximate queries by their neighbours; return the fields of ``dsna._kernels.approximation.query.Solutions``.
 
-    ``Z`` and ``label`` are those of the rows that ``near.places`` numbers. ``how`` holds the fields of ``SolverSettings``
-    there, as ``Approximation.kernel_settings`` gives them.
+    ``neighborhoods.positions`` are positions in ``Z`` and ``label``; ``settings`` are those of
+    ``Approximation.kernel_settings``.
     """
     tasks = [
-        (Q[part], Z, label, class_scale, near.places[part], near.proximity[part], near.size[part], how)
-        for part in chunks(len(Q), _CHUNK)
+        (
+            Q[chunk],
+            Z,
+            label,
+            class_scale,
+            neighborhoods.positions[chunk],
+            neighborhoods.proximity[chunk],
+            neighborhoods.size[chunk],
+            settings,
+        )
+        for chunk in chunks(len(Q), _CHUNK)
     ]
-    parts = in_parallel(_solve_some, tasks, n_jobs)
-    return {name: np.concatenate([p[j] for p in parts]) for j, name in enumerate(FIELDS)}
+    chunk_solutions = in_parallel(_solve_chunk, tasks, n_jobs)
+    return {
+        name: np.concatenate([chunk_solution[field] for chunk_solution in chunk_solutions])
+        for field, name in enumerate(FIELDS)
+    }
 
 
-def _solve_some(Q: np.ndarray, Z: np.ndarray, *rest: Any) -> tuple[np.ndarray, ...]:
+def _solve_chunk(Q: np.ndarray, Z: np.ndarray, *arrays_and_settings: Any) -> tuple[np.ndarray, ...]:
     from .._kernels.approximation.query import SolverSettings
 
-    label, class_scale, rows, proximity, size = (writable(a) for a in rest[:5])
-    how = SolverSettings(**rest[5])
-    # More clusters than rows cannot be filled.
-    how = how._replace(n_clusters=min(how.n_clusters, rows.shape[1]))
-    near = Neighborhoods(rows, proximity, size, np.empty((len(rows), 0)))
-    return tuple(answer(writable(Q), writable(Z), label, class_scale, near, how))
+    label, class_scale, rows, proximity, size = (writable(a) for a in arrays_and_settings[:5])
+    settings = SolverSettings(**arrays_and_settings[5])
+    # There cannot be more clusters than rows.
+    settings = settings._replace(n_clusters=min(settings.n_clusters, rows.shape[1]))
+    neighborhoods = Neighborhoods(rows, proximity, size, np.empty((len(rows), 0)))
+    return tuple(run_algorithm(writable(Q), writable(Z), label, class_scale, neighborhoods, settings))
 
 
-def answer(
-    Q: np.ndarray, Z: np.ndarray, label: np.ndarray, class_scale: np.ndarray, near: Neighborhoods, how: SolverSettings
+def run_algorithm(
+    Q: np.ndarray,
+    Z: np.ndarray,
+    label: np.ndarray,
+    class_scale: np.ndarray,
+    neighborhoods: Neighborhoods,
+    settings: SolverSettings,
 ) -> Solutions:
-    """Run Algorithm 1 on the arrays that ``dsna._kernels.approximation.query.approximate`` describes."""
+    """Run Algorithm 1; see ``dsna._kernels.approximation.query.approximate`` for the arrays."""
     from .._kernels.approximation.query import Solutions, approximate
 
-    rows, proximity, size = near.rows, near.proximity, near.size
+    rows, proximity, size = neighborhoods.rows, neighborhoods.proximity, neighborhoods.size
     n, width = rows.shape
-    K, steps = how.n_clusters, how.max_iter + 1
-    answers = Solutions(
+    n_clusters, n_labels = settings.n_clusters, settings.max_iter + 1
+    solutions = Solutions(
         alpha=np.zeros((n, width)),
-        member=np.zeros((n, width, K), dtype=np.bool_),
-        share=np.zeros((n, K)),
-        hull_residual=np.zeros((n, K)),
-        objective=np.zeros((n, K)),
-        labels=np.zeros((n, steps, label.shape[1])),
-        history=np.zeros((n, steps)),
+        member=np.zeros((n, width, n_clusters), dtype=np.bool_),
+        share=np.zeros((n, n_clusters)),
+        hull_residual=np.zeros((n, n_clusters)),
+        objective=np.zeros((n, n_clusters)),
+        labels=np.zeros((n, n_labels, label.shape[1])),
+        history=np.zeros((n, n_labels)),
         steps=np.zeros(n, dtype=np.int64),
         residual=np.zeros(n),
     )
-    found = np.ones(n, dtype=np.int64)
-    if K > 1 or how.energy > 0.0:
+    cluster_counts = np.ones(n, dtype=np.int64)
+    if n_clusters > 1 or settings.energy > 0.0:
         from .._kernels.approximation.groups import group_neighbors
 
-        point = np.empty((n, K, Q.shape[1]))
-        group_neighbors(Q, Z, label, rows, size, how, found, point, answers.member, answers.hull_residual)
+        point = np.empty((n, n_clusters, Q.shape[1]))
+        group_neighbors(
+            Q, Z, label, rows, size, settings, cluster_counts, point, solutions.member, solutions.hull_residual
+        )
     else:
         point = Q[:, None]
-        answers.member[:, :, 0] = np.arange(width) < size[:, None]
-    approximate(Q, Z, label, class_scale, rows, proximity, size, how, found, point, answers)
-    return answers
+        solutions.member[:, :, 0] = np.arange(width) < size[:, None]
+    approximate(Q, Z, label, class_scale, rows, proximity, size, settings, cluster_counts, point, solutions)
+    return solutions

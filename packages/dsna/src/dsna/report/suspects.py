@@ -164,7 +164,7 @@ def neighbor_distance(at: Answered) -> np.ndarray:
     index = at.model._index
     kernel, away = at.kernel, np.empty(len(at.rows))
     for i, row in enumerate(at.rows):
-        apart = index.placed(at.why.rows[i]) - index.placed(np.array([row]))
+        apart = index.mapped_rows(at.why.rows[i]) - index.mapped_rows(np.array([row]))
         away[i] = kernel[i] @ np.sqrt(np.einsum("md,md->m", apart, apart))
     usual = np.median(away)
     return away / usual if usual > 0 else np.ones_like(away)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import slow_algorithm as slow
-from dsna._kernels.approximation.clustering import label_factor, label_aware_kmeans, majority, widest_gap
+from dsna._kernels.approximation.clustering import label_aware_kmeans, label_factor, majority, widest_gap
 
 modest = settings(max_examples=60)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from benchmarks.slow_algorithm import SlowAnswer
 from dsna._kernels.approximation.query import SolverSettings
 from dsna.neighbors.neighborhoods import Neighborhoods
-from dsna.neighbors.solve import answer
+from dsna.neighbors.solve import run_algorithm
 
 modest = settings(max_examples=25)
 
@@ -52,7 +52,7 @@ class Task:
 
     def answers(self, how):
         near = (self.rows, self.proximity, self.size)
-        return answer(
+        return run_algorithm(
             self.Q, self.Z, self.label, self.class_scale, Neighborhoods(*near, np.empty((len(self.Q), 0))), how
         )
 

@@ -38,7 +38,7 @@ def test_the_best_threshold_of_all(n_classes, outputs, seed, n, lattice, min_lea
     picked = label_order(table, n_classes).astype(np.int64)
     unit = (table.weight * table.gain)[picked]
     sides = cuts.node_sides(picked, unit, n, table, growth)
-    assert sides.both[0] == pytest.approx(unit.sum())
+    assert sides.weight[0] == pytest.approx(unit.sum())
     for feature in range(3):
         values = table.columns[feature, picked]
         gain, threshold = cuts.best_threshold(picked, unit, n, values, table, growth, sides, min_leaf, 1e-12)

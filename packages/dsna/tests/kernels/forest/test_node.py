@@ -139,7 +139,7 @@ def test_main_direction_is_the_first_principal_component(seed, n, outputs):
     scores /= np.repeat(scores, times).std()
     # What decides between equally wide directions turns the widest by up to this angle (Davis and Kahan).
     *_, second, first = 0.0, *np.linalg.eigvalsh(np.atleast_2d(np.cov(repeated.T, bias=True)))
-    angle = 2 * node_targets.EARLIER * outputs * first / (first - second)
+    angle = 2 * node_targets.OUTPUT_PREFERENCE * outputs * first / (first - second)
     farthest = np.linalg.norm(label - repeated.mean(axis=0), axis=1).max() / np.sqrt(first)
     np.testing.assert_allclose(target * np.sign(target @ scores), scores, atol=1e-9 + angle * farthest)
     if outputs == 1:

@@ -25,13 +25,13 @@ def label_factor(label, i, centre_label, is_class, tau, max_gap):
 
 
 @kernel
-def widest_gap(label, m):
+def widest_gap(label, n_rows):
     """Upper bound on the distance between two targets: the diagonal of their range."""
     total = 0.0
     for a in range(label.shape[1]):
         low = label[0, a]
         high = label[0, a]
-        for i in range(m):
+        for i in range(n_rows):
             low = min(low, label[i, a])
             high = max(high, label[i, a])
         total += (high - low) ** 2
@@ -39,21 +39,21 @@ def widest_gap(label, m):
 
 
 @kernel
-def majority(label, weight, m):
-    """Return the class of largest total weight among m rows; of equals, the one of smallest number."""
+def majority(label, weight, n_rows):
+    """Return the class of largest total weight among ``n_rows`` rows; of equals, the one of smallest number."""
     best_class = label[0, 0]
     best_weight = -1.0
     last_class = -np.inf
     while True:
         # Classes in ascending order.
         label_class = np.inf
-        for i in range(m):
+        for i in range(n_rows):
             if last_class < label[i, 0] < label_class:
                 label_class = label[i, 0]
         if label_class == np.inf:
             return best_class
         total = 0.0
-        for i in range(m):
+        for i in range(n_rows):
             if label[i, 0] == label_class:
                 total += weight[i]
         if total > best_weight:
@@ -71,17 +71,17 @@ def _distance(Z, i, centre):
 
 
 @kernel
-def _assign(Z, label, m, k, is_class, tau, max_gap, slack, centre, centre_label, member):
+def _assign(Z, label, n_neighbors, n_clusters, is_class, tau, max_gap, slack, centre, centre_label, member):
     """Assign rows to their nearest centroid and to those at most ``slack`` farther; return whether any changed."""
     changed = False
-    distances = np.empty(k)
-    for i in range(m):
+    distances = np.empty(n_clusters)
+    for i in range(n_neighbors):
         nearest = np.inf
-        for c in range(k):
+        for c in range(n_clusters):
             feature_distance = _distance(Z, i, centre[c])
             distances[c] = feature_distance * (label_factor(label, i, centre_label[c], is_class, tau, max_gap) + TIE)
             nearest = min(nearest, distances[c])
-        for c in range(k):
+        for c in range(n_clusters):
             belongs = distances[c] <= (nearest + slack) * (1.0 + TIE)
             if belongs != member[i, c]:
                 member[i, c] = belongs
@@ -90,8 +90,8 @@ def _assign(Z, label, m, k, is_class, tau, max_gap, slack, centre, centre_label,
 
 
 @kernel
-def label_aware_kmeans(Z, label, m, is_class, k, tau, slack, first_row, max_iter, member):
-    """Cluster the rows ``Z[:m]`` with labels ``label[:m]`` into at most k overlapping clusters; fills ``member``.
+def label_aware_kmeans(Z, label, n_neighbors, is_class, max_clusters, tau, slack, first_row, max_iter, member):
+    """Fill ``member`` with at most ``max_clusters`` overlapping clusters of the rows of ``Z`` and their labels.
 
     Parameters
     ----------
@@ -100,24 +100,24 @@ def label_aware_kmeans(Z, label, m, is_class, k, tau, slack, first_row, max_iter
 
     Returns
     -------
-    Number of non-empty clusters; fewer than k if there are fewer distinct rows or a cluster has lost all its rows.
+    Number of non-empty clusters; fewer than ``max_clusters`` if rows repeat or a cluster has lost all its rows.
     """
     n_dims = Z.shape[1]
     n_outputs = label.shape[1]
-    max_gap = widest_gap(label, m)
-    centre = np.empty((k, n_dims))
-    centre_label = np.empty((k, n_outputs))
-    nearest_distance = np.full(m, np.inf)
+    max_gap = widest_gap(label, n_neighbors)
+    centre = np.empty((max_clusters, n_dims))
+    centre_label = np.empty((max_clusters, n_outputs))
+    nearest_distance = np.full(n_neighbors, np.inf)
     next_row = first_row
     n_clusters = 0
-    for c in range(k):
+    for c in range(max_clusters):
         for a in range(n_dims):
             centre[c, a] = Z[next_row, a]
         for a in range(n_outputs):
             centre_label[c, a] = label[next_row, a]
         n_clusters += 1
         farthest = 0.0
-        for i in range(m):
+        for i in range(n_neighbors):
             feature_distance = _distance(Z, i, centre[c])
             distance = feature_distance * (label_factor(label, i, centre_label[c], is_class, tau, max_gap) + TIE)
             nearest_distance[i] = min(nearest_distance[i], distance)
@@ -126,15 +126,15 @@ def label_aware_kmeans(Z, label, m, is_class, k, tau, slack, first_row, max_iter
                 next_row = i
         if farthest <= 0.0:
             break
-    member[:m, :] = False
-    unit_weights = np.ones(m)
-    cluster_labels = np.empty((m, n_outputs))
+    member[:n_neighbors, :] = False
+    unit_weights = np.ones(n_neighbors)
+    cluster_labels = np.empty((n_neighbors, n_outputs))
     for _ in range(max_iter):
-        if not _assign(Z, label, m, n_clusters, is_class, tau, max_gap, slack, centre, centre_label, member):
+        if not _assign(Z, label, n_neighbors, n_clusters, is_class, tau, max_gap, slack, centre, centre_label, member):
             break
         for c in range(n_clusters):
             n_rows = np.int64(0)
-            for i in range(m):
+            for i in range(n_neighbors):
                 if member[i, c]:
                     for a in range(n_outputs):
                         cluster_labels[n_rows, a] = label[i, a]
@@ -143,7 +143,7 @@ def label_aware_kmeans(Z, label, m, is_class, k, tau, slack, first_row, max_iter
                 continue
             centre[c] = 0.0
             centre_label[c] = 0.0
-            for i in range(m):
+            for i in range(n_neighbors):
                 if member[i, c]:
                     for a in range(n_dims):
                         centre[c, a] += Z[i, a] / n_rows
@@ -153,9 +153,9 @@ def label_aware_kmeans(Z, label, m, is_class, k, tau, slack, first_row, max_iter
                 centre_label[c, 0] = majority(cluster_labels, unit_weights, n_rows)
     n_kept = 0
     for c in range(n_clusters):
-        if member[:m, c].any():
-            for i in range(m):
+        if member[:n_neighbors, c].any():
+            for i in range(n_neighbors):
                 member[i, n_kept] = member[i, c]
             n_kept += 1
-    member[:m, n_kept:] = False
+    member[:n_neighbors, n_kept:] = False
     return n_kept

@@ -6,8 +6,8 @@ from ..jit import TIE, kernel
 
 
 @kernel
-def hull_point(rows, m, energy, query, point):
-    """Fill ``point`` with the point of the affine hull of ``rows[:m]`` nearest to the query; return its distance.
+def hull_point(rows, n_rows, energy, query, point):
+    """Fill ``point`` with the point of the affine hull of ``rows[:n_rows]`` nearest to a query; return its distance.
 
     The basis is truncated to the leading directions that explain the share ``energy`` of the variance, because a
     cluster of more than D rows spans the whole space and would fit everything. Directions of equal variance are kept
@@ -15,22 +15,22 @@ def hull_point(rows, m, energy, query, point):
     """
     n_dims = rows.shape[1]
     mean = np.zeros(n_dims)
-    for i in range(m):
+    for i in range(n_rows):
         for a in range(n_dims):
-            mean[a] += rows[i, a] / m
+            mean[a] += rows[i, a] / n_rows
     offset = np.empty(n_dims)
     # Rounding errors of identical rows must not count as a direction.
     noise = 0.0
     for a in range(n_dims):
         offset[a] = query[a] - mean[a]
         point[a] = mean[a]
-        noise += 1e-26 * m * mean[a] ** 2
-    if m > 1:
-        centred = np.empty((m, n_dims))
-        for i in range(m):
+        noise += 1e-26 * n_rows * mean[a] ** 2
+    if n_rows > 1:
+        centred = np.empty((n_rows, n_dims))
+        for i in range(n_rows):
             for a in range(n_dims):
                 centred[i, a] = rows[i, a] - mean[a]
-        by_rows = m <= n_dims
+        by_rows = n_rows <= n_dims
         values, vectors = np.linalg.eigh(centred @ centred.T if by_rows else centred.T @ centred)
         total = 0.0
         for j in range(values.shape[0]):
@@ -45,7 +45,7 @@ def hull_point(rows, m, energy, query, point):
             smallest_used = values[j]
             direction = np.zeros(n_dims)
             if by_rows:
-                for i in range(m):
+                for i in range(n_rows):
                     for a in range(n_dims):
                         direction[a] += centred[i, a] * vectors[i, j]
                 for a in range(n_dims):

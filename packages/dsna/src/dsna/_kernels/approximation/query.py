@@ -51,11 +51,11 @@ class Solutions(NamedTuple):
 
 
 @kernel
-def _prior(distances, factors, proximity, m, settings, mean_distance, member, prior):
+def _prior(distances, factors, proximity, n_neighbors, settings, mean_distance, member, prior):
     """Fill ``prior`` with the weights of the rows of one cluster (eq. 4), which sum to one."""
     n_rows = np.int64(0)
-    weighted_distances = np.empty(m)
-    for i in range(m):
+    weighted_distances = np.empty(n_neighbors)
+    for i in range(n_neighbors):
         if member[i]:
             weighted_distances[n_rows] = distances[i] * factors[i]
             n_rows += 1
@@ -66,7 +66,7 @@ def _prior(distances, factors, proximity, m, settings, mean_distance, member, pr
         )
     total = 0.0
     nearest = -1
-    for i in range(m):
+    for i in range(n_neighbors):
         prior[i] = 0.0
         if member[i]:
             distance = distances[i] * factors[i]
@@ -80,7 +80,7 @@ def _prior(distances, factors, proximity, m, settings, mean_distance, member, pr
     if total <= 1e-300:
         prior[nearest] = 1.0
         total = 1.0
-    for i in range(m):
+    for i in range(n_neighbors):
         prior[i] /= total
 
 
@@ -109,18 +109,18 @@ def _cluster_workspace(max_rows, n_dims):
 
 
 @kernel
-def _load_cluster(cluster, neighbors, point, member, proximity, m, mean_square, settings):
+def _load_cluster(cluster, neighbors, point, member, proximity, n_neighbors, mean_square, settings):
     """Load the rows of a cluster and their penalties into the workspace; return the number of rows."""
     max_proximity = 0.0
-    for i in range(m):
+    for i in range(n_neighbors):
         max_proximity = max(max_proximity, proximity[i])
-    unit = np.sqrt(mean_square)
+    rms_distance = np.sqrt(mean_square)
     columns = cluster.gram.columns
     n_rows = np.int64(0)
-    for i in range(m):
+    for i in range(n_neighbors):
         if member[i]:
             for a in range(neighbors.shape[1]):
-                columns[a, n_rows] = (neighbors[i, a] - point[a]) / unit
+                columns[a, n_rows] = (neighbors[i, a] - point[a]) / rms_distance
             cluster.rows[n_rows] = i
             cluster.lam[n_rows] = settings.lam * (max_proximity / proximity[i] if settings.use_proximity == 1 else 1.0)
             cluster.gamma[n_rows] = settings.gamma
@@ -129,7 +129,7 @@ def _load_cluster(cluster, neighbors, point, member, proximity, m, mean_square, 
     if settings.sum_to_one == 0:
         # The origin, which has no penalty, makes up the sum.
         for a in range(neighbors.shape[1]):
-            columns[a, n_rows] = -point[a] / unit
+            columns[a, n_rows] = -point[a] / rms_distance
         cluster.lam[n_rows] = 0.0
         cluster.gamma[n_rows] = 0.0
         cluster.gram.ridge[n_rows] = 0.0
@@ -139,8 +139,8 @@ def _load_cluster(cluster, neighbors, point, member, proximity, m, mean_square, 
 
 
 @kernel
-def _solve_cluster(cluster, n_rows, prior, m, settings, alpha):
-    """Fill ``alpha[:m]`` with the sparse coefficients of a cluster; return (objective, optimality residual)."""
+def _solve_cluster(cluster, n_rows, prior, n_neighbors, settings, alpha):
+    """Fill ``alpha`` with the sparse coefficients of a cluster; return (objective, optimality residual)."""
     size = n_rows + 1 - settings.sum_to_one
     for k in range(n_rows):
         cluster.prior[k] = prior[cluster.rows[k]]
@@ -157,7 +157,7 @@ def _solve_cluster(cluster, n_rows, prior, m, settings, alpha):
         cluster.start,
         cluster.slope,
     )
-    for i in range(m):
+    for i in range(n_neighbors):
         alpha[i] = 0.0
     for k in range(n_rows):
         alpha[cluster.rows[k]] = cluster.start[k]
@@ -165,12 +165,12 @@ def _solve_cluster(cluster, n_rows, prior, m, settings, alpha):
 
 
 @kernel
-def _label_from_coefficients(alpha, label, m, settings, class_scale, out):
+def _label_from_coefficients(alpha, label, n_neighbors, settings, class_scale, out):
     """Fill ``out`` with the label that coefficients give: the mean, or the class of largest positive scaled mass."""
     if settings.n_classes > 0:
         negative_mass = np.zeros(settings.n_classes)
         total = 0.0
-        for i in range(m):
+        for i in range(n_neighbors):
             mass = max(alpha[i], 0.0) * class_scale[int(label[i, 0])]
             negative_mass[int(label[i, 0])] -= mass
             total += mass
@@ -178,7 +178,7 @@ def _label_from_coefficients(alpha, label, m, settings, class_scale, out):
         return
     for a in range(label.shape[1]):
         out[a] = 0.0
-        for i in range(m):
+        for i in range(n_neighbors):
             out[a] += alpha[i] * label[i, a]
 
 
@@ -196,20 +196,20 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, settings, clust
     cluster_counts, point : number of clusters and their points, as filled by ``group_neighbors``.
     solutions : ``Solutions``; ``member`` and ``hull_residual`` are inputs, the other fields are filled.
     """
-    D = Z.shape[1]
+    n_dims = Z.shape[1]
     n_outputs = label.shape[1]
     is_class = settings.n_classes > 0
-    cluster = _cluster_workspace(rows.shape[1], D)
+    cluster = _cluster_workspace(rows.shape[1], n_dims)
     for i in range(Q.shape[0]):
-        m = size[i]
-        if m == 0:
+        n_neighbors = size[i]
+        if n_neighbors == 0:
             continue
-        neighbors = np.empty((m, D))
-        labels = np.empty((m, n_outputs))
+        neighbors = np.empty((n_neighbors, n_dims))
+        labels = np.empty((n_neighbors, n_outputs))
         anchor = np.zeros(n_outputs)
-        distances = np.empty(m)
+        distances = np.empty(n_neighbors)
         mean_square, mean_distance = load_neighbors(
-            Q[i], Z, label, rows[i], m, settings, neighbors, labels, anchor, distances
+            Q[i], Z, label, rows[i], n_neighbors, settings, neighbors, labels, anchor, distances
         )
         max_label = 0.0
         if not is_class:
@@ -221,18 +221,18 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, settings, clust
         hull_residual = solutions.hull_residual[i]
         # Several distances may be zero: full hulls of large clusters fit exactly.
         nearest_hull = first_smallest(hull_residual[:n_clusters], TIE * mean_distance)
-        factors = np.ones(m)
-        prior = np.empty(m)
-        alpha = np.zeros((n_clusters, m))
+        factors = np.ones(n_neighbors)
+        prior = np.empty(n_neighbors)
+        alpha = np.zeros((n_clusters, n_neighbors))
         objective = np.empty(n_clusters)
         label_steps = solutions.labels[i]
-        max_gap = widest_gap(labels, m)
+        max_gap = widest_gap(labels, n_neighbors)
         tolerance = LABEL_TOLERANCE * max_gap + ROUNDING * max_label
         if settings.max_iter > 0:
             n_start = np.int64(0)
-            start_labels = np.empty((m, n_outputs))
-            unit_weights = np.ones(m)
-            for k in range(m):
+            start_labels = np.empty((n_neighbors, n_outputs))
+            unit_weights = np.ones(n_neighbors)
+            for k in range(n_neighbors):
                 if member[k, nearest_hull]:
                     for a in range(n_outputs):
                         start_labels[n_start, a] = labels[k, a]
@@ -248,18 +248,25 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, settings, clust
         n_rows = np.int64(0)
         while True:
             if settings.max_iter > 0:
-                for k in range(m):
+                for k in range(n_neighbors):
                     factors[k] = label_factor(labels, k, label_steps[n_steps], is_class, settings.tau, max_gap)
             max_residual = 0.0
             for c in range(n_clusters):
-                cluster_member = member[:m, c]
+                cluster_member = member[:n_neighbors, c]
                 if loaded != c:
                     n_rows = _load_cluster(
-                        cluster, neighbors, point[i, c], cluster_member, query_proximity, m, mean_square, settings
+                        cluster,
+                        neighbors,
+                        point[i, c],
+                        cluster_member,
+                        query_proximity,
+                        n_neighbors,
+                        mean_square,
+                        settings,
                     )
                     loaded = c
-                _prior(distances, factors, query_proximity, m, settings, mean_distance, cluster_member, prior)
-                objective[c], residual = _solve_cluster(cluster, n_rows, prior, m, settings, alpha[c])
+                _prior(distances, factors, query_proximity, n_neighbors, settings, mean_distance, cluster_member, prior)
+                objective[c], residual = _solve_cluster(cluster, n_rows, prior, n_neighbors, settings, alpha[c])
                 objective[c] += 0.5 * hull_residual[c] ** 2 / mean_square
                 max_residual = max(max_residual, residual)
             best = first_smallest(objective, TIE)
@@ -273,17 +280,19 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, settings, clust
                     total += solutions.share[i, c]
                 for c in range(n_clusters):
                     solutions.share[i, c] /= total
-            for k in range(m):
+            for k in range(n_neighbors):
                 solutions.alpha[i, k] = 0.0
                 for c in range(n_clusters):
                     solutions.alpha[i, k] += solutions.share[i, c] * alpha[c, k]
             solutions.residual[i] = max_residual
             solutions.history[i, n_steps] = objective[best]
             if settings.max_iter == 0:
-                _label_from_coefficients(solutions.alpha[i], labels, m, settings, class_scale, label_steps[0])
+                _label_from_coefficients(solutions.alpha[i], labels, n_neighbors, settings, class_scale, label_steps[0])
                 break
             n_steps += 1
-            _label_from_coefficients(solutions.alpha[i], labels, m, settings, class_scale, label_steps[n_steps])
+            _label_from_coefficients(
+                solutions.alpha[i], labels, n_neighbors, settings, class_scale, label_steps[n_steps]
+            )
             # Stop at a label seen before, too: a cycle would never end.
             settled = False
             for earlier in range(n_steps):

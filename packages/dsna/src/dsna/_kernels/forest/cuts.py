@@ -25,11 +25,11 @@ class SideSums(NamedTuple):
 
 
 @kernel
-def node_sides(sample, gain_weight, m, table, growth):
-    """Sums of a node whose rows ``sample[:m]`` have the weights ``gain_weight`` in the gain."""
-    width = growth.n_classes if growth.n_classes > 0 else table.label.shape[1]
-    side_sums = SideSums(np.zeros(1), np.zeros(width), np.zeros(1), np.zeros(width))
-    for i in range(m):
+def node_sides(sample, gain_weight, n_sampled, table, growth):
+    """Sums of a node whose rows ``sample[:n_sampled]`` have the weights ``gain_weight`` in the gain."""
+    n_moments = growth.n_classes if growth.n_classes > 0 else table.label.shape[1]
+    side_sums = SideSums(np.zeros(1), np.zeros(n_moments), np.zeros(1), np.zeros(n_moments))
+    for i in range(n_sampled):
         _add_row(i, sample, gain_weight, table, growth, side_sums.weight, side_sums.moments)
     return side_sums
 
@@ -38,8 +38,8 @@ def node_sides(sample, gain_weight, m, table, growth):
 def _entropy_term(weight, total):
     """Contribution of a class of this weight to the entropy."""
     if weight > 0.0:
-        p = weight / total
-        return -p * np.log(p)
+        share = weight / total
+        return -share * np.log(share)
     return 0.0
 
 
@@ -84,7 +84,7 @@ def _gain(side_sums, growth):
 
 
 @kernel
-def best_cut(sample, gain_weight, m, prediction, table, growth, side_sums, min_rows, is_sampled, tie):
+def best_cut(sample, gain_weight, n_sampled, prediction, table, growth, side_sums, min_rows, is_sampled, tie):
     """(gain, cut) of a split of predictions at 0 or, with ``growth.free_cut``, also at ``N_CUTS`` quantiles.
 
     At least ``min_rows`` rows are left on each side; the gain is -1 if there is no such cut. If 0 is no such cut in a
@@ -94,19 +94,19 @@ def best_cut(sample, gain_weight, m, prediction, table, growth, side_sums, min_r
     """
     n_left = 0
     _clear_left(side_sums)
-    for i in range(m):
+    for i in range(n_sampled):
         if prediction[i] < -TIE:
             n_left += 1
             _add_row(i, sample, gain_weight, table, growth, side_sums.left_weight, side_sums.left_moments)
     cut = -TIE
-    gain = _gain(side_sums, growth) if min(n_left, m - n_left) >= min_rows else -1.0
+    gain = _gain(side_sums, growth) if min(n_left, n_sampled - n_left) >= min_rows else -1.0
     if growth.free_cut == 1 or (is_sampled and gain < 0.0):
-        order = order_of(prediction[:m])
+        order = order_of(prediction[:n_sampled])
         _clear_left(side_sums)
         k = 0
         for quantile in range(1, N_CUTS + 1):
-            end = quantile * m // (N_CUTS + 1)
-            if end > m - min_rows:
+            end = quantile * n_sampled // (N_CUTS + 1)
+            if end > n_sampled - min_rows:
                 break
             while k < end:
                 _add_row(order[k], sample, gain_weight, table, growth, side_sums.left_weight, side_sums.left_moments)
@@ -124,24 +124,24 @@ def best_cut(sample, gain_weight, m, prediction, table, growth, side_sums, min_r
 
 
 @kernel
-def best_threshold(sample, gain_weight, m, values, table, growth, side_sums, min_rows, tie):
+def best_threshold(sample, gain_weight, n_sampled, values, table, growth, side_sums, min_rows, tie):
     """(gain, threshold) of a single feature: the best threshold between two successive values.
 
     For a feature with many values, ``N_THRESHOLDS`` thresholds at equal steps along its rows are tried. At least
     ``min_rows`` rows are left on each side; the gain is -1 if there is no such threshold.
     """
-    order = order_of(values[:m])
+    order = order_of(values[:n_sampled])
     # Relative to the largest value, because values near zero may be rounding errors.
-    min_gap = TIE * max(abs(values[order[0]]), abs(values[order[m - 1]]))
+    min_gap = TIE * max(abs(values[order[0]]), abs(values[order[n_sampled - 1]]))
     n_places = 0
-    for k in range(min_rows, m - min_rows + 1):
+    for k in range(min_rows, n_sampled - min_rows + 1):
         n_places += values[order[k]] - values[order[k - 1]] > min_gap
     step = max(1, n_places // N_THRESHOLDS)
     gain = -1.0
     threshold = 0.0
     next_k = min_rows
     _clear_left(side_sums)
-    for k in range(1, m - min_rows + 1):
+    for k in range(1, n_sampled - min_rows + 1):
         _add_row(order[k - 1], sample, gain_weight, table, growth, side_sums.left_weight, side_sums.left_moments)
         low, high = values[order[k - 1]], values[order[k]]
         if k < next_k or high - low <= min_gap:

@@ -17,16 +17,16 @@ def fill_leaf_means(leaf_ptr, leaf_rows, values, code, weight, means):
         if start == end:
             means[leaf] = 0.0
             continue
-        first = code[leaf_rows[start]]
+        first_code = code[leaf_rows[start]]
         weight_sum = 0.0
         deviation[:] = 0.0
         for k in range(start, end):
-            r = leaf_rows[k]
-            weight_sum += weight[r]
+            row = leaf_rows[k]
+            weight_sum += weight[row]
             for a in range(values.shape[1]):
-                deviation[a] += weight[r] * (values[code[r], a] - values[first, a])
+                deviation[a] += weight[row] * (values[code[row], a] - values[first_code, a])
         for a in range(values.shape[1]):
-            means[leaf, a] = values[first, a] + deviation[a] / max(weight_sum, 1e-300)
+            means[leaf, a] = values[first_code, a] + deviation[a] / max(weight_sum, 1e-300)
 
 
 @kernel

@@ -64,7 +64,7 @@ def cost_of_share(kind, share, table):
 
 
 @kernel
-def group_classes(sample, mass, m, table, growth, state, class_group):
+def group_classes(sample, mass, n_sampled, table, growth, state, class_group):
     """Fill ``class_group`` (C,) with two groups of classes: 2-means of their centroids if there are more than two.
 
     Returns whether the node has at least two classes.
@@ -72,7 +72,7 @@ def group_classes(sample, mass, m, table, growth, state, class_group):
     present = np.empty(growth.n_classes, np.int64)
     slot = np.full(growth.n_classes, -1)
     n_present = np.int64(0)
-    for i in range(m):
+    for i in range(n_sampled):
         class_number = table.code[sample[i]]
         if slot[class_number] < 0:
             slot[class_number] = n_present
@@ -84,19 +84,19 @@ def group_classes(sample, mass, m, table, growth, state, class_group):
         class_group[present[0]] = 0
         class_group[present[1]] = 1
         return True
-    d = table.columns.shape[0]
-    centroid = np.zeros((n_present, d))
+    n_features = table.columns.shape[0]
+    centroid = np.zeros((n_present, n_features))
     total = np.zeros(n_present)
-    for i in range(m):
+    for i in range(n_sampled):
         total[slot[table.code[sample[i]]]] += mass[i]
-    for a in range(d):
-        for i in range(m):
+    for a in range(n_features):
+        for i in range(n_sampled):
             centroid[slot[table.code[sample[i]]], a] += mass[i] * table.columns[a, sample[i]]
     for s in range(n_present):
-        for a in range(d):
+        for a in range(n_features):
             centroid[s, a] /= total[s]
     group = np.zeros(n_present, np.int64)
-    if not two_means(centroid, n_present, d, state, np.int64(20), group):
+    if not two_means(centroid, n_present, n_features, state, np.int64(20), group):
         for s in range(n_present):
             group[s] = s % 2
     for s in range(n_present):
@@ -105,19 +105,19 @@ def group_classes(sample, mass, m, table, growth, state, class_group):
 
 
 @kernel
-def main_direction(sample, mass, m, table, target):
+def main_direction(sample, mass, n_sampled, table, target):
     """Fill ``target`` with the standardised first principal component of a node's targets; return their variance."""
     n_outputs = table.label.shape[1]
     mean = np.zeros(n_outputs)
     total = 0.0
-    for i in range(m):
+    for i in range(n_sampled):
         total += mass[i]
         for a in range(n_outputs):
             mean[a] += mass[i] * table.label[sample[i], a]
     for a in range(n_outputs):
         mean[a] /= total
     covariance = np.zeros((n_outputs, n_outputs))
-    for i in range(m):
+    for i in range(n_sampled):
         for a in range(n_outputs):
             deviation = mass[i] * (table.label[sample[i], a] - mean[a])
             for b in range(n_outputs):
@@ -138,7 +138,7 @@ def main_direction(sample, mass, m, table, target):
         for a in range(n_outputs):
             direction[a] = sign * vectors[a, n_outputs - 1]
     variance = 0.0
-    for i in range(m):
+    for i in range(n_sampled):
         projection = 0.0
         for a in range(n_outputs):
             projection += direction[a] * (table.label[sample[i], a] - mean[a])
@@ -146,61 +146,61 @@ def main_direction(sample, mass, m, table, target):
         variance += mass[i] * projection * projection / total
     if variance > 0.0:
         deviation_scale = np.sqrt(variance)
-        for i in range(m):
+        for i in range(n_sampled):
             target[i] /= deviation_scale
     return spread if variance > 0.0 else 0.0
 
 
 @kernel
-def target_costs(sample, mass, m, target, table, growth, counts, cost):
+def target_costs(sample, mass, n_sampled, target, table, growth, counts, cost):
     """Fill ``cost`` with f(p_y) of eq. 10 for the rows of a node."""
     total = 0.0
-    for i in range(m):
+    for i in range(n_sampled):
         total += mass[i]
     if growth.density == DENSITY_STATIC:
-        for i in range(m):
+        for i in range(n_sampled):
             cost[i] = cost_of_share(growth.cost, table.share[sample[i]], table.cost_table)
     elif growth.density == DENSITY_EXACT:
-        for i in range(m):
+        for i in range(n_sampled):
             counts[table.code[sample[i]]] = 0.0
-        for i in range(m):
+        for i in range(n_sampled):
             counts[table.code[sample[i]]] += mass[i]
-        for i in range(m):
+        for i in range(n_sampled):
             cost[i] = cost_of_share(growth.cost, counts[table.code[sample[i]]] / total, table.cost_table)
     else:
         low = target[0]
         high = target[0]
-        for i in range(m):
+        for i in range(n_sampled):
             low = min(low, target[i])
             high = max(high, target[i])
         width = max((high - low) / NODE_BINS, 1e-300)
         bins = np.zeros(NODE_BINS)
-        for i in range(m):
+        for i in range(n_sampled):
             bins[min(int((target[i] - low) / width), NODE_BINS - 1)] += mass[i]
-        for i in range(m):
+        for i in range(n_sampled):
             share = bins[min(int((target[i] - low) / width), NODE_BINS - 1)] / total
             cost[i] = cost_of_share(growth.cost, share, table.cost_table)
 
 
 @kernel
-def normalise_costs(cost, mass, m):
+def normalise_costs(cost, mass, n_sampled):
     """Multiply costs by sample masses and scale them to mean 1; masses alone if every cost is zero."""
     total = 0.0
     mass_sum = 0.0
-    for i in range(m):
+    for i in range(n_sampled):
         total += cost[i] * mass[i]
         mass_sum += mass[i]
-    for i in range(m):
-        cost[i] = cost[i] * mass[i] * m / total if total > 0.0 else mass[i] * m / mass_sum
+    for i in range(n_sampled):
+        cost[i] = cost[i] * mass[i] * n_sampled / total if total > 0.0 else mass[i] * n_sampled / mass_sum
 
 
 @kernel
-def group_costs(group, mass, m, table, growth, target, cost):
+def group_costs(group, mass, n_sampled, table, growth, target, cost):
     """Fill ``target`` with +-1 for two groups, and ``cost`` with f(p_k) of eq. 9 for their rows."""
     shares = np.zeros(2)
-    for i in range(m):
+    for i in range(n_sampled):
         shares[group[i]] += mass[i]
-    for i in range(m):
+    for i in range(n_sampled):
         target[i] = 2.0 * group[i] - 1.0
         cost[i] = cost_of_share(growth.cost, shares[group[i]] / (shares[0] + shares[1]), table.cost_table)
-    normalise_costs(cost, mass, m)
+    normalise_costs(cost, mass, n_sampled)

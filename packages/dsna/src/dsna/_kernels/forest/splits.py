@@ -82,29 +82,29 @@ def _slope(kind, target, cost, prediction, direction, epsilon, n):
 
 
 @kernel
-def _ridge(X, working_target, weight, n, n_columns, weighted_column, H, solution):
-    """Fill ``solution`` (d,) with the ridge regression of the working targets on the rows."""
+def _ridge(X, working_target, weight, n_rows, n_columns, weighted_column, H, solution):
+    """Fill ``solution`` with the ridge regression of the working targets on the rows."""
     for a in range(n_columns):
-        for i in range(n):
+        for i in range(n_rows):
             weighted_column[i] = weight[i] * X[a, i]
-        solution[a] = dot(weighted_column, working_target, n)
+        solution[a] = dot(weighted_column, working_target, n_rows)
         for k in range(a + 1):
-            H[a, k] = dot(weighted_column, X[k], n)
+            H[a, k] = dot(weighted_column, X[k], n_rows)
         H[a, a] += 1.0
     cholesky_solve(H, solution, n_columns)
 
 
 @kernel
-def _ridge_by_rows(rows, working_target, weight, n, n_columns, products, H, solution):
-    """Fill the same solution through the dual problem, for fewer rows (n, d) than columns.
+def _ridge_by_rows(rows, working_target, weight, n_rows, n_columns, products, H, solution):
+    """Fill the same solution through the dual problem, for fewer rows than columns.
 
     With R the active rows times the roots of their weights, ``(I + R'R)^-1 R' = R' (I + RR')^-1``.
     """
-    active = np.empty(n, np.int64)
-    root_weights = np.empty(n)
-    dual_solution = np.empty(n)
+    active = np.empty(n_rows, np.int64)
+    root_weights = np.empty(n_rows)
+    dual_solution = np.empty(n_rows)
     n_active = np.int64(0)
-    for i in range(n):
+    for i in range(n_rows):
         if weight[i] > 0.0:
             active[n_active] = i
             root_weights[n_active] = np.sqrt(weight[i])
@@ -122,8 +122,8 @@ def _ridge_by_rows(rows, working_target, weight, n, n_columns, products, H, solu
 
 
 @kernel
-def newton_split(X, target, cost, n, n_columns, kind, C, epsilon, max_steps, w, prediction):
-    """Fit one linear split on n rows, given as columns ``X[:d, :n]``; fills ``w[:d]`` and ``prediction[:n]``.
+def newton_split(X, target, cost, n_rows, n_columns, kind, C, epsilon, max_steps, w, prediction):
+    """Fit one linear split on rows given as columns ``X[:n_columns, :n_rows]``; fill ``w`` and ``prediction``.
 
     Parameters
     ----------
@@ -137,31 +137,31 @@ def newton_split(X, target, cost, n, n_columns, kind, C, epsilon, max_steps, w, 
     -------
     Number of steps; ``max_steps`` if the set of active rows has not converged.
     """
-    by_rows = n_columns >= MIN_DUAL_COLUMNS and n < n_columns
-    size = n if by_rows else n_columns
+    by_rows = n_columns >= MIN_DUAL_COLUMNS and n_rows < n_columns
+    size = n_rows if by_rows else n_columns
     H = np.empty((size, size))
     products = np.empty((size, size))
-    rows = np.empty((n, n_columns if by_rows else 0))
+    rows = np.empty((n_rows, n_columns if by_rows else 0))
     if by_rows:
-        for i in range(n):
+        for i in range(n_rows):
             for a in range(n_columns):
                 rows[i, a] = X[a, i]
             for k in range(i + 1):
                 products[i, k] = dot(rows[i], rows[k], n_columns)
     solution = np.empty(n_columns)
-    direction = np.empty(n)
-    weighted_column = np.empty(n)
-    working_target = np.empty(n)
-    weight = np.empty(n)
-    active_side = np.full(n, 2.0)
+    direction = np.empty(n_rows)
+    weighted_column = np.empty(n_rows)
+    working_target = np.empty(n_rows)
+    weight = np.empty(n_rows)
+    active_side = np.full(n_rows, 2.0)
     for a in range(n_columns):
         w[a] = 0.0
-    for i in range(n):
+    for i in range(n_rows):
         prediction[i] = 0.0
-    scale = 2.0 * C / n
+    scale = 2.0 * C / n_rows
     for step in range(max_steps):
         changed = 0
-        for i in range(n):
+        for i in range(n_rows):
             excess = _excess(kind, target[i], prediction[i], epsilon)
             # Side of the prediction on which the working target lies; 0 if the row is not active.
             new_side = np.float64(excess > 0.0) - np.float64(excess < 0.0)
@@ -172,9 +172,9 @@ def newton_split(X, target, cost, n, n_columns, kind, C, epsilon, max_steps, w, 
         if changed == 0:
             return step
         if by_rows:
-            _ridge_by_rows(rows, working_target, weight, n, n_columns, products, H, solution)
+            _ridge_by_rows(rows, working_target, weight, n_rows, n_columns, products, H, solution)
         else:
-            _ridge(X, working_target, weight, n, n_columns, weighted_column, H, solution)
+            _ridge(X, working_target, weight, n_rows, n_columns, weighted_column, H, solution)
         weight_square = 0.0
         change_square = 0.0
         product = 0.0
@@ -183,32 +183,32 @@ def newton_split(X, target, cost, n, n_columns, kind, C, epsilon, max_steps, w, 
             weight_square += w[a] * w[a]
             change_square += change * change
             product += w[a] * change
-        for i in range(n):
+        for i in range(n_rows):
             direction[i] = -prediction[i]
         for a in range(n_columns):
-            for i in range(n):
+            for i in range(n_rows):
                 direction[i] += solution[a] * X[a, i]
         # The step minimises a quadratic that touches the objective at w, so it descends; halve it until the
         # decrease is sufficient.
         step_length = 1.0
         start_objective = 0.5 * weight_square + 0.5 * scale * _loss(
-            kind, target, cost, prediction, direction, 0.0, epsilon, n
+            kind, target, cost, prediction, direction, 0.0, epsilon, n_rows
         )
-        slope = product + scale * _slope(kind, target, cost, prediction, direction, epsilon, n)
+        slope = product + scale * _slope(kind, target, cost, prediction, direction, epsilon, n_rows)
         if slope > -1e-14 * (1.0 + start_objective):
             return step
         for _ in range(30):
             objective = 0.5 * weight_square + step_length * product + 0.5 * step_length * step_length * change_square
-            objective += 0.5 * scale * _loss(kind, target, cost, prediction, direction, step_length, epsilon, n)
+            objective += 0.5 * scale * _loss(kind, target, cost, prediction, direction, step_length, epsilon, n_rows)
             if objective <= start_objective + 1e-4 * step_length * slope:
                 break
             step_length *= 0.5
         for a in range(n_columns):
             w[a] += step_length * (solution[a] - w[a])
-        for i in range(n):
+        for i in range(n_rows):
             prediction[i] += step_length * direction[i]
         if step_length < 1.0:
-            for i in range(n):
+            for i in range(n_rows):
                 active_side[i] = 2.0
     return max_steps
 

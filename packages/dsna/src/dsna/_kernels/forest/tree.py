@@ -28,7 +28,7 @@ def _is_pure(rows, start, end, table, growth):
 
 
 @kernel
-def grow_tree(rows, table, growth, sizes, seed):
+def grow_tree(rows, table, growth, subset_sizes, seed):
     """Grow a tree on ``rows`` (sorted by class or target), and reorder them by leaf.
 
     Returns
@@ -39,17 +39,17 @@ def grow_tree(rows, table, growth, sizes, seed):
     importance : (D,) gain of each feature; that of a split is divided in proportion to the sizes of its weights.
     """
     state = np.full(1, np.uint64(seed))
-    n = rows.shape[0]
-    D = table.columns.shape[0]
-    order = np.arange(D)
+    n_rows = rows.shape[0]
+    n_features = table.columns.shape[0]
+    feature_order = np.arange(n_features)
     counts = np.zeros(max(growth.n_codes, 1))
     max_size = 0
-    for j in range(sizes.shape[0]):
-        max_size = max(max_size, sizes[j])
+    for j in range(subset_sizes.shape[0]):
+        max_size = max(max_size, subset_sizes[j])
     features = np.empty(max_size, np.int64)
     weights = np.empty(max_size)
     # min_leaf bounds the number of nodes; the arrays of their features grow as needed.
-    capacity = n // growth.min_leaf + 2
+    capacity = n_rows // growth.min_leaf + 2
     child = np.empty((capacity, 2), np.int32)
     threshold = np.empty(capacity)
     metric_weight = np.empty(capacity)
@@ -57,16 +57,16 @@ def grow_tree(rows, table, growth, sizes, seed):
     leaf_ptr = np.zeros(capacity, np.int64)
     split_feature = np.empty(capacity, np.int32)
     split_weight = np.empty(capacity, np.float32)
-    importance = np.zeros(D)
-    left_rows = np.empty(n, np.int32)
-    right_rows = np.empty(n, np.int32)
-    value = np.empty(n)
+    importance = np.zeros(n_features)
+    left_rows = np.empty(n_rows, np.int32)
+    right_rows = np.empty(n_rows, np.int32)
+    projection = np.empty(n_rows)
     n_nodes = 0
     n_leaves = 0
     n_used = 0
     # A stack of (parent, side, start, end, depth); left sides come first, so leaves are in the order of rows.
     stack = np.empty((2 * (growth.max_depth + 2), 5), np.int64)
-    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4] = -1, 0, 0, n, 0
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4] = -1, 0, 0, n_rows, 0
     stack_size = 1
     while stack_size > 0:
         stack_size -= 1
@@ -75,43 +75,43 @@ def grow_tree(rows, table, growth, sizes, seed):
         start = stack[stack_size, 2]
         end = stack[stack_size, 3]
         depth = stack[stack_size, 4]
-        size = 0
+        n_split_features = 0
         cut = 0.0
         gain = 0.0
         spread = 0.0
         middle = start
         if depth < growth.max_depth and end - start >= 2 * growth.min_leaf:
             if not _is_pure(rows, start, end, table, growth):
-                size, cut, gain, spread = find_split(
-                    rows, start, end, table, growth, sizes, state, order, counts, features, weights
+                n_split_features, cut, gain, spread = find_split(
+                    rows, start, end, table, growth, subset_sizes, state, feature_order, counts, features, weights
                 )
-        if size > 0:
+        if n_split_features > 0:
             # Stable partition, so that leaves stay sorted by class or target.
             for k in range(start, end):
-                value[k] = 0.0
-            for s in range(size):
+                projection[k] = 0.0
+            for s in range(n_split_features):
                 column = table.columns[features[s]]
                 for k in range(start, end):
-                    value[k] += weights[s] * column[rows[k]]
+                    projection[k] += weights[s] * column[rows[k]]
             right_end = end - 1
             for k in range(start, end):
                 left_rows[middle] = rows[k]
                 right_rows[right_end] = rows[k]
-                goes_left = np.int64(value[k] < cut)
+                goes_left = np.int64(projection[k] < cut)
                 middle += goes_left
                 right_end -= 1 - goes_left
             if min(middle - start, end - middle) < growth.min_leaf:
                 # Possible only if the split was learned on a sample of the rows.
-                size = 0
+                n_split_features = 0
             else:
                 for k in range(start, middle):
                     rows[k] = left_rows[k]
                 for k in range(middle, end):
                     rows[k] = right_rows[end - 1 - (k - middle)]
-        number = n_nodes if size > 0 else -1 - n_leaves
+        number = n_nodes if n_split_features > 0 else -1 - n_leaves
         if parent >= 0:
             child[parent, branch_side] = number
-        if size == 0:
+        if n_split_features == 0:
             n_leaves += 1
             leaf_ptr[n_leaves] = end
             continue
@@ -121,22 +121,22 @@ def grow_tree(rows, table, growth, sizes, seed):
             node_mass += table.weight[rows[k]]
         threshold[number] = cut
         metric_weight[number] = node_mass * spread
-        if n_used + size > split_feature.shape[0]:
-            more_features = np.empty(2 * (n_used + size), np.int32)
-            more_weights = np.empty(2 * (n_used + size), np.float32)
+        if n_used + n_split_features > split_feature.shape[0]:
+            more_features = np.empty(2 * (n_used + n_split_features), np.int32)
+            more_weights = np.empty(2 * (n_used + n_split_features), np.float32)
             for s in range(n_used):
                 more_features[s] = split_feature[s]
                 more_weights[s] = split_weight[s]
             split_feature = more_features
             split_weight = more_weights
         weight_sum = 0.0
-        for s in range(size):
+        for s in range(n_split_features):
             weight_sum += abs(weights[s])
-        for s in range(size):
+        for s in range(n_split_features):
             split_feature[n_used + s] = features[s]
             split_weight[n_used + s] = weights[s]
             importance[features[s]] += node_mass * gain * abs(weights[s]) / max(weight_sum, 1e-300)
-        n_used += size
+        n_used += n_split_features
         split_ptr[n_nodes] = n_used
         for branch in range(2):
             stack[stack_size + branch, 0] = number
@@ -165,12 +165,12 @@ def route(X, roots, child, threshold, split_ptr, split_feature, split_weight, le
     Rows that have reached a leaf drop out of the list. Indices are unsigned: for signed ones, numba checks whether they
     count from the end.
     """
-    n = X.shape[0]
-    node_of = np.empty(n, np.int32)
-    active_rows = np.empty(n, np.uint32)
+    n_rows = X.shape[0]
+    node_of = np.empty(n_rows, np.int32)
+    active_rows = np.empty(n_rows, np.uint32)
     for t in range(roots.shape[0]):
-        n_active = n if roots[t] >= 0 else 0
-        for i in range(n):
+        n_active = n_rows if roots[t] >= 0 else 0
+        for i in range(n_rows):
             leaves[i, t] = -1 - roots[t]
             node_of[i] = roots[t]
             active_rows[i] = i
@@ -179,10 +179,10 @@ def route(X, roots, child, threshold, split_ptr, split_feature, split_weight, le
             for k in range(n_active):
                 i = active_rows[k]
                 node = np.uint64(node_of[k])
-                value = 0.0
+                projection = 0.0
                 for s in range(np.uint64(split_ptr[node]), np.uint64(split_ptr[node + np.uint64(1)])):
-                    value += split_weight[s] * X[i, np.uint64(split_feature[s])]
-                child_node = child[node, np.uint64(not value < threshold[node])]
+                    projection += split_weight[s] * X[i, np.uint64(split_feature[s])]
+                child_node = child[node, np.uint64(not projection < threshold[node])]
                 leaves[i, t] = -1 - child_node
                 node_of[n_next] = child_node
                 active_rows[n_next] = i

@@ -10,7 +10,7 @@ import numpy as np
 from ..._utils.invariants import FINITE, LARGEST, POSITIVE, Array, Checked, Choice, Number, Part, require
 from ...forest.held_out import N_FOLDS
 from ...forest.trees import Trees
-from ...neighbors.index import RAREST, WIDEST_WEIGHTS
+from ...neighbors.index import MAX_RARITY, MAX_WEIGHT_RATIO
 from ..shards import Shard, check_codes
 
 _SLACK = 1.0 + 1e-6  # for rounding
@@ -34,7 +34,7 @@ class Forest(Checked):
         "trees": Part("Trees", "leaves features"),
         "leaf_value": Array("float64", "leaves, averaged", -LARGEST, LARGEST),
         "leaf_total": Array("float64", "leaves", 0.0),
-        "rarity": Array("float64", "strata", POSITIVE, RAREST),
+        "rarity": Array("float64", "strata", POSITIVE, MAX_RARITY),
         "most": Number(1, whole=True, none=True),
         "n_classes": Number(0, whole=True),
     }
@@ -74,7 +74,7 @@ class Request(Checked):
         "total": Array("float64", "queries, trees", 0.0),
         "fold": Array("int64", "queries", -1, N_FOLDS - 1),
         "Q": Array("float64", "queries, dimensions"),
-        "rarity": Array("float64", "strata", POSITIVE, RAREST),
+        "rarity": Array("float64", "strata", POSITIVE, MAX_RARITY),
         "most": Number(1, whole=True, none=True),
         "n_classes": Number(0, whole=True),
         "space": Array("float64", "features, dimensions", none=True),
@@ -98,8 +98,8 @@ class Request(Checked):
         require(self.sizes[taken] == sizes["dimensions"], f"Shard.Z has {sizes['dimensions']} columns")
         require(self.reached.max(initial=-1) < sizes["leaves"], f"Request.reached names leaves past {sizes['leaves']}")
         with np.errstate(over="ignore"):
-            most = WIDEST_WEIGHTS * shard.weight.min(initial=FINITE)
-        require(self.total.max(initial=0.0) <= most, f"Shard.weight is below Request.total / {WIDEST_WEIGHTS:g}")
+            most = MAX_WEIGHT_RATIO * shard.weight.min(initial=FINITE)
+        require(self.total.max(initial=0.0) <= most, f"Shard.weight is below Request.total / {MAX_WEIGHT_RATIO:g}")
         check_codes("Shard", shard, len(self.rarity), self.n_classes)
 
     def check_answer(self, answer: Answer) -> None:

@@ -71,7 +71,7 @@ class TargetSums(NamedTuple):
             upper=self.value,
             counts=self.counts[:, folds].sum(axis=1),
             weight=self.weight[:, folds].sum(axis=1),
-            whole=False,
+            complete=False,
             rows=float(self.range_count[:, folds].sum()),
             total=float(self.range_weight[:, folds].sum()),
             mean=totals.mean,
@@ -104,7 +104,7 @@ class TargetSums(NamedTuple):
                 upper=bins.high[:, None],
                 counts=bins.counts[:, folds].sum(axis=1),
                 weight=bins.weight[:, folds].sum(axis=1),
-                whole=bool(np.all(bins.low == bins.high)),
+                complete=bool(np.all(bins.low == bins.high)),
                 mean=every.mean[only],
                 spread=every.spread[only],
             )

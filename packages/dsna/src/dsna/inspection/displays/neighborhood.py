@@ -75,7 +75,7 @@ class NeighborhoodDisplay(Display):
         why = last.explain(values if steps else one)
         order, number = why.ordered()
         used = order[0, : number[0]]
-        apart = last._index.placed(why.rows[0, used]) - last._index.place(values)[1]
+        apart = last._index.mapped_rows(why.rows[0, used]) - last._index.scale_and_map(values)[1]
         label = why.label[0, used] if why.classes is not None else why.label[0, used, 0]
         return cls.from_predictions(apart, why.weight[0, used], label, ax=ax)
 
