@@ -42,7 +42,7 @@ class Notices(event.Listener):
             if self.cached:
                 dispatcher._cache.probe()
             cache_note = "; later runs load them from the cache" if self.cached else ""
-            self._print_once(f"compiling numerical kernels, about half a minute of work{cache_note}", "compiling")
+            self._print_once(f"compiling numerical kernels, which takes about half a minute{cache_note}", "compiling")
         self._count()
 
     def on_end(self, compilation):

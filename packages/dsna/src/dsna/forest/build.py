@@ -77,16 +77,16 @@ def _columns(rows: TrainingRows, space: np.ndarray | None, order: np.ndarray) ->
     Rows are converted in chunks to limit temporary copies, and the result is one block of memory, which is returned to
     the system as a whole. The shares of classes are never read, so they are not filled and take no memory.
     """
-    D = rows.X.shape[1] if space is None else space.shape[1]
-    columns = np.empty((D + 3, len(order)))
-    named_rows = zip(columns[D:], (rows.targets.share, rows.weight, rows.targets.gain), strict=True)
-    filled_rows = [(row, values) for row, values in named_rows if len(values)]
+    n_columns = rows.X.shape[1] if space is None else space.shape[1]
+    columns = np.empty((n_columns + 3, len(order)))
+    table_rows = zip(columns[n_columns:], (rows.targets.share, rows.weight, rows.targets.gain), strict=True)
+    filled_rows = [(table_row, values) for table_row, values in table_rows if len(values)]
     for chunk in chunks(len(order), _CHUNK_ROWS):
         scaled = rows.scaled(order[chunk])
-        columns[:D, chunk] = (scaled if space is None else scaled @ space).T
-        for row, values in filled_rows:
-            row[chunk] = values[order[chunk]]
-    return columns[:D], columns[D:]
+        columns[:n_columns, chunk] = (scaled if space is None else scaled @ space).T
+        for table_row, values in filled_rows:
+            table_row[chunk] = values[order[chunk]]
+    return columns[:n_columns], columns[n_columns:]
 
 
 def min_leaf_rows(min_samples_leaf: int | str, rarest: int) -> int:
@@ -152,9 +152,7 @@ def grow_forest(
             forest.n_jobs,
             verbose,
         )
-        for tree_number, (*arrays, rows, means) in enumerate(grown):
-            grown[tree_number] = (*arrays, order[rows], means)
-        return grown
+        return [(*arrays, order[rows], means) for *arrays, rows, means in grown]
 
     all_trees = np.arange(len(left_out_mask))
     trees, leaf_value = Trees.join(grow(None, all_trees, False), left_out_mask)

@@ -150,7 +150,7 @@ class TargetDensity(Checked):
         if callable(kind):
             shares = np.asarray(kind(targets), dtype=np.float64)
             if shares.shape != (len(targets),) or not np.all(np.isfinite(shares)) or np.any(shares <= 0):
-                raise DSNAError("The callable target_density must give one positive, finite density for each target.")
+                raise DSNAError("The callable target_density must return one positive, finite density for each target.")
             self.support = distinct
             self.values = shares[first] / max(shares.max(), 1.0)
         elif kind == "per-output":
@@ -177,9 +177,9 @@ class TargetDensity(Checked):
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
         is_smooth = sizes["outputs"] > 1 and self.kind in ("kernel", "bins")
-        require(sizes["shares"] == (1 if is_smooth else sizes["points"]), "TargetDensity.values has another length")
+        require(sizes["shares"] == (1 if is_smooth else sizes["points"]), "TargetDensity.values has the wrong length")
         if sizes["outputs"] == 1:
-            require(np.all(self.support[1:] >= self.support[:-1]), "TargetDensity.support falls")
+            require(np.all(self.support[1:] >= self.support[:-1]), "TargetDensity.support is not in ascending order")
 
     def _on_grid(self, counted: CountedTargets, kind: str) -> None:
         y, upper = counted.value[:, 0], counted.upper[:, 0]

@@ -78,7 +78,7 @@ def _deal_groups(groups: np.ndarray, has_weight: np.ndarray, rng: np.random.Rand
     group_names, group_of_row = np.unique(groups, return_inverse=True)
     sizes = np.bincount(group_of_row, weights=has_weight)
     if np.count_nonzero(sizes) < 2:
-        raise DSNAError("groups names a single group; at least two are needed to hold one out.")
+        raise DSNAError("groups contains a single group; at least two groups are needed to hold one out.")
     fold_sizes = np.zeros(N_FOLDS)
     group_fold = np.empty(len(group_names), dtype=np.int64)
     for g in np.lexsort((rng.rand(len(group_names)), -sizes)):

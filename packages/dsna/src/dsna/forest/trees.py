@@ -167,19 +167,22 @@ class Trees(Checked):
         require(self.split_ptr.dtype == _pointer_dtype(sizes["entries"]), "Trees.split_ptr has the wrong dtype")
         require(self.leaf_ptr.dtype == _pointer_dtype(sizes["held"]), "Trees.leaf_ptr has the wrong dtype")
         counts_match = sizes["leaves"] == sizes["nodes"] + sizes["trees"]
-        require(counts_match, "Trees.leaf_ptr describes another number of leaves than the nodes have")
-        has_nodes, single_leaf = np.flatnonzero(self.roots >= 0), np.flatnonzero(self.roots < 0)
-        first_nodes = self.roots[has_nodes]
-        tree = tree_of_nodes("Trees", first_nodes, has_nodes, sizes["nodes"])
-        parent, branch = np.nonzero(self.child >= 0)
-        check_links("Trees", tree, first_nodes, parent, self.child[parent, branch])
-        leaf_parent, branch = np.nonzero(self.child < 0)
-        leaf_numbers = -1 - np.concatenate([self.child[leaf_parent, branch], self.roots[single_leaf]])
+        require(counts_match, "Trees.leaf_ptr and the nodes have different numbers of leaves")
+        trees_with_nodes, trees_of_one_leaf = np.flatnonzero(self.roots >= 0), np.flatnonzero(self.roots < 0)
+        first_nodes = self.roots[trees_with_nodes]
+        node_tree = tree_of_nodes("Trees", first_nodes, trees_with_nodes, sizes["nodes"])
+        parents, branches = np.nonzero(self.child >= 0)
+        check_links("Trees", node_tree, first_nodes, parents, self.child[parents, branches])
+        leaf_parents, branches = np.nonzero(self.child < 0)
+        leaf_numbers = -1 - np.concatenate([self.child[leaf_parents, branches], self.roots[trees_of_one_leaf]])
         check_leaves(
-            "Trees", leaf_numbers, np.concatenate([tree[leaf_parent], single_leaf]), _leaf_tree(self.roots, tree)
+            "Trees",
+            leaf_numbers,
+            np.concatenate([node_tree[leaf_parents], trees_of_one_leaf]),
+            _leaf_tree(self.roots, node_tree),
         )
-        trees_match = sizes["weighed"] == 0 or np.array_equal(self.node_tree, tree)
-        require(trees_match, "Trees.node_tree does not name the tree of each node")
+        trees_match = sizes["weighed"] == 0 or np.array_equal(self.node_tree, node_tree)
+        require(trees_match, "Trees.node_tree is inconsistent with the roots and children")
 
     roots: np.ndarray
     child: np.ndarray
@@ -196,7 +199,10 @@ class Trees(Checked):
 
     def check_rows(self, n_rows: int) -> None:
         """Raise an InvariantError if a leaf holds a row number of ``n_rows`` or more."""
-        require(self.leaf_rows.max(initial=-1) < n_rows, f"Trees.leaf_rows names rows past the last of {n_rows}")
+        require(
+            self.leaf_rows.max(initial=-1) < n_rows,
+            f"Trees.leaf_rows contains row numbers beyond the last of {n_rows} rows",
+        )
 
     @property
     def n_trees(self) -> int:
@@ -217,8 +223,10 @@ class Trees(Checked):
     @property
     def leaf_tree(self) -> np.ndarray:
         """(n_leaves,) tree of each leaf."""
-        has_nodes = np.flatnonzero(self.roots >= 0)
-        return _leaf_tree(self.roots, tree_of_nodes("Trees", self.roots[has_nodes], has_nodes, len(self.child)))
+        trees_with_nodes = np.flatnonzero(self.roots >= 0)
+        return _leaf_tree(
+            self.roots, tree_of_nodes("Trees", self.roots[trees_with_nodes], trees_with_nodes, len(self.child))
+        )
 
     @classmethod
     def join(cls, grown: list[GrownTree], left_out: np.ndarray) -> tuple[Trees, np.ndarray]:
@@ -280,11 +288,11 @@ class Trees(Checked):
 
     def with_rows(self, leaves: np.ndarray, rows: np.ndarray) -> Trees:
         """Return trees with additional rows in their leaves: ``rows[i]`` in leaf ``leaves[i]``."""
-        leaf = np.concatenate([np.repeat(np.arange(self.n_leaves), np.diff(self.leaf_ptr)), leaves])
-        order = np.argsort(leaf, kind="stable")
+        leaf_of_entry = np.concatenate([np.repeat(np.arange(self.n_leaves), np.diff(self.leaf_ptr)), leaves])
+        order = np.argsort(leaf_of_entry, kind="stable")
         arrays = self.state
         arrays["leaf_rows"] = np.concatenate([self.leaf_rows, rows])[order]
-        arrays["leaf_ptr"] = _pointers(np.bincount(leaf, minlength=self.n_leaves))
+        arrays["leaf_ptr"] = _pointers(np.bincount(leaf_of_entry, minlength=self.n_leaves))
         return Trees(**arrays)
 
     def renumbered(self, keep: np.ndarray) -> Trees:
@@ -301,31 +309,31 @@ class Trees(Checked):
         from .._kernels.forest.leaves import surviving_nodes
 
         new_number = (np.cumsum(keep) - 1).astype(np.int32)
-        is_kept = keep[self.leaf_rows]
-        sizes = np.diff(np.concatenate([[0], np.cumsum(is_kept)])[self.leaf_ptr])
+        entry_is_kept = keep[self.leaf_rows]
+        leaf_sizes = np.diff(np.concatenate([[0], np.cumsum(entry_is_kept)])[self.leaf_ptr])
         arrays = self.without_metric().state
-        arrays["leaf_rows"] = new_number[self.leaf_rows[is_kept]]
+        arrays["leaf_rows"] = new_number[self.leaf_rows[entry_is_kept]]
         leaves = np.arange(self.n_leaves)
         if prune:
             replacement = np.empty(len(self.child), dtype=np.int32)
-            surviving_nodes(writable(self.child), sizes, replacement)
-            leaves = self._prune(arrays, replacement, sizes)
-        arrays["leaf_ptr"] = _pointers(sizes[leaves])
+            surviving_nodes(writable(self.child), leaf_sizes, replacement)
+            leaves = self._prune(arrays, replacement, leaf_sizes)
+        arrays["leaf_ptr"] = _pointers(leaf_sizes[leaves])
         return Trees(**arrays), leaves
 
-    def _prune(self, arrays: dict[str, np.ndarray], replacement: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    def _prune(self, arrays: dict[str, np.ndarray], replacement: np.ndarray, leaf_sizes: np.ndarray) -> np.ndarray:
         """Write the remaining nodes to ``arrays``; return the remaining leaves.
 
         Parameters
         ----------
         replacement : node or leaf that replaces each node (``surviving_nodes``).
-        sizes : number of rows of each leaf.
+        leaf_sizes : number of rows of each leaf.
         """
-        target = np.append(replacement, np.iinfo(np.int32).max)
-        roots = np.where(self.roots >= 0, target[np.maximum(self.roots, -1)], self.roots)
+        padded_replacement = np.append(replacement, np.iinfo(np.int32).max)
+        roots = np.where(self.roots >= 0, padded_replacement[np.maximum(self.roots, -1)], self.roots)
         first_leaf = np.searchsorted(self.leaf_tree, np.arange(self.n_trees))
-        roots = np.where(roots == target[-1], -1 - first_leaf, roots)  # a tree keeps at least one leaf
-        is_kept_leaf = sizes > 0
+        roots = np.where(roots == padded_replacement[-1], -1 - first_leaf, roots)  # a tree keeps at least one leaf
+        is_kept_leaf = leaf_sizes > 0
         is_kept_leaf[-1 - roots[roots < 0]] = True
         is_kept_node = replacement == np.arange(len(replacement))
         # New numbers of nodes at the front and, because leaves count down from -1, of leaves at the back.
@@ -333,13 +341,13 @@ class Trees(Checked):
             [np.cumsum(is_kept_node) - 1, -np.cumsum(is_kept_leaf, dtype=np.int64)[::-1]]
         ).astype(np.int32)
         child = self.child[is_kept_node]
-        entries = np.diff(self.split_ptr)
-        is_kept_entry = np.repeat(is_kept_node, entries)
+        entry_counts = np.diff(self.split_ptr)
+        is_kept_entry = np.repeat(is_kept_node, entry_counts)
         feature = self.split_feature[is_kept_entry]
         arrays["roots"] = new_number[roots]
-        arrays["child"] = new_number[np.where(child >= 0, target[np.maximum(child, -1)], child)]
+        arrays["child"] = new_number[np.where(child >= 0, padded_replacement[np.maximum(child, -1)], child)]
         arrays["threshold"] = self.threshold[is_kept_node]
-        arrays["split_ptr"] = _pointers(entries[is_kept_node])
+        arrays["split_ptr"] = _pointers(entry_counts[is_kept_node])
         arrays["split_feature"] = feature.astype(_feature_dtype(feature.max(initial=0)))
         arrays["split_weight"] = self.split_weight[is_kept_entry]
         return np.flatnonzero(is_kept_leaf)

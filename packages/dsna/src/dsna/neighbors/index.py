@@ -148,26 +148,27 @@ class NeighborIndex(Checked):
         with np.errstate(over="ignore"):
             total = self.weight.sum()
         smallest = self.weight[self.weight > 0].min(initial=FINITE)
-        comparable = 0 < total < FINITE and self.weight.max() / smallest <= MAX_WEIGHT_RATIO
+        is_comparable = 0 < total < FINITE and self.weight.max() / smallest <= MAX_WEIGHT_RATIO
         require(
-            comparable, f"NeighborIndex.weight is zero everywhere, or differs by a factor over {MAX_WEIGHT_RATIO:g}"
+            is_comparable,
+            f"NeighborIndex.weight is zero everywhere, or varies by more than a factor of {MAX_WEIGHT_RATIO:g}",
         )
-        rows = sizes["rows"]
+        n_rows = sizes["rows"]
         if self.trees is None:
             require(sizes["leaves"] == 0, "NeighborIndex.leaf_value describes leaves, but there are no trees")
-            require(sizes["valued"] == rows, "NeighborIndex.values lacks rows")
+            require(sizes["valued"] == n_rows, "NeighborIndex.values has the wrong number of rows")
         else:
-            require(sizes["valued"] == 0, "NeighborIndex.values must be empty where there are trees")
+            require(sizes["valued"] == 0, "NeighborIndex.values must be empty if there are trees")
             self.trees.check_rows(sizes["placed"])
         if self.held is None:
-            require(sizes["placed"] == rows, "NeighborIndex.Z lacks rows")
+            require(sizes["placed"] == n_rows, "NeighborIndex.Z has the wrong number of rows")
         else:
-            require(self.trees is not None, "NeighborIndex.held leaves out rows, but there are no trees")
-            require(np.all(self.held[1:] > self.held[:-1]), "NeighborIndex.held does not rise")
+            require(self.trees is not None, "NeighborIndex.held excludes rows, but there are no trees")
+            require(np.all(self.held[1:] > self.held[:-1]), "NeighborIndex.held is not in ascending order")
         if self.space is None:
             require(
                 sizes["dimensions"] == sizes["features"],
-                "NeighborIndex.Z does not have the dimension of the inputs, and there is no map",
+                "NeighborIndex.Z needs one column for each input, because there is no map",
             )
 
     def _space(self, fold: int | None) -> np.ndarray | None:
@@ -274,9 +275,9 @@ class NeighborIndex(Checked):
         restricted = self._restricted(oob_rows)
         for fold in range(N_FOLDS):
             is_candidate = (self.fold != fold) & (self.weight > 0)
-            has_trees = self.trees is None or bool(self.trees.left_out[:, fold].any())
+            has_source = self.trees is None or bool(self.trees.left_out[:, fold].any())
             fold_rows = oob_rows[self.fold[oob_rows] == fold]
-            if len(fold_rows) and is_candidate.any() and has_trees:
+            if len(fold_rows) and is_candidate.any() and has_source:
                 yield restricted._fold_queries(rows, fold_rows, fold, n_jobs)
 
     def _fold_queries(self, rows: TrainingRows, query_rows: np.ndarray, fold: int, n_jobs: int | None) -> Fold:
