@@ -1,13 +1,13 @@
 """Sparse neighbour approximation (eq. 6): two l1 terms and coefficients that sum to one.
 
-    minimise  1/2 a' G a + sum_i lam_i |a_i| + gamma |a_i - b_i|    subject to  sum(a) = 1
+    minimise  1/2 a' G a + sum_i lam_i |a_i| + gamma_i |a_i - b_i|    subject to  sum(a) = 1
 
-G is the Gram matrix of the rows relative to the target, plus a small ridge; b is the prior, which also sums to one.
-A solve that starts at the prior changes few coefficients, so rows of G are computed on demand.
-Each step moves weight from one coefficient to another, so the sum never changes. Along such a pair the objective
+a (``alpha``) are the coefficients, b (``prior``) also sums to one, and G is the Gram matrix of the rows relative to the
+target, plus a small ridge. A solve that starts at the prior changes few coefficients, so rows of G are computed on
+demand. Each step moves weight from one coefficient to another, so the sum never changes. Along such a pair the objective
 is a parabola with at most four kinks and is minimised exactly.
 
-Optimality: with g = G a, raising a_i costs ``up_i = g_i + right derivative`` and lowering it gains
+Optimality: with g = G a (``gradient``), raising a_i costs ``up_i = g_i + right derivative`` and lowering it gains
 ``down_i = g_i + left derivative`` of the l1 terms. At the solution no pair step reduces the objective,
 ``max down <= min up``; the difference of the two is the optimality residual, and the solver stops when it is small.
 
@@ -47,9 +47,9 @@ def reset_gram(gram, m):
     for i in range(m):
         gram.diagonal[i] = 0.0
         gram.computed[i] = False
-    for a in range(gram.columns.shape[0]):
+    for dimension in range(gram.columns.shape[0]):
         for i in range(m):
-            gram.diagonal[i] += gram.columns[a, i] * gram.columns[a, i]
+            gram.diagonal[i] += gram.columns[dimension, i] * gram.columns[dimension, i]
     for i in range(m):
         gram.diagonal[i] += gram.ridge[i]
 
@@ -62,69 +62,69 @@ def _gram_row(gram, m, i):
         gram.computed[i] = True
         for j in range(m):
             row[j] = 0.0
-        for a in range(gram.columns.shape[0]):
-            factor = gram.columns[a, i]
+        for dimension in range(gram.columns.shape[0]):
+            factor = gram.columns[dimension, i]
             for j in range(m):
-                row[j] += factor * gram.columns[a, j]
+                row[j] += factor * gram.columns[dimension, j]
         row[i] = gram.diagonal[i]
     return row
 
 
 @kernel
-def _left_slope(a, b, lam, gamma):
-    slope = lam if a > 0.0 else -lam
-    return slope + (gamma if a > b else -gamma)
+def _left_slope(alpha, prior, lam, gamma):
+    slope = lam if alpha > 0.0 else -lam
+    return slope + (gamma if alpha > prior else -gamma)
 
 
 @kernel
-def _right_slope(a, b, lam, gamma):
-    slope = lam if a >= 0.0 else -lam
-    return slope + (gamma if a >= b else -gamma)
+def _right_slope(alpha, prior, lam, gamma):
+    slope = lam if alpha >= 0.0 else -lam
+    return slope + (gamma if alpha >= prior else -gamma)
 
 
 @kernel
-def _set_slopes(i, lam, gamma, b, a, left, right):
+def _set_slopes(i, lam, gamma, prior, alpha, left_slopes, right_slopes):
     """Slopes of the l1 terms on either side of coefficient i."""
-    left[i] = _left_slope(a[i], b[i], lam[i], gamma[i])
-    right[i] = _right_slope(a[i], b[i], lam[i], gamma[i])
+    left_slopes[i] = _left_slope(alpha[i], prior[i], lam[i], gamma[i])
+    right_slopes[i] = _right_slope(alpha[i], prior[i], lam[i], gamma[i])
 
 
 @kernel
-def _next_kink(value, kink_a, kink_b, direction):
+def _next_kink(value, first_kink, second_kink, direction):
     """Distance from ``value`` to the next kink in ``direction``; infinite if there are no more."""
     nearest = np.inf
-    distance = (kink_a - value) * direction
+    distance = (first_kink - value) * direction
     if distance > 0.0:
         nearest = distance
-    distance = (kink_b - value) * direction
+    distance = (second_kink - value) * direction
     if 0.0 < distance < nearest:
         nearest = distance
     return nearest
 
 
 @kernel
-def _kink_ahead(value, b, distance, direction):
+def _kink_ahead(value, prior, distance, direction):
     """The kink, 0 or b, that lies ``distance`` ahead of ``value``."""
-    if abs((0.0 - value) * direction - distance) <= abs((b - value) * direction - distance):
+    if abs((0.0 - value) * direction - distance) <= abs((prior - value) * direction - distance):
         return 0.0
-    return b
+    return prior
 
 
 @kernel
-def _gram_product(gram, m, a, g):
-    """Fill g with G a."""
+def _gram_product(gram, m, alpha, gradient):
+    """Fill ``gradient`` with G a."""
     for i in range(m):
-        g[i] = gram.ridge[i] * a[i]
-    for c in range(gram.columns.shape[0]):
+        gradient[i] = gram.ridge[i] * alpha[i]
+    for dimension in range(gram.columns.shape[0]):
         total = 0.0
         for j in range(m):
-            total += gram.columns[c, j] * a[j]
+            total += gram.columns[dimension, j] * alpha[j]
         for i in range(m):
-            g[i] += total * gram.columns[c, i]
+            gradient[i] += total * gram.columns[dimension, i]
 
 
 @kernel
-def _newton_step(gram, m, lam, gamma, b, a):
+def _newton_step(gram, m, lam, gamma, prior, alpha):
     """Move all coefficients that are not on a kink toward their joint optimum, as long as the objective falls.
 
     The last of them balances the changes of the others, which keeps the sum. The path may pass kinks; it ends exactly
@@ -133,7 +133,7 @@ def _newton_step(gram, m, lam, gamma, b, a):
     free_rows = np.empty(m, np.int64)
     n_free = 0
     for i in range(m):
-        if (a[i] != 0.0 or lam[i] == 0.0) and (a[i] != b[i] or gamma[i] == 0.0):
+        if (alpha[i] != 0.0 or lam[i] == 0.0) and (alpha[i] != prior[i] or gamma[i] == 0.0):
             free_rows[n_free] = i
             n_free += 1
     if n_free < 2:
@@ -142,22 +142,27 @@ def _newton_step(gram, m, lam, gamma, b, a):
     slope = np.empty(n_free)
     for k in range(n_free):
         i = free_rows[k]
-        slope[k] = lam[i] * np.sign(a[i]) + gamma[i] * np.sign(a[i] - b[i])
+        slope[k] = lam[i] * np.sign(alpha[i]) + gamma[i] * np.sign(alpha[i] - prior[i])
         row = _gram_row(gram, m, i)
         for j in range(m):
-            slope[k] += row[j] * a[j]
-    G = gram.rows
-    H = np.empty((n_free - 1, n_free - 1))
+            slope[k] += row[j] * alpha[j]
+    gram_rows = gram.rows
+    hessian = np.empty((n_free - 1, n_free - 1))
     direction = np.empty(n_free)
     largest = 0.0
     for k in range(n_free - 1):
         for j in range(k + 1):
-            H[k, j] = G[free_rows[k], free_rows[j]] - G[free_rows[k], last] - G[last, free_rows[j]] + G[last, last]
-        largest = max(largest, H[k, k])
+            hessian[k, j] = (
+                gram_rows[free_rows[k], free_rows[j]]
+                - gram_rows[free_rows[k], last]
+                - gram_rows[last, free_rows[j]]
+                + gram_rows[last, last]
+            )
+        largest = max(largest, hessian[k, k])
         direction[k] = slope[n_free - 1] - slope[k]
     for k in range(n_free - 1):
-        H[k, k] += 1e-12 * largest
-    cholesky_solve(H, direction, n_free - 1)
+        hessian[k, k] += 1e-12 * largest
+    cholesky_solve(hessian, direction, n_free - 1)
     direction[n_free - 1] = 0.0
     for k in range(n_free - 1):
         direction[n_free - 1] -= direction[k]
@@ -171,11 +176,11 @@ def _newton_step(gram, m, lam, gamma, b, a):
     slope_jumps = np.zeros(2 * n_free)
     for k in range(n_free):
         i = free_rows[k]
-        if lam[i] > 0.0 and a[i] * direction[k] < 0.0:
-            kink_steps[2 * k] = -a[i] / direction[k]
+        if lam[i] > 0.0 and alpha[i] * direction[k] < 0.0:
+            kink_steps[2 * k] = -alpha[i] / direction[k]
             slope_jumps[2 * k] = 2.0 * lam[i] * abs(direction[k])
-        if gamma[i] > 0.0 and (b[i] - a[i]) * direction[k] > 0.0:
-            kink_steps[2 * k + 1] = (b[i] - a[i]) / direction[k]
+        if gamma[i] > 0.0 and (prior[i] - alpha[i]) * direction[k] > 0.0:
+            kink_steps[2 * k + 1] = (prior[i] - alpha[i]) / direction[k]
             slope_jumps[2 * k + 1] = 2.0 * gamma[i] * abs(direction[k])
     step = 1.0
     for kink in order_of(kink_steps):
@@ -187,41 +192,41 @@ def _newton_step(gram, m, lam, gamma, b, a):
     absorber = -1
     for k in range(n_free):
         i = free_rows[k]
-        value = a[i] + step * direction[k]
+        value = alpha[i] + step * direction[k]
         if kink_steps[2 * k] == step:
             value = 0.0
         elif kink_steps[2 * k + 1] == step:
-            value = b[i]
-        elif absorber < 0 or abs(value) > abs(a[absorber]):
+            value = prior[i]
+        elif absorber < 0 or abs(value) > abs(alpha[absorber]):
             absorber = i
-        excess += value - a[i]
-        a[i] = value
+        excess += value - alpha[i]
+        alpha[i] = value
     if absorber >= 0:
-        a[absorber] -= excess
+        alpha[absorber] -= excess
 
 
 @kernel
-def sparse_approximation(gram, m, lam, gamma, b, tol, max_steps, a, g):
-    """Solve the problem of this module for the leading m x m block of G, starting at ``a``.
+def sparse_approximation(gram, m, lam, gamma, prior, tol, max_steps, alpha, gradient):
+    """Solve the problem of this module for the leading m x m block of G, starting at ``alpha``.
 
     Parameters
     ----------
     gram : ``Gram`` prepared by ``reset_gram``; rows computed by earlier solves are reused.
-    lam, gamma, b : (m,) penalties lam_i and gamma_i, prior.
+    lam, gamma, prior : (m,) penalties lam_i and gamma_i, prior.
     tol : optimality residual at which the solver stops.
-    a : (m,) start with sum one; holds the solution afterwards.
-    g : (m,) work space; holds G a afterwards.
+    alpha : (m,) start with sum one; holds the solution afterwards.
+    gradient : (m,) workspace; holds G a afterwards.
 
     Returns
     -------
     (optimality residual, objective, steps)
     """
-    _gram_product(gram, m, a, g)
-    left = np.empty(m)
-    right = np.empty(m)
+    _gram_product(gram, m, alpha, gradient)
+    left_slopes = np.empty(m)
+    right_slopes = np.empty(m)
     decrease = np.empty(m)
     for i in range(m):
-        _set_slopes(i, lam, gamma, b, a, left, right)
+        _set_slopes(i, lam, gamma, prior, alpha, left_slopes, right_slopes)
     residual = np.inf
     steps = 0
     while steps < max_steps:
@@ -229,11 +234,11 @@ def sparse_approximation(gram, m, lam, gamma, b, tol, max_steps, a, g):
         max_down = -np.inf
         min_up = np.inf
         for i in range(m):
-            value = g[i] + left[i]
+            value = gradient[i] + left_slopes[i]
             if value > max_down + SLOPE_TIE:
                 max_down = value
                 donor = i
-            value = g[i] + right[i]
+            value = gradient[i] + right_slopes[i]
             if value < min_up - SLOPE_TIE:
                 min_up = value
         residual = max_down - min_up
@@ -245,7 +250,7 @@ def sparse_approximation(gram, m, lam, gamma, b, tol, max_steps, a, g):
         donor_row = _gram_row(gram, m, donor)
         donor_diagonal = donor_row[donor]
         for i in range(m):
-            slope = max(max_down - (g[i] + right[i]), 0.0)
+            slope = max(max_down - (gradient[i] + right_slopes[i]), 0.0)
             decrease[i] = slope * slope / max(donor_diagonal + gram.diagonal[i] - 2.0 * donor_row[i], MIN_CURVATURE)
         for i in range(m):
             if decrease[i] > best_decrease * (1.0 + TIE) and i != donor:
@@ -255,21 +260,21 @@ def sparse_approximation(gram, m, lam, gamma, b, tol, max_steps, a, g):
             break
         curvature = max(donor_diagonal + gram.diagonal[receiver] - 2.0 * donor_row[receiver], MIN_CURVATURE)
         shift = 0.0
-        donor_value = a[donor]
-        receiver_value = a[receiver]
-        gradient_gap = g[donor] - g[receiver]
+        donor_value = alpha[donor]
+        receiver_value = alpha[receiver]
+        gradient_gap = gradient[donor] - gradient[receiver]
         while True:
             gain = (
                 gradient_gap
                 - curvature * shift
-                + _left_slope(donor_value, b[donor], lam[donor], gamma[donor])
-                - _right_slope(receiver_value, b[receiver], lam[receiver], gamma[receiver])
+                + _left_slope(donor_value, prior[donor], lam[donor], gamma[donor])
+                - _right_slope(receiver_value, prior[receiver], lam[receiver], gamma[receiver])
             )
             if not gain > 0.0:
                 break
             free_shift = gain / curvature
-            donor_kink = _next_kink(donor_value, 0.0, b[donor], -1.0)
-            receiver_kink = _next_kink(receiver_value, 0.0, b[receiver], 1.0)
+            donor_kink = _next_kink(donor_value, 0.0, prior[donor], -1.0)
+            receiver_kink = _next_kink(receiver_value, 0.0, prior[receiver], 1.0)
             if free_shift < donor_kink and free_shift < receiver_kink:
                 shift += free_shift
                 donor_value -= free_shift
@@ -279,28 +284,28 @@ def sparse_approximation(gram, m, lam, gamma, b, tol, max_steps, a, g):
             if donor_kink <= receiver_kink:
                 shift += donor_kink
                 receiver_value += donor_kink
-                donor_value = _kink_ahead(donor_value, b[donor], donor_kink, -1.0)
+                donor_value = _kink_ahead(donor_value, prior[donor], donor_kink, -1.0)
             else:
                 shift += receiver_kink
                 donor_value -= receiver_kink
-                receiver_value = _kink_ahead(receiver_value, b[receiver], receiver_kink, 1.0)
+                receiver_value = _kink_ahead(receiver_value, prior[receiver], receiver_kink, 1.0)
         if shift <= 0.0:
             break
-        a[donor] = donor_value
-        a[receiver] = receiver_value
+        alpha[donor] = donor_value
+        alpha[receiver] = receiver_value
         receiver_row = _gram_row(gram, m, receiver)
         for i in range(m):
-            g[i] += shift * (receiver_row[i] - donor_row[i])
+            gradient[i] += shift * (receiver_row[i] - donor_row[i])
         steps += 1
         if steps % (PATIENCE * m) == 0:
-            _newton_step(gram, m, lam, gamma, b, a)
-            _gram_product(gram, m, a, g)
+            _newton_step(gram, m, lam, gamma, prior, alpha)
+            _gram_product(gram, m, alpha, gradient)
             for i in range(m):
-                _set_slopes(i, lam, gamma, b, a, left, right)
+                _set_slopes(i, lam, gamma, prior, alpha, left_slopes, right_slopes)
         else:
-            _set_slopes(donor, lam, gamma, b, a, left, right)
-            _set_slopes(receiver, lam, gamma, b, a, left, right)
+            _set_slopes(donor, lam, gamma, prior, alpha, left_slopes, right_slopes)
+            _set_slopes(receiver, lam, gamma, prior, alpha, left_slopes, right_slopes)
     objective = 0.0
     for i in range(m):
-        objective += 0.5 * a[i] * g[i] + lam[i] * abs(a[i]) + gamma[i] * abs(a[i] - b[i])
+        objective += 0.5 * alpha[i] * gradient[i] + lam[i] * abs(alpha[i]) + gamma[i] * abs(alpha[i] - prior[i])
     return residual, objective, steps
