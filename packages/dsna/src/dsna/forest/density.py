@@ -172,8 +172,9 @@ class TargetDensity(Checked):
     @property
     def repeats(self) -> bool:
         """Whether there are few distinct targets, so that predictions and intervals may be restricted to them."""
-        few_outputs = self.kind == "per-output" and _is_discrete(len(self.support), 0.5 / self.floor)
-        return self.kind == "exact" or few_outputs
+        if self.kind == "per-output":
+            return _is_discrete(len(self.support), 0.5 / self.floor)
+        return self.kind == "exact"
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
         is_smooth = sizes["outputs"] > 1 and self.kind in ("kernel", "bins")
@@ -182,6 +183,7 @@ class TargetDensity(Checked):
             require(np.all(self.support[1:] >= self.support[:-1]), "TargetDensity.support is not in ascending order")
 
     def _on_grid(self, counted: CountedTargets, kind: str) -> None:
+        """Estimate the density of a single output by a histogram, which is smoothed for "kernel"."""
         y, upper = counted.value[:, 0], counted.upper[:, 0]
         low, high = float(y.min()), float(upper.max())
         if high - low < _MIN_RANGE:
@@ -215,13 +217,11 @@ class TargetDensity(Checked):
         elif targets.shape[1] == 1:
             positions = np.searchsorted(self.support[:, 0], targets[:, 0])
             positions = np.clip(positions, 1, max(len(self.support) - 1, 1))
-            lower = targets[:, 0] - self.support[positions - 1, 0]
-            upper = self.support[np.minimum(positions, len(self.support) - 1), 0] - targets[:, 0]
-            shares = self.values[
-                np.where(
-                    lower <= upper + _TIE * self.scale[0], positions - 1, np.minimum(positions, len(self.support) - 1)
-                )
-            ]
+            next_positions = np.minimum(positions, len(self.support) - 1)
+            distance_below = targets[:, 0] - self.support[positions - 1, 0]
+            distance_above = self.support[next_positions, 0] - targets[:, 0]
+            is_below_nearer = distance_below <= distance_above + _TIE * self.scale[0]
+            shares = self.values[np.where(is_below_nearer, positions - 1, next_positions)]
         else:
             _, positions = cKDTree(self._standardized(self.support)).query(self._standardized(targets))
             shares = self.values[positions]
@@ -246,8 +246,8 @@ def rarity_of(share: np.ndarray) -> np.ndarray:
     return np.asarray(share**-_RARITY_EXPONENT)
 
 
-def _is_discrete(distinct: int, rows: float) -> bool:
-    return distinct <= max(2, min(200, rows / 10))
+def _is_discrete(n_distinct: int, n_rows: float) -> bool:
+    return n_distinct <= max(2, min(200, n_rows / 10))
 
 
 def _rarest_output(targets: np.ndarray, columns: Sequence[CountedTargets]) -> np.ndarray:

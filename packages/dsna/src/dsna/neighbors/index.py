@@ -275,9 +275,9 @@ class NeighborIndex(Checked):
         restricted = self._restricted(oob_rows)
         for fold in range(N_FOLDS):
             is_candidate = (self.fold != fold) & (self.weight > 0)
-            has_source = self.trees is None or bool(self.trees.left_out[:, fold].any())
+            can_query = self.trees is None or bool(self.trees.left_out[:, fold].any())
             fold_rows = oob_rows[self.fold[oob_rows] == fold]
-            if len(fold_rows) and is_candidate.any() and has_source:
+            if len(fold_rows) and is_candidate.any() and can_query:
                 yield restricted._fold_queries(rows, fold_rows, fold, n_jobs)
 
     def _fold_queries(self, rows: TrainingRows, query_rows: np.ndarray, fold: int, n_jobs: int | None) -> Fold:

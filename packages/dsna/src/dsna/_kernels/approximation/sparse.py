@@ -2,10 +2,10 @@
 
     minimise  1/2 a' G a + sum_i lam_i |a_i| + gamma_i |a_i - b_i|    subject to  sum(a) = 1
 
-a (``alpha``) are the coefficients, b (``prior``) also sums to one, and G is the Gram matrix of the rows relative to the
-target, plus a small ridge. A solve that starts at the prior changes few coefficients, so rows of G are computed on
-demand. Each step moves weight from one coefficient to another, so the sum never changes. Along such a pair the objective
-is a parabola with at most four kinks and is minimised exactly.
+a (``alpha``) are the coefficients, b (``prior``) also sums to one, and G is the Gram matrix of the rows relative to
+the target, plus a small ridge. A solve that starts at the prior changes few coefficients, so rows of G are computed on
+demand. Each step moves weight from one coefficient to another, so the sum never changes. Along such a pair the
+objective is a parabola with at most four kinks and is minimised exactly.
 
 Optimality: with g = G a (``gradient``), raising a_i costs ``up_i = g_i + right derivative`` and lowering it gains
 ``down_i = g_i + left derivative`` of the l1 terms. At the solution no pair step reduces the objective,
