@@ -23,7 +23,7 @@ def fitted(max_neighbors=30):
 @pytest.fixture(scope="module")
 def models():
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(NeighborIndex, "_holding", lambda self, asked: self)
+        patched.setattr(NeighborIndex, "_restricted", lambda self, oob_rows: self)
         whole = fitted()
     return fitted(), whole
 

@@ -128,7 +128,7 @@ def select_best(ranks, candidates, n, n_best, scratch, Z, query):
 
 
 @kernel
-def candidate_capacity(leaves, leaf_ptr):
+def _candidate_capacity(leaves, leaf_ptr):
     """Return the largest number of rows in the leaves that a query reaches."""
     max_candidates = np.int64(0)
     for i in range(leaves.shape[0]):
@@ -199,7 +199,7 @@ def gather(
     n, n_trees = leaves.shape
     max_neighbors = rows.shape[1]
     # A query reaches few of all rows, so a small hash table of their sums fits into the processor's cache.
-    max_candidates = candidate_capacity(leaves, leaf_ptr)
+    max_candidates = _candidate_capacity(leaves, leaf_ptr)
     slot_row, slot_sum = new_table(max_candidates)
     slots = np.empty(max_candidates + 1, np.uint64)
     candidates = np.empty(max_candidates, np.int64)

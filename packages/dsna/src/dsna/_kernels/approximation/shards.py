@@ -4,7 +4,7 @@ import numpy as np
 
 from ..jit import kernel
 from ..sorting import order_of
-from .neighbors import add_share, candidate_capacity, clear_table, find_slot, new_table, select_best, sort_by_row
+from .neighbors import _candidate_capacity, add_share, clear_table, find_slot, new_table, select_best, sort_by_row
 
 
 @kernel
@@ -40,7 +40,7 @@ def gather_from_shard(
     """
     n, n_trees = leaves.shape
     max_neighbors = rows.shape[1]
-    max_candidates = candidate_capacity(leaves, leaf_ptr)
+    max_candidates = _candidate_capacity(leaves, leaf_ptr)
     slot_row, slot_sum = new_table(max_candidates)
     slots = np.empty(max_candidates + 1, np.uint64)
     candidates = np.empty(max_candidates, np.int64)
