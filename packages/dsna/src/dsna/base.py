@@ -255,7 +255,7 @@ class DSNAEstimator(CheckedEstimator, metaclass=ABCMeta):
         self._say(", ".join(f"{name}={chosen[name]}" for name in APPROXIMATION_GRID))
 
     def _answered(self, fold: Fold) -> AnsweredFold:
-        near = Neighborhoods(fold.neighbor_rows[fold.near.rows], fold.near.proximity, fold.near.size, fold.near.vote)
+        near = fold.near.with_rows(fold.neighbor_rows[fold.near.rows])
         return AnsweredFold(fold.rows, near, self._solve_fold(fold, self.approximation_)["alpha"])
 
     def _solve_fold(self, fold: Fold, approximation: Approximation) -> dict[str, np.ndarray]:

@@ -143,15 +143,8 @@ def grow_forest(
         subset_sizes = draw_sizes(max_features, forest.n_draws, len(columns))
         settings = {**growth, "common_scale": int(common_scale)}
         table = (columns, label, code, share, mass, gain, cost_table)
-        grown = grow_trees(
-            table,
-            leaves,
-            settings,
-            subset_sizes,
-            [jobs[tree_number] for tree_number in tree_numbers],
-            forest.n_jobs,
-            verbose,
-        )
+        tree_jobs = [jobs[tree_number] for tree_number in tree_numbers]
+        grown = grow_trees(table, leaves, settings, subset_sizes, tree_jobs, forest.n_jobs, verbose)
         return [(*arrays, order[rows], means) for *arrays, rows, means in grown]
 
     all_trees = np.arange(len(left_out_mask))

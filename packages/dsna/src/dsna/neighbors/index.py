@@ -213,13 +213,8 @@ class NeighborIndex(Checked):
         """Find the neighbourhoods of queries; given held-out folds, with trees and rows that are not in the fold."""
         neighborhoods = self._neighbors(Queries(scaled, Q, np.broadcast_to(fold, len(Q))), self.Z, n_jobs)
         if self.held is not None:
-            neighborhoods = Neighborhoods(
-                self.held[neighborhoods.rows].astype(np.int64),
-                neighborhoods.proximity,
-                neighborhoods.size,
-                neighborhoods.vote,
-                neighborhoods.rows,
-            )
+            rows = self.held[neighborhoods.rows].astype(np.int64)
+            neighborhoods = neighborhoods.with_rows(rows, positions=neighborhoods.rows)
         if self.trees is not None and self.fold[-1] == _NEW:
             self._fade(neighborhoods, Q)
         return neighborhoods
@@ -254,16 +249,13 @@ class NeighborIndex(Checked):
         n_values = self.leaf_value.shape[1]
         for chunk in chunks(len(Q), _FADE_CHUNK):
             is_neighbor = np.arange(neighborhoods.rows.shape[1]) < neighborhoods.size[chunk, None]
-            faded_queries = chunk.start + np.flatnonzero(
-                np.any(is_neighbor & (self.fold[neighborhoods.rows[chunk]] == _NEW), axis=1)
-            )
+            is_added = is_neighbor & (self.fold[neighborhoods.rows[chunk]] == _NEW)
+            faded_queries = chunk.start + np.flatnonzero(np.any(is_added, axis=1))
             rows, proximity = neighborhoods.rows[faded_queries], neighborhoods.proximity[faded_queries]
-            distances = np.sqrt(
-                np.sum((self.Z[neighborhoods.positions[faded_queries]] - Q[faded_queries, None]) ** 2, axis=2)
-            )
-            faded = proximity * np.maximum(
-                distance_kernel(distances, neighborhoods.size[faded_queries], _FADE_BANDWIDTH), _MIN_FADE
-            )
+            differences = self.Z[neighborhoods.positions[faded_queries]] - Q[faded_queries, None]
+            distances = np.sqrt(np.sum(differences**2, axis=2))
+            decay = distance_kernel(distances, neighborhoods.size[faded_queries], _FADE_BANDWIDTH)
+            faded = proximity * np.maximum(decay, _MIN_FADE)
             faded *= (ordered_sum(proximity) / ordered_sum(faded))[:, None]
             label = self.label[rows]
             values = label if label.shape[2] == n_values else (label == np.arange(n_values)).astype(np.float64)
@@ -285,19 +277,11 @@ class NeighborIndex(Checked):
         Q = Z[query_rows if self.held is None else np.searchsorted(self.held, query_rows)]
         neighborhoods = self._neighbors(Queries(rows.scaled(query_rows), Q, np.full(len(query_rows), fold)), Z, n_jobs)
         neighbor_rows, positions = np.unique(neighborhoods.rows, return_inverse=True)
-        renumbered = Neighborhoods(
-            positions.reshape(neighborhoods.rows.shape).astype(np.int64),
-            neighborhoods.proximity,
-            neighborhoods.size,
-            neighborhoods.vote,
-        )
-        return Fold(
-            query_rows,
-            Q,
-            Z[neighbor_rows],
-            neighbor_rows if self.held is None else self.held[neighbor_rows].astype(np.int64),
-            renumbered,
-        )
+        renumbered = neighborhoods.with_rows(positions.reshape(neighborhoods.rows.shape).astype(np.int64))
+        Z = Z[neighbor_rows]
+        if self.held is not None:
+            neighbor_rows = self.held[neighbor_rows].astype(np.int64)
+        return Fold(query_rows, Q, Z, neighbor_rows, renumbered)
 
     def add(self, X: np.ndarray, label: np.ndarray, values: np.ndarray, rarity: np.ndarray) -> None:
         """Add new rows to the leaves, as possible neighbours of later queries.

@@ -54,6 +54,10 @@ class Neighborhoods:
             self.rows[queries], self.proximity[queries], self.size[queries], self.vote[queries], positions
         )
 
+    def with_rows(self, rows: np.ndarray, positions: np.ndarray | None = None) -> Neighborhoods:
+        """Return the same neighbourhoods with other row numbers."""
+        return Neighborhoods(rows, self.proximity, self.size, self.vote, positions)
+
     @classmethod
     def join(cls, pieces: list[Neighborhoods]) -> Neighborhoods:
         """Concatenate neighbourhoods; the widest determines M."""
@@ -113,13 +117,7 @@ def leaf_neighbors(
     """
     leaf_arrays = (leaf_value, trees.left_out, trees.leaf_ptr, trees.leaf_rows)
     tasks = [
-        (
-            Queries(queries.X[chunk], queries.Q[chunk], queries.fold[chunk]),
-            candidates,
-            max_neighbors,
-            trees.nodes,
-            leaf_arrays,
-        )
+        (Queries(*(array[chunk] for array in queries)), candidates, max_neighbors, trees.nodes, leaf_arrays)
         for chunk in chunks(len(queries.X), _CHUNK)
     ]
     return Neighborhoods.join([Neighborhoods(*arrays) for arrays in in_parallel(_gather_chunk, tasks, n_jobs)])

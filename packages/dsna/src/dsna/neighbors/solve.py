@@ -30,23 +30,14 @@ def solve(
     ``neighborhoods.positions`` are positions in ``Z`` and ``label``; ``settings`` are those of
     ``Approximation.kernel_settings``.
     """
+    by_query = (neighborhoods.positions, neighborhoods.proximity, neighborhoods.size)
     tasks = [
-        (
-            Q[chunk],
-            Z,
-            label,
-            class_scale,
-            neighborhoods.positions[chunk],
-            neighborhoods.proximity[chunk],
-            neighborhoods.size[chunk],
-            settings,
-        )
+        (Q[chunk], Z, label, class_scale, *(array[chunk] for array in by_query), settings)
         for chunk in chunks(len(Q), _CHUNK)
     ]
     chunk_solutions = in_parallel(_solve_chunk, tasks, n_jobs)
     return {
-        name: np.concatenate([chunk_solution[field] for chunk_solution in chunk_solutions])
-        for field, name in enumerate(FIELDS)
+        name: np.concatenate(arrays) for name, arrays in zip(FIELDS, zip(*chunk_solutions, strict=True), strict=True)
     }
 
 

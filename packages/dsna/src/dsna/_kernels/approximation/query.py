@@ -252,20 +252,13 @@ def approximate(Q, Z, label, class_scale, rows, proximity, size, settings, clust
                     factors[k] = label_factor(labels, k, label_steps[n_steps], is_class, settings.tau, max_gap)
             max_residual = 0.0
             for c in range(n_clusters):
-                cluster_member = member[:n_neighbors, c]
+                in_cluster = member[:n_neighbors, c]
                 if loaded != c:
                     n_rows = _load_cluster(
-                        cluster,
-                        neighbors,
-                        point[i, c],
-                        cluster_member,
-                        query_proximity,
-                        n_neighbors,
-                        mean_square,
-                        settings,
+                        cluster, neighbors, point[i, c], in_cluster, query_proximity, n_neighbors, mean_square, settings
                     )
                     loaded = c
-                _prior(distances, factors, query_proximity, n_neighbors, settings, mean_distance, cluster_member, prior)
+                _prior(distances, factors, query_proximity, n_neighbors, settings, mean_distance, in_cluster, prior)
                 objective[c], residual = _solve_cluster(cluster, n_rows, prior, n_neighbors, settings, alpha[c])
                 objective[c] += 0.5 * hull_residual[c] ** 2 / mean_square
                 max_residual = max(max_residual, residual)

@@ -70,16 +70,16 @@ def _sample(rows, start, end, table, growth, state, sample, mass):
 
 
 @kernel
-def _standardise(sample, mass, n_sampled, table, growth, drawn_features, n_drawn, standardised, mean, scale):
-    """Fill ``standardised`` with the columns that vary, and a constant one; return the number of varying features."""
+def _standardise(sample, mass, n_sampled, table, growth, drawn_features, n_drawn, scaled, mean, scale):
+    """Fill ``scaled`` with the columns that vary, and a constant one; return the number of varying features."""
     n_varying = 0
     total = 0.0
     for i in range(n_sampled):
         total += mass[i]
     largest = 0.0
-    for drawn in range(n_drawn):
-        feature = drawn_features[drawn]
-        column = standardised[n_varying]
+    for position in range(n_drawn):
+        feature = drawn_features[position]
+        column = scaled[n_varying]
         values = table.columns[feature]
         for i in range(n_sampled):
             column[i] = values[sample[i]]
@@ -91,14 +91,14 @@ def _standardise(sample, mass, n_sampled, table, growth, drawn_features, n_drawn
             scale[n_varying] = feature_spread
             largest = max(largest, feature_spread)
             n_varying += 1
-    for drawn in range(n_varying):
+    for position in range(n_varying):
         if growth.common_scale == 1:
-            scale[drawn] = largest
-        inverse = 1.0 / scale[drawn]
+            scale[position] = largest
+        inverse = 1.0 / scale[position]
         for i in range(n_sampled):
-            standardised[drawn, i] = (standardised[drawn, i] - mean[drawn]) * inverse
+            scaled[position, i] = (scaled[position, i] - mean[position]) * inverse
     for i in range(n_sampled):
-        standardised[n_varying, i] = 1.0
+        scaled[n_varying, i] = 1.0
     return n_varying
 
 
@@ -153,11 +153,11 @@ def find_split(rows, start, end, table, growth, subset_sizes, state, feature_ord
         target_costs(sample, mass, n_sampled, target, table, growth, counts, cost)
         normalise_costs(cost, mass, n_sampled)
     kind = HINGE if growth.n_classes > 0 else EPSILON_INSENSITIVE
-    standardised = np.empty((max_size + 1, n_sampled))
+    scaled = np.empty((max_size + 1, n_sampled))
     mean = np.empty(max_size)
     scale = np.empty(max_size)
     drawn_features = np.empty(max_size, np.int64)
-    split_weights = np.empty(max_size + 1)
+    w = np.empty(max_size + 1)
     prediction = np.empty(n_sampled)
     gain_weight = np.empty(n_sampled)
     for i in range(n_sampled):
@@ -188,27 +188,15 @@ def find_split(rows, start, end, table, growth, subset_sizes, state, feature_ord
             swap = s + random_below(state, n_features - s)
             feature_order[s], feature_order[swap] = feature_order[swap], feature_order[s]
             drawn_features[s] = feature_order[s]
-        n_varying = _standardise(
-            sample, mass, n_sampled, table, growth, drawn_features, n_drawn, standardised, mean, scale
-        )
+        n_varying = _standardise(sample, mass, n_sampled, table, growth, drawn_features, n_drawn, scaled, mean, scale)
         if n_varying == 0:
             continue
         if growth.group_features == 1 and growth.n_classes > 0:
-            if not two_means(standardised[:n_varying].T.copy(), n_sampled, n_varying, state, np.int64(10), group):
+            if not two_means(scaled[:n_varying].T.copy(), n_sampled, n_varying, state, np.int64(10), group):
                 continue
             group_costs(group, mass, n_sampled, table, growth, target, cost)
         newton_split(
-            standardised,
-            target,
-            cost,
-            n_sampled,
-            n_varying + 1,
-            kind,
-            growth.C,
-            growth.epsilon,
-            NEWTON_STEPS,
-            split_weights,
-            prediction,
+            scaled, target, cost, n_sampled, n_varying + 1, kind, growth.C, growth.epsilon, NEWTON_STEPS, w, prediction
         )
         gain, cut = best_cut(
             sample, gain_weight, n_sampled, prediction, table, growth, side_sums, min_rows, is_sampled, tie
@@ -216,12 +204,12 @@ def find_split(rows, start, end, table, growth, subset_sizes, state, feature_ord
         if gain > best_gain + tie:
             best_gain = gain
             best_size = n_varying
-            threshold = cut - split_weights[n_varying]
+            threshold = cut - w[n_varying]
             is_axis_split = False
             for s in range(n_varying):
                 features[s] = drawn_features[s]
                 # Rounded as trees store weights; the threshold, in units of X, compensates for the rounding.
-                weights[s] = np.float64(np.float32(split_weights[s] / scale[s]))
+                weights[s] = np.float64(np.float32(w[s] / scale[s]))
                 threshold += weights[s] * mean[s]
     if is_axis_split:
         if growth.group_features == 1 and growth.n_classes > 0:
