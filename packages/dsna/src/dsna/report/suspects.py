@@ -97,7 +97,7 @@ def look_at_rows(model: Any, X: Any) -> LookedAt:
     most = min(_LOOKED_AT, _TREE_VISITS // index.trees.n_trees) if index.trees is not None else _LOOKED_AT_NEAREST
     if len(rows) > most:
         rows = np.sort(np.random.RandomState(0).choice(rows, most, replace=False))
-    scaled, Q = index.place(training_values(model, X, rows))
+    scaled, Q = index.scale_and_map(training_values(model, X, rows))
     near = index.neighbors(scaled, Q, fold=fold[rows], n_jobs=last.n_jobs)
     order = np.argsort(last.oob_rows_)
     place = order[np.minimum(np.searchsorted(last.oob_rows_, rows, sorter=order), len(order) - 1)]
