@@ -22,18 +22,18 @@ from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
 from .prediction.calibration import Calibration, class_mass
 from .prediction.class_decision import (
-    Answers,
+    OutOfBagProba,
     Threshold,
+    best_if_unreachable,
     cost_gain,
+    gain_of_all_classes,
     is_cost,
     learn_decision,
     threshold_of,
-    unreached,
-    widened_gain,
 )
 from .prediction.measures import find_measure
 from .training import OutOfBag, Training
-from .trend.classes import ClassRows, fit_class_trend, widened
+from .trend.classes import ClassRows, fit_class_trend, proba_of_all_classes
 
 #: Given coefficients (n, M) of rows (n, M), the shares of the classes (n, n_classes).
 Shares: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -150,20 +150,20 @@ class DSNAClassification(DSNAEstimator):
         rows, weight = self.oob_rows_, self._oob_weight
         known = np.searchsorted(self.classes_, self.fitted_classes_)
         code = np.searchsorted(known, self._code_of(rows))
-        answers = Answers(self.oob_decision_function_, code, weight, self._index.fold[rows])
+        oob = OutOfBagProba(self.oob_decision_function_, code, weight, self._index.fold[rows])
         prior = self.class_prior_[known] / self.class_prior_[known].sum()
         votes = self._oob_votes if self._by_votes else None
-        found = learn_decision(self.decision, float(self.balance), answers, self.fitted_classes_, prior, votes)
-        self._gain = self._gain_of_all(found.gain, known)
-        most = unreached(self.decision, found.gain, answers, self.fitted_classes_, prior)
-        if most is not None:
-            self._warn_of_wish(most, best_class(answers.proba, found.gain) == np.argmin(prior), prior)
-        self._oob_chosen = found.predicted
-        self.oob_decision_score_, self.oob_decision_score_std_ = found.score, found.error
+        learned = learn_decision(self.decision, float(self.balance), oob, self.fitted_classes_, prior, votes)
+        self._gain = self._gain_of_all(learned.gain, known)
+        best = best_if_unreachable(self.decision, learned.gain, oob, self.fitted_classes_, prior)
+        if best is not None:
+            self._warn_of_wish(best, best_class(oob.proba, learned.gain) == np.argmin(prior), prior)
+        self._oob_chosen = learned.predicted
+        self.oob_decision_score_, self.oob_decision_score_std_ = learned.score, learned.error
         self.oob_balanced_accuracy_ = self.oob_score_ = np.nan
         if len(code):
-            self.oob_score_ = float(accuracy_score(code, found.predicted, sample_weight=weight))
-            balanced = balanced_accuracy_score(code, found.predicted, sample_weight=weight)
+            self.oob_score_ = float(accuracy_score(code, learned.predicted, sample_weight=weight))
+            balanced = balanced_accuracy_score(code, learned.predicted, sample_weight=weight)
             self.oob_balanced_accuracy_ = float(balanced)
 
     def _warn_of_wish(self, most: float, called: np.ndarray, prior: np.ndarray) -> None:
@@ -185,7 +185,7 @@ class DSNAClassification(DSNAEstimator):
             return gain
         if is_cost(self.decision) and callable(self.decision):
             return cost_gain(self.decision, self.classes_)
-        return widened_gain(gain, known, self.class_prior_, is_cost(self.decision))
+        return gain_of_all_classes(gain, known, self.class_prior_, is_cost(self.decision))
 
     def _opinions(self, X: np.ndarray, mass: np.ndarray, vote: np.ndarray) -> np.ndarray:
         """(n_opinions, n, n_classes) what coefficients, forest and trend say of queries."""
@@ -193,7 +193,7 @@ class DSNAClassification(DSNAEstimator):
         if self._trend is not None:
             known = np.searchsorted(self.classes_, self.fitted_classes_)
             proba = self._trend.probabilities(self._index.scaling.transform(X))
-            opinions.append(widened(proba, known, vote))
+            opinions.append(proba_of_all_classes(proba, known, vote))
         return np.stack(opinions)
 
     def _class_shares(self, X: np.ndarray, shares: Shares) -> tuple[np.ndarray, np.ndarray]:

@@ -20,10 +20,10 @@ from .inspection.explanation import Explanation
 from .metrics.relevance import RelevantDensity
 from .neighbors.index import Fold
 from .neighbors.neighborhoods import Neighborhoods
-from .prediction.carry import Asked, along_at, carry_over
-from .prediction.decision import DECISIONS, candidates
-from .prediction.ends import continued, learn_ends
-from .prediction.rule import Answered, Choices, Judge, Rule, choose_rule
+from .prediction.carry import FoldQueries, choose_trend, trend_values
+from .prediction.decision import DECISIONS, allowed_decisions
+from .prediction.ends import learn_ends, move_outward
+from .prediction.rule import Rule, RuleChoices, RuleEvaluator, RuleInputs, choose_rule
 from .training import AnsweredFold, OutOfBag, Training
 from .trend.trend import TrendRows, trend_weights
 
@@ -94,8 +94,8 @@ class DSNARegression(DSNAEstimator):
         """Choose trend, blend, decision and balance out of bag, and learn intervals and quantiles."""
         target = self._index.label
         few = self._density.repeats
-        choices = Choices.of(self.blend, candidates(self.decision, few), self.approximation_.sum_to_one)
-        every = Choices.of("auto", candidates("auto", few), choices.sum_to_one)
+        choices = RuleChoices.of(self.blend, allowed_decisions(self.decision, few), self.approximation_.sum_to_one)
+        all_choices = RuleChoices.of("auto", allowed_decisions("auto", few), choices.sum_to_one)
         rule = Rule(self._initial_blend(), choices.decisions[0], self._initial_balance(), choices.sum_to_one)
         self._rules = [rule]
         self._trend: Any = None
@@ -103,7 +103,7 @@ class DSNARegression(DSNAEstimator):
         truth = target[asked.rows]
         folds = [self._evidence_outside(fold) for fold in asked.folds]
         if folds:
-            judge = Judge(
+            evaluator = RuleEvaluator(
                 truth,
                 asked.weight,
                 self._rarity[asked.rows],
@@ -112,14 +112,16 @@ class DSNARegression(DSNAEstimator):
                 training.group_codes[asked.rows],
                 self.criterion == "squared_error",
             )
-            questions = [Asked(int(self._index.fold[f.rows[0]]), f.rows, f.near.rows) for f in asked.folds]
-            folds, carry = carry_over(self.trend, self._trend_rows(training), folds, questions, judge, every)
-            self._trend, self._row_trend = carry.trend, carry.own
-            self._rules, prediction = choose_rule(folds, judge, choices, self.balance, carry.offset, carry.pull)
+            queries = [
+                FoldQueries(int(self._index.fold[fold.rows[0]]), fold.rows, fold.near.rows) for fold in asked.folds
+            ]
+            folds, chosen = choose_trend(self.trend, self._trend_rows(training), folds, queries, evaluator, all_choices)
+            self._trend, self._row_trend = chosen.trend, chosen.out_of_fold
+            self._rules, prediction = choose_rule(folds, evaluator, choices, self.balance, chosen.offset, chosen.pull)
             rule = self._rules[-1]
             if self.decision == "open":
                 self._grid = learn_ends(truth, prediction, asked.weight)
-                rule, prediction = replace(rule, decision="open"), continued(prediction, self._grid)
+                rule, prediction = replace(rule, decision="open"), move_outward(prediction, self._grid)
         self._take(rule)
         self.oob_rows_, self._oob_weight = asked.rows, asked.weight
         self.oob_prediction_ = self._shaped(prediction)
@@ -131,7 +133,7 @@ class DSNARegression(DSNAEstimator):
 
     @abstractmethod
     def _learn_uncertainty(
-        self, asked: OutOfBag, folds: list[Answered], training: Training, prediction: np.ndarray
+        self, oob: OutOfBag, folds: list[RuleInputs], training: Training, prediction: np.ndarray
     ) -> None:
         """Learn intervals and quantiles from out-of-bag rows and their predictions."""
 
@@ -141,10 +143,10 @@ class DSNARegression(DSNAEstimator):
         weight = trend_weights(training.weight, training.targets.share)
         return TrendRows(index.scaling.transform(training.X), index.label, weight / weight.mean(), index.fold)
 
-    def _evidence_outside(self, fold: AnsweredFold) -> Answered:
+    def _evidence_outside(self, fold: AnsweredFold) -> RuleInputs:
         """Coefficients and neighbours of a held-out fold, with rarities of targets outside it."""
         rarity = self._rarity_outside(int(self._index.fold[fold.rows[0]]))
-        return Answered(fold.alpha, fold.near.kernel, rarity[fold.near.rows], self._index.label[fold.near.rows])
+        return RuleInputs(fold.alpha, fold.near.kernel, rarity[fold.near.rows], self._index.label[fold.near.rows])
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self.n_outputs_ == 1 and values.shape[1] == 1 else values
@@ -178,11 +180,11 @@ class DSNARegression(DSNAEstimator):
 
     def _carried(self, X: np.ndarray, near: Neighborhoods, rule: Rule) -> np.ndarray:
         """(n, M, n_outputs) targets of the neighbours, carried over to the queries."""
-        along = None
+        trend = None
         if self._trend is not None:
-            here = self._trend.predict(self._index.scaling.transform(X))
-            along = along_at(self._trend, here, self._row_trend[near.rows])
-        return rule.carried(self._index.label[near.rows], along)
+            at_queries = self._trend.predict(self._index.scaling.transform(X))
+            trend = trend_values(self._trend, at_queries, self._row_trend[near.rows])
+        return rule.carried(self._index.label[near.rows], trend)
 
     def _take(self, rule: Rule) -> None:
         """Decide by a rule from now on."""
@@ -201,7 +203,10 @@ class DSNARegression(DSNAEstimator):
         task |= {"uses_coefficients": self.blend_ < 1.0}
         along: dict[str, Any] = {}
         if self._trend is not None:
-            along = {"carried": self._carried(X, near, self._rule), "extrapolated": np.any(self._past(X) > 0.0, axis=1)}
+            along = {
+                "carried": self._carried(X, near, self._rule),
+                "extrapolated": np.any(self._extrapolation(X) > 0.0, axis=1),
+            }
         return {**task, **along, "weight": weight, "label": self._index.label[near.rows]}
 
     def _left_out(self, why: Explanation, rows: np.ndarray) -> Explanation:
@@ -210,10 +215,10 @@ class DSNARegression(DSNAEstimator):
 
     def _carried_outside(self, rule: Rule, why: Explanation, rows: np.ndarray) -> np.ndarray:
         """(n, M, n_outputs) targets of the neighbours of training rows, carried over by a rule."""
-        along = None
+        trend = None
         if self._trend is not None:
-            along = along_at(self._trend, self._row_trend[rows], self._row_trend[why.rows])
-        return rule.carried(why.label, along)
+            trend = trend_values(self._trend, self._row_trend[rows], self._row_trend[why.rows])
+        return rule.carried(why.label, trend)
 
     def _predict_oob(self, why: Explanation, rows: np.ndarray, balance: float) -> np.ndarray:
         """(n, n_outputs) predictions of training rows from their out-of-bag explanation, at another balance."""
@@ -222,6 +227,6 @@ class DSNARegression(DSNAEstimator):
         weights = rule.weights(why.coefficient, kernel, self._rarity[why.rows])
         return rule.predict(weights, self._carried_outside(rule, why, rows), self._grid)
 
-    def _past(self, X: np.ndarray) -> Any:
-        """(n, n_outputs) how far the trend at the queries lies past its values at the training rows."""
-        return 0.0 if self._trend is None else self._trend.past(self._index.scaling.transform(X))
+    def _extrapolation(self, X: np.ndarray) -> Any:
+        """(n, n_outputs) distance of the trend at the queries from the range of its values at the training rows."""
+        return 0.0 if self._trend is None else self._trend.extrapolation(self._index.scaling.transform(X))

@@ -17,7 +17,7 @@ from .approximation import Approximation
 from .forest.density import DENSITIES
 from .forest.targets import regression_targets
 from .prediction.decision import DECISIONS
-from .prediction.rule import rule_with
+from .prediction.rule import rule_for_settings
 from .training import Training
 from .trend.trend import KINDS
 from .uncertainty.base import DSNAUncertainty
@@ -272,7 +272,7 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         if "approximation" in settings:
             view.approximation_ = clone(settings["approximation"])
         balance = self.balance_ if isinstance(view.balance, str) else float(view.balance)
-        rule = rule_with(
+        rule = rule_for_settings(
             self._rule,
             self._rules,
             blend=view.blend,

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import dsna
 from dsna import CostSensitiveForestRegressor, DSNAError, DSNARegressor, presets
-from dsna.trend.trend import KINDS, hold
+from dsna.trend.trend import KINDS, fade_factor
 
 
 def table(n, seed, outputs=1, noise=0.3):
@@ -34,7 +34,7 @@ def test_explanations_show_what_is_carried_and_give_the_prediction(trend, output
     np.testing.assert_array_equal(why.predict(), fitted.predict(fresh))
     np.testing.assert_array_equal(why[3].predict(), fitted.predict(fresh[3:4]))
     here = fitted._trend.predict(fitted._index.scaling.transform(fresh))[:, None]
-    pull = fitted.trend_pull_ * (1.0 - fitted.balance_) * hold(here, fitted._trend.ends)
+    pull = fitted.trend_pull_ * (1.0 - fitted.balance_) * fade_factor(here, fitted._trend.ends)
     moved = why.label + fitted.trend_offset_ * (here - fitted._row_trend[why.rows])
     np.testing.assert_allclose(why.carried, pull * here + (1.0 - pull) * moved, atol=1e-12)
     names = ["carried"] if outputs == 1 else ["carried_0", "carried_1"]
@@ -148,7 +148,7 @@ def test_any_regressor_is_a_trend(tmp_path):
     assert error == pytest.approx(expected, rel=0.2)
     np.testing.assert_array_equal(fitted.explain(X).predict(), fitted.predict(X))
     assert fitted.is_extrapolated(X[~seen]).any()
-    with pytest.raises(TypeError, match="trend is a Ridge, which a dsna model file cannot hold"):
+    with pytest.raises(TypeError, match="trend is a Ridge, which a dsna model file cannot fade_factor"):
         dsna.save(fitted, tmp_path / "model.dsna")
     assert not list(tmp_path.iterdir())
 

@@ -12,7 +12,7 @@ mpl.use("Agg")
 from matplotlib import pyplot
 
 from dsna.inspection.reliability import plot_reliability
-from dsna.metrics.classes import equal_mass
+from dsna.metrics.classes import equal_mass_bins
 
 RNG = np.random.RandomState(0)
 P = RNG.rand(400) ** 2
@@ -30,7 +30,7 @@ def points(ax, name):
     return line.get_xydata()
 
 
-def test_points_are_means_of_bins_ofequal_mass():
+def test_points_are_means_of_bins_of_equal_mass():
     axes = plot_reliability({"p": P}, None, Y, bins=8)
     order = np.argsort(P)
     expected = [[P[part].mean(), np.mean(Y[part] == "rare")] for part in np.split(order, 8)]
@@ -40,7 +40,7 @@ def test_points_are_means_of_bins_ofequal_mass():
 
 def test_equal_probabilities_share_a_bin():
     proba = np.r_[np.zeros(70), np.full(30, 0.5)]
-    mean, share, size = equal_mass(proba, (np.arange(100) % 10 == 0).astype(float), 10)
+    mean, share, size = equal_mass_bins(proba, (np.arange(100) % 10 == 0).astype(float), 10)
     np.testing.assert_array_equal(mean, [0.0, 0.5])
     np.testing.assert_array_equal(size, [70, 30])
     np.testing.assert_allclose(share, 0.1)

@@ -128,16 +128,21 @@ def test_relevance_refuses_what_it_cannot_use():
 @pytest.mark.parametrize(
     "score, rows, options, said",
     [
-        (g_mean_score, ([0, 1], [0]), {}, "equally long"),
+        (g_mean_score, ([0, 1], [0]), {}, "of the same length"),
         (g_mean_score, ([], []), {}, "at least one row"),
-        (balanced_absolute_error, ([1.0, 2.0], [1.0]), {}, "differ in shape"),
+        (balanced_absolute_error, ([1.0, 2.0], [1.0]), {}, "must have the same shape"),
         (balanced_absolute_error, ([], []), {}, "not empty"),
         (balanced_absolute_error, ([1.0, np.inf], [1.0, 2.0]), {}, "y_true contains NaN or infinity"),
         (balanced_absolute_error, ([1.0, 2.0], [1.0, 2.0]), {"bins": 0.5}, "positive integer"),
         (balanced_absolute_error, ([1.0, 2.0], [1.0, 2.0]), {"bins": [2, 1]}, "increasing"),
         (rare_target_absolute_error, ([1.0, 2.0], [1.0, 2.0]), {"y_train": [1, 2], "share": 0.0}, "share must lie"),
         (rare_target_absolute_error, ([1.0, 2.0], [1.0, 2.0]), {}, "either y_train"),
-        (rare_target_absolute_error, ([1.0, 2.0], [1.0, 2.0]), {"y_train": [[1, 2]]}, "2 outputs, y_true 1"),
+        (
+            rare_target_absolute_error,
+            ([1.0, 2.0], [1.0, 2.0]),
+            {"y_train": [[1, 2]]},
+            "same number of outputs; got 2 and 1",
+        ),
     ],
 )
 def test_what_cannot_be_scored_is_refused(score, rows, options, said):

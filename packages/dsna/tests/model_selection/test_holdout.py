@@ -108,11 +108,11 @@ def test_it_serves_scikit_learns_tools():
 @pytest.mark.parametrize(
     "parameters, message",
     [
-        ({"test_size": 1.5}, "test_size=1.5 must be a share"),
-        ({"test_size": 0}, "test_size=0 must be a share"),
-        ({"train_size": "half"}, "train_size='half' must be a share"),
-        ({"test_size": 20}, "ask for 20 test and 0 training rows of 20"),
-        ({"test_size": 0.5, "train_size": 0.6}, "10 test and 12 training rows of 20"),
+        ({"test_size": 1.5}, "test_size must be a share .* got 1.5"),
+        ({"test_size": 0}, "test_size must be a share .* got 0"),
+        ({"train_size": "half"}, "train_size must be a share .* got 'half'"),
+        ({"test_size": 20}, "request 20 test rows and 0 training rows of 20"),
+        ({"test_size": 0.5, "train_size": 0.6}, "10 test rows and 12 training rows of 20"),
     ],
 )
 def test_sizes_that_cannot_be_are_refused(parameters, message):
@@ -123,7 +123,7 @@ def test_sizes_that_cannot_be_are_refused(parameters, message):
 
 def test_other_input_that_cannot_be_split_is_refused():
     y = np.arange(20.0)
-    with pytest.raises(DSNAError, match="n_splits=0"):
+    with pytest.raises(DSNAError, match=r"n_splits must be .* got 0"):
         StratifiedTargetShuffleSplit(0)
     with pytest.raises(DSNAError, match="y, which is None"):
         next(StratifiedTargetShuffleSplit().split(y))
@@ -189,7 +189,7 @@ def test_the_task_is_guessed_or_given():
     ages = np.r_[np.arange(20, 60).repeat(3), 90]
     _, old = rare_first_split(ages, y=ages, random_state=0)  # one row of 90: a range of old people, not a class
     assert len(old) == 31
-    with pytest.raises(DSNAError, match=r"Class 90 has 1 row: training and test rows cannot both hold min_rare=1"):
+    with pytest.raises(DSNAError, match=r"Class 90 has 1 row: training and test rows cannot both have min_rare=1"):
         rare_first_split(ages, y=ages, task="classification")
     y = np.repeat([1, 2], [30, 1])
     with pytest.raises(DSNAError, match="Class 2 has 1 row"):
@@ -208,9 +208,9 @@ def test_the_task_is_guessed_or_given():
     [
         ((), {"y": [0, 1]}, "needs arrays to split"),
         (([0, 1],), {}, "needs arrays to split, and y"),
-        (([0, 1],), {"y": [0, 1], "min_rare": 0}, "min_rare=0 must be"),
+        (([0, 1],), {"y": [0, 1], "min_rare": 0}, "min_rare must be .* got 0"),
         (([0, 1],), {"y": [0, 1], "task": "ranking"}, "task='ranking' is unknown"),
-        ((list("aaab"),), {"y": list("aaab")}, "Class 'b' has 1 row: training and test rows cannot both hold"),
+        ((list("aaab"),), {"y": list("aaab")}, "Class 'b' has 1 row: training and test rows cannot both have"),
         ((list("aabbccdd"),), {"y": list("aabbccdd"), "test_size": 2}, "no split into 6 training and 2 test rows"),
         ((list("aaaabb"),), {"y": list("aaaabb"), "groups": [0, 1, 2, 3, 4, 4]}, "'b' has 2 rows in 1 group: "),
         ((np.arange(5.0),), {"y": np.arange(5) / 2}, "too few rows"),

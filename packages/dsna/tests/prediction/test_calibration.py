@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
-from dsna.prediction.calibration import _STIFF_BIAS, _STIFF_SLOPES, Calibration, _logarithms
+from dsna.prediction.calibration import _BIAS_PENALTY, _SLOPE_PENALTY, Calibration, _logarithms
 
 
 def drawn(n, n_classes, seed=0, sharp=2.0):
@@ -21,7 +21,7 @@ def drawn(n, n_classes, seed=0, sharp=2.0):
 def penalised_loss(parameters, features, code, weight):
     """Written out row by row: -sum w log p + stiff |parameters - usual|^2."""
     slopes, bias = parameters[:2], parameters[2:]
-    value = _STIFF_SLOPES * np.sum((slopes - 0.5) ** 2) + _STIFF_BIAS * np.sum(bias**2)
+    value = _SLOPE_PENALTY * np.sum((slopes - 0.5) ** 2) + _BIAS_PENALTY * np.sum(bias**2)
     for row in range(len(code)):
         scores = np.array([slopes @ features[:, row, c] + bias[c] for c in range(len(bias))])
         value -= weight[row] * (scores[code[row]] - np.logaddexp.reduce(scores))

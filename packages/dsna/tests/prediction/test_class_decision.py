@@ -8,13 +8,13 @@ from dsna import DSNAError
 from dsna._utils.choices import balanced_gain, best_class
 from dsna.metrics import g_mean_score
 from dsna.prediction.class_decision import (
-    Answers,
-    _Search,
+    OutOfBagProba,
+    _GainSearch,
+    best_if_unreachable,
     cost_gain,
+    gain_of_all_classes,
     learn_decision,
     threshold_of,
-    unreached,
-    widened_gain,
 )
 from dsna.prediction.measures import MEASURES, check_measure, find_measure
 
@@ -33,7 +33,7 @@ def answers(n, n_classes=2, seed=0, share=0.15):
     odds = np.exp(1.5 * rng.normal(size=(n, n_classes))) * np.r_[np.ones(n_classes - 1), share]
     proba = odds / odds.sum(axis=1, keepdims=True)
     code = (proba.cumsum(axis=1) < rng.rand(n, 1)).sum(axis=1)
-    return Answers(proba, code, np.ones(n), np.arange(n) % 5), np.bincount(code, minlength=n_classes) / n
+    return OutOfBagProba(proba, code, np.ones(n), np.arange(n) % 5), np.bincount(code, minlength=n_classes) / n
 
 
 def counts(code, said, n):
@@ -57,10 +57,10 @@ def test_measures_are_those_of_scikit_learn(name, n_classes):
 def test_two_classes_are_decided_nearly_as_well_as_by_any_threshold(name):
     found, prior = answers(3000)
     measure = find_measure(name)
-    gain = _Search(measure, np.arange(2), prior).best(found)
+    gain = _GainSearch(measure, np.arange(2), prior).best_gain(found)
 
     def value(said):
-        return measure.reached(counts(found.code, said, 2), 1)
+        return measure.objective(counts(found.code, said, 2), 1)
 
     best = max(value((found.proba[:, 1] > cut).astype(int)) for cut in np.unique(found.proba[:, 1]))
     assert value(best_class(found.proba, gain)) > best - 0.03
@@ -96,10 +96,10 @@ def test_a_tiny_class_is_not_decided_by_its_luck():
         found = []
         for seed in range(30):
             some, prior = answers(300, seed=seed, share=0.02)
-            search = _Search(find_measure("f1"), np.arange(2), prior)
+            search = _GainSearch(find_measure("f1"), np.arange(2), prior)
             if not few:
-                search._expected = lambda a: np.eye(2)[a.code] * a.weight[:, None]
-            found.append(np.log(np.diff(np.log(np.diag(search.best(some))))[0] + 20.0))
+                search._expected_classes = lambda a: np.eye(2)[a.code] * a.weight[:, None]
+            found.append(np.log(np.diff(np.log(np.diag(search.best_gain(some))))[0] + 20.0))
         return np.std(found)
 
     assert thresholds(few=True) < 0.9 * thresholds(few=False)
@@ -137,7 +137,7 @@ def test_balance_divides_by_powers_of_the_shares(balance):
 
 
 def test_without_out_of_bag_rows_balance_decides():
-    none = Answers(np.empty((0, 2)), np.empty(0, dtype=np.int64), np.empty(0), np.empty(0, dtype=np.int64))
+    none = OutOfBagProba(np.empty((0, 2)), np.empty(0, dtype=np.int64), np.empty(0), np.empty(0, dtype=np.int64))
     found = learn_decision("f1", 0.0, none, np.arange(2), np.array([0.9, 0.1]), None)
     np.testing.assert_array_equal(found.gain, balanced_gain(np.array([0.9, 0.1]), 1.0))
     assert np.isnan(found.score)
@@ -170,17 +170,17 @@ def test_what_is_no_decision_is_refused():
 def test_of_two_classes_a_threshold_of_the_rarer_one_says_what_is_decided(decision, flip):
     known, prior = answers(800)
     if flip:  # the rarer class comes first
-        known = Answers(known.proba[:, ::-1], 1 - known.code, known.weight, known.fold)
+        known = OutOfBagProba(known.proba[:, ::-1], 1 - known.code, known.weight, known.fold)
         prior = prior[::-1]
     classes = np.array(["a", "b"])
     gain = learn_decision(decision, 1.0, known, classes, prior, None).gain
     found = threshold_of(gain, prior, classes)
-    assert found.of == classes[np.argmin(prior)]
-    assert str(found).startswith(f"{found.of} from ")
+    assert found.rare_class == classes[np.argmin(prior)]
+    assert str(found).startswith(f"{found.rare_class} from ")
     proba = known.proba[:, np.argmin(prior)]
-    clear = np.abs(proba - found.least) > 1e-9
-    said = classes[best_class(known.proba, gain)] == found.of
-    np.testing.assert_array_equal(said[clear], proba[clear] > found.least)
+    clear = np.abs(proba - found.probability) > 1e-9
+    said = classes[best_class(known.proba, gain)] == found.rare_class
+    np.testing.assert_array_equal(said[clear], proba[clear] > found.probability)
 
 
 def test_there_is_no_threshold_of_three_classes_nor_where_nothing_is_gained():
@@ -199,14 +199,14 @@ def test_wishes_that_no_threshold_reaches_are_known(n_classes):
         (dull, "precision>=.9", False), (known, "f1", True), (known, 1 - np.eye(n_classes), True),
     ):  # fmt: skip
         gain = learn_decision(wish, 1.0, some, classes, prior, None).gain
-        most = unreached(wish, gain, some, classes, prior)
+        most = best_if_unreachable(wish, gain, some, classes, prior)
         assert (most is None) == reached, wish
     assert prior[-1] / 2 < most_of(dull, classes, prior) < 0.9
 
 
 def most_of(some, classes, prior):
     gain = learn_decision("precision>=.9", 1.0, some, classes, prior, None).gain
-    return unreached("precision>=.9", gain, some, classes, prior)
+    return best_if_unreachable("precision>=.9", gain, some, classes, prior)
 
 
 def test_right_answers_may_gain():
@@ -216,8 +216,8 @@ def test_right_answers_may_gain():
 
 def test_gains_of_added_classes():
     gain = np.diag([0.1, 1.0])
-    wide = widened_gain(gain, np.array([0, 2]), np.array([0.6, 0.2, 0.2]), is_cost=False)
+    wide = gain_of_all_classes(gain, np.array([0, 2]), np.array([0.6, 0.2, 0.2]), is_cost=False)
     assert wide[0, 0] / wide[2, 2] == pytest.approx(0.1)
     assert wide[1, 1] / wide[2, 2] == pytest.approx(np.sqrt(0.1 * 0.6 * 0.2) / 0.2)
-    costs = widened_gain(-np.array([[0.0, 1.0], [0.5, 0.0]]), np.array([0, 2]), np.full(3, 1 / 3), is_cost=True)
+    costs = gain_of_all_classes(-np.array([[0.0, 1.0], [0.5, 0.0]]), np.array([0, 2]), np.full(3, 1 / 3), is_cost=True)
     np.testing.assert_allclose(costs, -np.array([[0.0, 0.75, 1.0], [0.75, 0.0, 0.75], [0.5, 0.75, 0.0]]))

@@ -5,18 +5,18 @@ import pytest
 from sklearn.metrics import mean_absolute_error, root_mean_squared_error
 
 from dsna import CostSensitiveForestRegressor, DSNAError, DSNARegressor
-from dsna.prediction.rule import Judge
+from dsna.prediction.rule import RuleEvaluator
 
 
 def test_errors_are_those_of_scikit_learn():
     rng = np.random.RandomState(0)
     truth, said, weight = rng.normal(size=(50, 1)), rng.normal(size=(50, 1)), rng.rand(50)
-    judge = Judge(truth, weight, np.ones(50), np.ones(1), truth, np.arange(50))
-    assert judge.error(said, 0.0) == pytest.approx(mean_absolute_error(truth, said, sample_weight=weight))
-    squared = judge._replace(squared=True)
+    evaluator = RuleEvaluator(truth, weight, np.ones(50), np.ones(1), truth, np.arange(50))
+    assert evaluator.error(said, 0.0) == pytest.approx(mean_absolute_error(truth, said, sample_weight=weight))
+    squared = evaluator._replace(squared=True)
     assert squared.error(said, 0.0) == pytest.approx(root_mean_squared_error(truth, said, sample_weight=weight))
-    np.testing.assert_allclose(judge.overall(said), squared.overall(said))
-    np.testing.assert_allclose(judge.overall(said), [judge.error(said, 0.0), squared.error(said, 0.0)])
+    np.testing.assert_allclose(evaluator.overall_errors(said), squared.overall_errors(said))
+    np.testing.assert_allclose(evaluator.overall_errors(said), [evaluator.error(said, 0.0), squared.error(said, 0.0)])
 
 
 def skewed(n, seed):

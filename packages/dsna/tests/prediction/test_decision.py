@@ -10,7 +10,7 @@ from tests.small_models import build
 import dsna
 from dsna import DSNAClassifier, DSNARegressor
 from dsna.prediction.calibration import class_mass
-from dsna.prediction.decision import DECISIONS, candidates, decide, target_weights
+from dsna.prediction.decision import DECISIONS, allowed_decisions, decide, target_weights
 from dsna.prediction.measures import MEASURES
 
 
@@ -185,6 +185,8 @@ def test_every_decision_is_a_value_of_the_regressor(decision):
 
 
 def test_decisions_that_round_to_targets_are_tried_only_where_these_are_few():
-    assert set(candidates("auto", few_targets=True)) == set(DECISIONS) - {"open", "median"}
-    assert set(candidates("auto", few_targets=True)) - set(candidates("auto", few_targets=False)) == {"grid"}
+    assert set(allowed_decisions("auto", few_targets=True)) == set(DECISIONS) - {"open", "median"}
+    assert set(allowed_decisions("auto", few_targets=True)) - set(allowed_decisions("auto", few_targets=False)) == {
+        "grid"
+    }
     assert [name for name, one in DECISIONS.items() if one.needs_grid] == ["grid"]

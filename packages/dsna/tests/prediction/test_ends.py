@@ -5,7 +5,7 @@ import pytest
 from tests.small_models import build
 
 from dsna import DSNAError, DSNARegressor
-from dsna.prediction.ends import continued, learn_ends
+from dsna.prediction.ends import learn_ends, move_outward
 
 RNG = np.random.RandomState(0)
 
@@ -15,16 +15,16 @@ def test_predictions_that_fall_short_are_moved_to_what_they_stand_for():
     prediction = 0.7 * target + RNG.normal(0, 0.2, (4000, 2)) * [1.0, 50.0]
     ends = learn_ends(target, prediction, np.ones(4000))
     outermost = np.array([[-10.0, -500.0], [10.0, 500.0], [13.0, 650.0]])
-    np.testing.assert_allclose(continued(0.7 * outermost, ends), outermost, rtol=0.03)
+    np.testing.assert_allclose(move_outward(0.7 * outermost, ends), outermost, rtol=0.03)
     middle = np.array([[0.0, 0.0], [3.0, -150.0]])
-    np.testing.assert_array_equal(continued(middle, ends), middle)
+    np.testing.assert_array_equal(move_outward(middle, ends), middle)
 
 
 def test_the_map_rises_without_a_jump_and_stays_within_one_range():
     target = RNG.normal(size=(500, 1))
     ends = learn_ends(target, 0.5 * target + RNG.normal(0, 0.3, (500, 1)), RNG.rand(500))
     p = np.linspace(-9, 9, 4001)[:, None]
-    moved = continued(p, ends)
+    moved = move_outward(p, ends)
     steps = np.diff(moved[:, 0])
     assert np.all(steps >= 0)
     assert steps.max() <= np.diff(p[:, 0]).max() * 8
@@ -41,7 +41,7 @@ def test_the_map_rises_without_a_jump_and_stays_within_one_range():
 def test_predictions_that_are_right_or_say_nothing_stay(prediction):
     y = np.arange(60.0)[:, None]
     ends = learn_ends(y, prediction(y), np.ones(60))
-    np.testing.assert_allclose(continued(y, ends), y)
+    np.testing.assert_allclose(move_outward(y, ends), y)
 
 
 def test_rows_count_by_weight():

@@ -121,9 +121,9 @@ def test_costs_decide_as_the_model_would(page):
 @on("two")
 def test_the_page_opens_at_the_models_own_decision(page):
     _, y, model = two_classes()
-    least = 100 * model.decision_threshold_.least
+    least = 100 * model.decision_threshold_.probability
     assert float(text(page, "#threshold").split()[0]) == pytest.approx(least, rel=0.02)
-    assert f"says {model.decision_threshold_.of} from a probability of" in text(page, "#own")
+    assert f"says {model.decision_threshold_.rare_class} from a probability of" in text(page, "#own")
     np.testing.assert_allclose(confusion_on(page), expected_confusion(model, y, "balanced"), rtol=0.05, atol=2.0)
     assert len(page.find_elements("css selector", "#decide svg.chart circle.dot")) == 1
 

@@ -34,7 +34,7 @@ def by_forest(X, y, density):
 def by_trend(X, y, density):
     fold = np.random.RandomState(0).permutation(N) % 5
     rows = TrendRows(X, y[:, None], density.evaluate(y) ** -0.5, fold)
-    return fit_trend("kernel", rows, np.random.RandomState(0)).own[:, 0], fold
+    return fit_trend("kernel", rows, np.random.RandomState(0)).out_of_fold[:, 0], fold
 
 
 def with_and_without(predict, X, y):

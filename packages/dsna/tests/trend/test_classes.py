@@ -8,7 +8,16 @@ from sklearn.metrics import roc_auc_score
 
 from dsna import DSNAError
 from dsna.forest.scaling import Scaling
-from dsna.trend.classes import _COST, _LANDMARKS, _MOST_ROWS, _PENALTY, _WIDTH, ClassRows, fit_class_trend, widened
+from dsna.trend.classes import (
+    _COST,
+    _MAX_ROWS,
+    _N_LANDMARKS,
+    _PENALTY,
+    _WIDTH,
+    ClassRows,
+    fit_class_trend,
+    proba_of_all_classes,
+)
 
 AS_GIVEN = Scaling(np.ones((2, 3)), "none", np.ones(2))
 
@@ -41,7 +50,7 @@ def test_probabilities_are_those_of_a_logistic_regression_on_kernels(n_classes):
         plain.fit(columns(rows.X[kept], rows.X[kept]), rows.code[kept], weight / weight.mean())
         return plain.predict_proba(columns(X, rows.X[kept]))
 
-    assert len(rows.X) <= _LANDMARKS
+    assert len(rows.X) <= _N_LANDMARKS
     np.testing.assert_allclose(trend.probabilities(fresh), expected(rows.fold >= 0, fresh), atol=2e-3)
     for b in range(5):
         np.testing.assert_allclose(own[rows.fold == b], expected(rows.fold != b, rows.X[rows.fold == b]), atol=2e-3)
@@ -74,7 +83,7 @@ def test_permuted_classes_are_not_learned():
 
 def test_many_rows_are_thinned_and_rare_ones_kept():
     rng = np.random.RandomState(0)
-    X = rng.normal(size=(3 * _MOST_ROWS, 3))
+    X = rng.normal(size=(3 * _MAX_ROWS, 3))
     code = (X[:, 0] > 2.5).astype(int)
     rows = ClassRows(X, code, np.ones(len(X)), np.arange(len(X)) % 5)
     trend, own = fit_class_trend("logistic", rows, AS_GIVEN, np.arange(500), np.full((500, 2), 0.5))
@@ -126,10 +135,10 @@ def test_a_classifier_without_probabilities_is_refused():
         fit_class_trend(Odd(), rows, AS_GIVEN, np.arange(5), vote[:5])
 
 
-def test_widened_probabilities_sum_to_one():
+def test_probabilities_sum_to_one():
     rng = np.random.RandomState(0)
     proba, vote = rng.dirichlet(np.ones(3), 20), rng.dirichlet(np.ones(4), 20)
-    wide = widened(proba, np.array([0, 1, 3]), vote)
+    wide = proba_of_all_classes(proba, np.array([0, 1, 3]), vote)
     np.testing.assert_allclose(wide.sum(axis=1), 1.0)
     np.testing.assert_array_equal(wide[:, 2], vote[:, 2])
-    np.testing.assert_array_equal(widened(proba, np.arange(3), vote[:, :3]), proba)
+    np.testing.assert_array_equal(proba_of_all_classes(proba, np.arange(3), vote[:, :3]), proba)

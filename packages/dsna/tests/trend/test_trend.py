@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from dsna.trend.thresholds import Thresholds
-from dsna.trend.trend import KINDS, TrendRows, _Fits, bounds_of, cross_fit, fit_trend, hold
+from dsna.trend.trend import KINDS, TrendRows, _CrossFitRidge, clip_bounds, cross_fit, fade_factor, fit_trend
 
 
 def rows(n=300, d=4, seed=0, noise=0.1):
@@ -18,14 +18,14 @@ def rows(n=300, d=4, seed=0, noise=0.1):
 def fits(some, kind):
     thresholds = Thresholds(some.target) if kind == "ordinal" else None
     width = None if kind == "linear" else 0.3
-    return _Fits(some, width, np.arange(100), kind, thresholds, np.array([[-99.0], [99.0]]))
+    return _CrossFitRidge(some, width, np.arange(100), kind, thresholds, np.array([[-99.0], [99.0]]))
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "ordinal"])
 def test_values_without_the_own_fold_are_those_of_a_refit(kind):
     some = rows()
     fitted = fits(some, kind)
-    own = fitted.own(0.1)
+    own = fitted.out_of_fold(0.1)
     for fold in range(5):
         kept = some.fold != fold
         peer = Ridge(alpha=0.1).fit(fitted.F[kept], some.target[kept], sample_weight=some.weight[kept])
@@ -38,8 +38,8 @@ def test_targets_of_a_fold_do_not_reach_what_is_learned_without_it(kind):
     other = some.target.copy()
     other[some.fold == 2] = other[some.fold == 2][::-1]
     both = fits(some, kind), fits(some._replace(target=other), kind)
-    (before, before_outside), (after, after_outside) = (cross_fit(some.fold, one.learner(0.1)) for one in both)
-    np.testing.assert_array_equal(before, both[0].own(0.1))
+    (before, before_outside), (after, after_outside) = (cross_fit(some.fold, one.fitter(0.1)) for one in both)
+    np.testing.assert_array_equal(before, both[0].out_of_fold(0.1))
     held_out = some.fold == 2
     np.testing.assert_allclose(after[held_out], before[held_out], atol=1e-9)
     np.testing.assert_allclose(after_outside[2], before_outside[2], atol=1e-9)
@@ -53,14 +53,14 @@ def test_targets_of_a_fold_do_not_reach_what_is_learned_without_it(kind):
 def test_trends_fit(kind):
     some = rows(600)
     found = fit_trend(kind, some, np.random.RandomState(0))
-    assert np.abs(found.own - some.target).mean() < 0.25 * some.target.std()
-    assert found.trend.past(some.X).max() < 1e-6
-    held = hold(found.own, found.trend.ends)
+    assert np.abs(found.out_of_fold - some.target).mean() < 0.25 * some.target.std()
+    assert found.trend.extrapolation(some.X).max() < 1e-6
+    fade = fade_factor(found.out_of_fold, found.trend.ends)
     if kind in ("linear", "joint"):
-        assert np.all(held == 1.0)
+        assert np.all(fade == 1.0)
     else:
-        assert 0.75 < (held == 1.0).mean() < 0.85
-        assert 0.02 < (held == 0.0).mean() < 0.06
+        assert 0.75 < (fade == 1.0).mean() < 0.85
+        assert 0.02 < (fade == 0.0).mean() < 0.06
 
 
 def test_linear_columns_continue_and_thresholds_do_not():
@@ -68,11 +68,11 @@ def test_linear_columns_continue_and_thresholds_do_not():
     seen = some.target[:, 0] < np.quantile(some.target, 0.8)
     errors = {}
     for kind in KINDS:
-        trend = fit_trend(kind, some.part(seen), np.random.RandomState(0)).trend
+        trend = fit_trend(kind, some.subset(seen), np.random.RandomState(0)).trend
         answer = trend.predict(some.X[~seen])
         errors[kind] = np.abs(answer - some.target[~seen]).mean() / some.target.std()
-        assert answer.max() <= bounds_of(some.target[seen])[1, 0]
-        past = trend.past(some.X[~seen])[:, 0] > 0
+        assert answer.max() <= clip_bounds(some.target[seen])[1, 0]
+        past = trend.extrapolation(some.X[~seen])[:, 0] > 0
         assert past.mean() > 0.5 if kind in ("linear", "joint") else not past.all()
     assert max(errors["linear"], errors["joint"]) < 0.1
     assert errors["kernel"] > errors["linear"]
@@ -81,7 +81,7 @@ def test_linear_columns_continue_and_thresholds_do_not():
 
 def test_error_past_the_targets_is_known_from_the_outermost():
     some = rows(600)
-    beyond = {kind: fit_trend(kind, some, np.random.RandomState(0)).beyond for kind in KINDS}
+    beyond = {kind: fit_trend(kind, some, np.random.RandomState(0)).tail_error for kind in KINDS}
     assert min(beyond, key=beyond.get) in ("linear", "joint")
     assert beyond["linear"] < 0.5 * beyond["ordinal"]
 
@@ -91,14 +91,16 @@ def test_several_outputs_have_a_trend_each():
     both = some._replace(target=np.hstack([some.target, -2.0 * some.target]))
     for kind in KINDS:
         found = fit_trend(kind, both, np.random.RandomState(0))
-        assert found.outside.shape == (5, 300, 2)
-        np.testing.assert_allclose(found.own[:, 1], -2.0 * found.own[:, 0], atol=0.5 if kind == "ordinal" else 1e-6)
+        assert found.out_of_two_folds.shape == (5, 300, 2)
+        np.testing.assert_allclose(
+            found.out_of_fold[:, 1], -2.0 * found.out_of_fold[:, 0], atol=0.5 if kind == "ordinal" else 1e-6
+        )
 
 
 @pytest.mark.parametrize(
     "change", [{"target": np.ones((300, 1))}, {"fold": np.zeros(300, dtype=int)}, {"weight": np.zeros(300)}]
 )
 def test_too_little_for_a_trend(change):
-    assert rows().enough
-    assert not rows()._replace(**change).enough
-    assert not rows(40).enough
+    assert rows().can_cross_fit
+    assert not rows()._replace(**change).can_cross_fit
+    assert not rows(40).can_cross_fit

@@ -19,7 +19,7 @@ from .._utils.parallel import bounded_threads
 from .._utils.progress import tracked
 from ..inspection.figures import Cases
 from ..model_selection import StratifiedRareKFold, StratifiedTargetKFold
-from ..prediction.class_decision import Answers, learn_decision
+from ..prediction.class_decision import OutOfBagProba, learn_decision
 from ..prediction.measures import find_measure
 from ..tables import FileTable
 from .columns import check_new_rows, encoded_rows, known_rows
@@ -143,7 +143,7 @@ def _gain(method: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, 
             warnings.simplefilter("ignore", UserWarning)  # classes of fewer rows than folds
             proba = cross_val_predict(method, X, y, cv=_INNER, method="predict_proba")
         some = slice(None)
-    held = Answers(proba, code[some], weight[some], np.zeros(len(code), dtype=np.int64)[some])
+    held = OutOfBagProba(proba, code[some], weight[some], np.zeros(len(code), dtype=np.int64)[some])
     return learn_decision(decision, float(model.balance), held, classes, prior, None).gain
 
 

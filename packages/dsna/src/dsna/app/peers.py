@@ -11,7 +11,7 @@ from .._utils.parallel import bounded_threads
 from .._utils.progress import tracked
 from .._utils.sampling import stratified_sample
 from ..inspection.figures import Cases
-from ..prediction.class_decision import Answers, learn_decision
+from ..prediction.class_decision import OutOfBagProba, learn_decision
 from .scores import Scores, class_scores, target_scores
 from .target import rare_targets
 
@@ -167,7 +167,7 @@ def _decided(model: Any, proba: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Classes that a model's decision makes of the probabilities of another, chosen without the fold at hand."""
     classes, rows = model.fitted_classes_, model.oob_rows_
     code = np.searchsorted(classes, y[rows])
-    held = Answers(proba, code, model._oob_weight, model._index.fold[rows])
+    held = OutOfBagProba(proba, code, model._oob_weight, model._index.fold[rows])
     prior = model.class_prior_[np.searchsorted(model.classes_, classes)]
     decision = "balanced" if isinstance(model.decision, str) and model.decision == "paper" else model.decision
     return np.asarray(classes[learn_decision(decision, float(model.balance), held, classes, prior, None).predicted])

@@ -198,7 +198,7 @@ class RegressorLearner(_Learner, DSNARegressor):
     def _trend_rows(self, training: Training) -> TrendRows:
         rows = super()._trend_rows(training)
         weight = rows.weight * np.mean(training.weight > 0)
-        return rows._replace(weight=weight, sums_of_all=partial(self.every.trend_sums, density=self.relevant))
+        return rows._replace(weight=weight, sums_of_all_rows=partial(self.every.trend_sums, density=self.relevant))
 
 
 def learned(template: Any, sample: Sample, every: AllRows) -> tuple[Any, PlacedRows]:

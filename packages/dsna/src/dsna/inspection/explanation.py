@@ -341,9 +341,9 @@ class Explanation:
         used = int(self.ordered()[1][0])
         counted = self._factors()[0, : self.size[0]]
         by = " by what they add to the decision" if len(np.unique(counted)) > 1 else ""
-        if by and self.threshold is not None and 0.0 < self.threshold.least < 1.0:
-            odds = 1.0 / self.threshold.least - 1.0
-            by += f" (rows of {said(self.threshold.of)} count {odds:.3g} times)"
+        if by and self.threshold is not None and 0.0 < self.threshold.probability < 1.0:
+            odds = 1.0 / self.threshold.probability - 1.0
+            by += f" (rows of {said(self.threshold.rare_class)} count {odds:.3g} times)"
         part = f"{self.part_of_weight(largest):.0%} of the weight"
         return f"{min(largest, used)} of {used} training rows{by}, with {part}"
 

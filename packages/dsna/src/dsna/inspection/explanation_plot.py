@@ -114,7 +114,7 @@ def _draw_targets(one: Explanation, ax: Any, colours: Any, used: np.ndarray, out
     ax.axhline(0.0, color="0.35", linewidth=0.8)
     predicted = one.predict().reshape(-1)[output]
     shown = said(one.predict_shown().reshape(-1)[output])
-    name = f"prediction {shown}\n({DECISIONS[one.decision].words})"
+    name = f"prediction {shown}\n({DECISIONS[one.decision].label})"
     ax.axvline(predicted, color=_PREDICTION, zorder=1, label=name)
     if one.steps[0] > 1:
         way = one.settled[0, : one.steps[0], output]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.optional import import_extra
-from ..metrics.classes import equal_mass
+from ..metrics.classes import equal_mass_bins
 
 _BAND = 1.645
 
@@ -69,7 +69,7 @@ def plot_reliability(
     axes[0].plot((0, 1), (0, 1), color="0.6", linewidth=1.0, linestyle="--", zorder=0)
     for k, (name, proba) in enumerate(shown.items()):
         colour = f"C{k}"
-        mean, share, size = equal_mass(proba, truth, bins)
+        mean, share, size = equal_mass_bins(proba, truth, bins)
         low, high = _chance(mean, size)
         axes[0].vlines(mean, low, high, color=colour, alpha=0.3, linewidth=4.0)
         label = f"{name} (Brier {np.mean((proba - truth) ** 2):.3f})"

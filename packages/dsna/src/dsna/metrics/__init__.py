@@ -1,16 +1,16 @@
-"""Scores and errors in which rare classes and rare targets count.
+"""Scores and errors that give weight to rare classes and rare targets.
 
 Each is a plain function of true and predicted classes or targets, in scikit-learn's order of arguments.
 
 - Classes, higher is better: :func:`g_mean_score`, :func:`minority_recall_score`, :func:`minority_precision_score`.
 - Probabilities, lower is better: :func:`expected_calibration_error`.
 - Targets, lower is better: :func:`balanced_absolute_error`, :func:`rare_target_absolute_error`, :func:`sera_error`.
-- Intervals, nearer to the requested coverage is better: :func:`interval_coverage_score`,
+- Intervals, closer to the requested coverage is better: :func:`interval_coverage_score`,
   :func:`rare_target_coverage_score`.
 
-:data:`SCORERS` holds scikit-learn scorers of those that need nothing but the rows that are scored, for
-``scoring=`` in cross-validation and searches. Those that depend on how rare a target was in training take the training
-targets (or a density) by name, and become scorers with :func:`sklearn.metrics.make_scorer`:
+:data:`SCORERS` has scikit-learn scorers of the functions that need only true and predicted values, for ``scoring=`` in
+cross-validation and searches. Functions that depend on how rare a target was in training take the training targets (or
+a density) as keyword arguments; make scorers of them with :func:`sklearn.metrics.make_scorer`:
 
 >>> from sklearn.datasets import load_diabetes
 >>> from sklearn.linear_model import Ridge

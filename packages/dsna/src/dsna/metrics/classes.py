@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._utils.errors import DSNAError
 
 __all__ = [
-    "equal_mass",
+    "equal_mass_bins",
     "expected_calibration_error",
     "g_mean_score",
     "minority_precision_score",
@@ -29,7 +29,7 @@ def g_mean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        (prod_c recall_c)^(1 / n_classes) over the classes in `y_true`; 0 as soon as one class is never found.
+        (prod_c recall_c)^(1 / n_classes) over the classes in `y_true`; 0 if the recall of any class is 0.
 
     Examples
     --------
@@ -40,12 +40,12 @@ def g_mean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     0.0
     """
     recalls = _recalls(y_true, y_pred)[1]
-    # In logarithms: a product over a thousand classes underflows.
+    # Sum of logarithms: a product over a thousand classes underflows.
     return float(np.exp(np.log(recalls).mean())) if recalls.all() else 0.0
 
 
 def minority_recall_score(y_true: ArrayLike, y_pred: ArrayLike, *, minority: Any = None) -> float:
-    """Share of the rarest class that is found.
+    """Recall of the rarest class.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def minority_recall_score(y_true: ArrayLike, y_pred: ArrayLike, *, minority: Any
 def minority_precision_score(
     y_true: ArrayLike, y_pred: ArrayLike, *, minority: Any = None, zero_division: float = 0.0
 ) -> float:
-    """Share of the rows predicted to be of the rarest class that are.
+    """Precision of the rarest class.
 
     Parameters
     ----------
@@ -97,21 +97,21 @@ def minority_precision_score(
     """
     classes, _, counts = _recalls(y_true, y_pred)
     truth, predicted = np.asarray(y_true), np.asarray(y_pred)
-    found = []
-    for one in classes[_rarest(classes, counts, minority)]:
-        named = predicted == one
-        found.append(np.mean(truth[named] == one) if named.any() else zero_division)
-    return float(np.mean(found))
+    precisions = []
+    for rare_class in classes[_rarest(classes, counts, minority)]:
+        mask = predicted == rare_class
+        precisions.append(np.mean(truth[mask] == rare_class) if mask.any() else zero_division)
+    return float(np.mean(precisions))
 
 
 def expected_calibration_error(
     y_true: ArrayLike, y_proba: ArrayLike, *, labels: ArrayLike | None = None, bins: int = 10
 ) -> float:
-    """How far probabilities are from how often the class came true.
+    """Mean absolute difference between predicted probabilities and observed class frequencies, by bins.
 
-    For each class, rows are sorted by its probability and cut into bins of equal mass (equal probabilities stay
-    together); the error is the mean over rows of the difference between mean probability and share of the class in
-    their bin, and the mean over classes of that. Every class has the same weight.
+    For each class, rows are sorted by its probability and cut into bins of equal numbers of rows (equal probabilities
+    stay together). The error of a class is the absolute difference between mean probability and share of the class in a
+    bin, averaged over rows. The result is the mean over classes, each with the same weight.
 
     Parameters
     ----------
@@ -120,9 +120,9 @@ def expected_calibration_error(
     y_proba : array-like of shape (n_samples, n_classes) or (n_samples,)
         Probability of each class in sorted order, or of the second of two classes.
     labels : array-like of shape (n_classes,), default=None
-        The classes of the columns, where `y_true` may lack some; None: the sorted classes of `y_true`.
+        The classes of the columns, needed where `y_true` lacks some; None: the sorted classes of `y_true`.
     bins : int, default=10
-        Bins for each class, at most.
+        Largest number of bins for each class.
 
     Returns
     -------
@@ -143,19 +143,19 @@ def expected_calibration_error(
         proba = np.stack([1.0 - proba, proba], axis=1)
     if not len(truth) or proba.shape != (len(truth), len(classes)):
         raise DSNAError(
-            f"y_proba has shape {np.shape(y_proba)}; {len(truth)} rows of the classes {classes.tolist()} need one "
-            "column for each class. Name the classes of the columns with labels= where y_true lacks some."
+            f"y_proba must have {len(truth)} rows and one column for each of the classes {classes.tolist()}; got shape "
+            f"{np.shape(y_proba)}. If y_true lacks some classes, pass the classes of the columns as labels=."
         )
     if bins < 1 or bins != int(bins):
         raise DSNAError(f"bins must be a positive whole number; got {bins!r}.")
     errors = []
-    for one, column in zip(classes, proba.T, strict=True):
-        mean, share, size = equal_mass(column, (truth == one).astype(np.float64), int(bins))
+    for label, column in zip(classes, proba.T, strict=True):
+        mean, share, size = equal_mass_bins(column, (truth == label).astype(np.float64), int(bins))
         errors.append(np.average(np.abs(mean - share), weights=size))
     return float(np.mean(errors))
 
 
-def equal_mass(
+def equal_mass_bins(
     proba: NDArray[np.float64], truth: NDArray[np.float64], bins: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Mean probability, share of the class and number of rows of each bin; equal probabilities stay together.
@@ -163,7 +163,7 @@ def equal_mass(
     Examples
     --------
     >>> import numpy as np
-    >>> mean, share, size = equal_mass(np.array([0.1, 0.3, 0.8, 0.8]), np.array([0.0, 0.0, 1.0, 1.0]), 2)
+    >>> mean, share, size = equal_mass_bins(np.array([0.1, 0.3, 0.8, 0.8]), np.array([0.0, 0.0, 1.0, 1.0]), 2)
     >>> mean, share, size
     (array([0.2, 0.8]), array([0., 1.]), array([2, 2]))
     """
@@ -176,22 +176,23 @@ def equal_mass(
 
 
 def _rarest(classes: NDArray[Any], counts: NDArray[np.int64], minority: Any) -> NDArray[np.bool_]:
+    """Mask of the rarest classes."""
     rare = counts == counts.min() if minority is None else classes == minority
     if not rare.any():
-        raise DSNAError(f"minority={minority!r} is not among the classes of y_true, which are {classes.tolist()}.")
+        raise DSNAError(f"minority must be one of the classes of y_true, {classes.tolist()}; got {minority!r}.")
     return np.asarray(rare)
 
 
 def _recalls(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64]]:
-    """Classes of `y_true`, the recall of each and the number of its rows."""
+    """Classes of `y_true`, with recall and number of rows of each."""
     truth, predicted = np.asarray(y_true), np.asarray(y_pred)
     if truth.ndim != 1 or truth.shape != predicted.shape:
         raise DSNAError(
-            "y_true and y_pred must be one-dimensional and equally long; "
+            "y_true and y_pred must be one-dimensional and of the same length; "
             f"got shapes {truth.shape} and {predicted.shape}."
         )
     if not len(truth):
         raise DSNAError("y_true is empty: a score needs at least one row.")
     classes, code, counts = np.unique(truth, return_inverse=True, return_counts=True)
-    found = np.bincount(code, weights=truth == predicted, minlength=len(classes))
-    return classes, found / counts, counts
+    hits = np.bincount(code, weights=truth == predicted, minlength=len(classes))
+    return classes, hits / counts, counts

@@ -24,7 +24,7 @@ def interval_coverage_score(y_true: ArrayLike, intervals: ArrayLike) -> float:
     Returns
     -------
     float
-        Between 0 and 1, to be compared with the coverage that was requested.
+        Between 0 and 1; compare it with the requested coverage.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def interval_coverage_score(y_true: ArrayLike, intervals: ArrayLike) -> float:
     >>> interval_coverage_score([1.0, 2.0, 3.0, 9.0], [[0, 2], [1, 3], [2, 4], [3, 5]])
     0.75
     """
-    return float(_inside(y_true, intervals)[1].mean())
+    return float(_covered(y_true, intervals)[1].mean())
 
 
 def rare_target_coverage_score(
@@ -52,7 +52,7 @@ def rare_target_coverage_score(
     intervals : array-like of shape (n_samples, 2) or (n_samples, n_outputs, 2)
         Lower and upper bounds.
     y_train, density, share
-        Which rows are rare, as in :func:`rare_target_absolute_error`.
+        Definition of rare rows, as in :func:`rare_target_absolute_error`.
 
     Returns
     -------
@@ -66,17 +66,18 @@ def rare_target_coverage_score(
     >>> rare_target_coverage_score([20, 20, 30, 70], [[19, 21], [19, 21], [29, 31], [40, 60]], y_train=y_train)
     0.0
     """
-    truth, inside = _inside(y_true, intervals)
-    return float(inside[rare_rows(truth, y_train, density, share)].mean())
+    truth, covered = _covered(y_true, intervals)
+    return float(covered[rare_rows(truth, y_train, density, share)].mean())
 
 
-def _inside(y_true: ArrayLike, intervals: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _covered(y_true: ArrayLike, intervals: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """True targets in columns, and whether each lies in its interval."""
     truth = as_columns(y_true, "y_true")
     bounds = np.asarray(intervals, dtype=np.float64)
     if bounds.shape != (*np.shape(y_true), 2) or np.isnan(bounds).any():
         raise DSNAError(
-            f"intervals must hold two bounds, not NaN, for each target: shape {(*np.shape(y_true), 2)}; "
-            f"got {bounds.shape}."
+            f"intervals must have shape {(*np.shape(y_true), 2)}, two bounds for each target, without NaN; got shape "
+            f"{bounds.shape}."
         )
     bounds = bounds.reshape(*truth.shape, 2)
     return truth, (bounds[..., 0] <= truth) & (truth <= bounds[..., 1])

@@ -1,6 +1,6 @@
-"""How relevant a regression target is: 0 for targets that do not matter, 1 for those that matter most.
+"""Relevance of regression targets: 0 for targets that do not matter, 1 for those that matter most.
 
-``DSNARegressor(relevance=...)``, ``sera_error(relevance=...)`` and ``--relevance`` of the benchmark share this meaning.
+``DSNARegressor(relevance=...)``, ``sera_error(relevance=...)`` and ``--relevance`` of the benchmark share its values.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .._utils.errors import DSNAError
 from ..forest.density import TargetDensity, counted_quantiles, rarity_of
 
 RELEVANCES = ("boxplot", "density", "high", "low")
-#: What a relevance may be: a name, a function of targets, or control points.
+#: A relevance: a name, a function of targets, or control points.
 Relevance = str | Callable[[Any], Any] | Sequence[tuple[float, float]]
 _FENCE = 1.5
 
@@ -29,13 +29,13 @@ class TargetRelevance:
         Training targets.
     kind : {"boxplot", "density", "high", "low"}, callable or sequence of pairs, default="boxplot"
         "boxplot" (Ribeiro and Moniz, 2020): 0 at the median, 1 from the whiskers of a box plot outward, and a
-        monotone cubic in between. A whisker that coincides with the median, as among targets that are mostly zero,
-        moves out to the most extreme target of its side. "high" is the same above the median and 0 below it, "low" the
+        monotone cubic in between. If a whisker coincides with the median, as where most targets are zero, the most
+        extreme target of that side takes its place. "high" is the same above the median and 0 below it, "low" the
         reverse. "density": 1 - density / largest density, so that gaps between common targets are relevant too. A
-        callable maps targets (n,) to numbers in [0, 1]. Pairs (target, relevance) are control points, two or more, with
-        a monotone cubic between neighbouring ones; beyond the outermost the relevance stays as it is there.
+        callable maps targets (n,) to numbers in [0, 1]. Pairs (target, relevance) are control points, at least two,
+        joined by a monotone cubic; beyond the outermost points, the relevance is constant.
     sample_weight : array of shape (n,), optional
-        How many rows each stands for; "density" and the box plot count them.
+        Number of rows that each row represents, used by "density" and the box plot.
 
     Examples
     --------
@@ -55,19 +55,19 @@ class TargetRelevance:
     def __init__(self, y: Any, kind: Relevance = "boxplot", sample_weight: Any = None):
         y = np.asarray(y, dtype=np.float64)
         if y.ndim != 1 or not len(y) or not np.isfinite(y).all():
-            raise DSNAError(f"Relevance needs finite targets of shape (n,), one at least; got shape {y.shape}.")
+            raise DSNAError(f"Relevance needs finite targets of shape (n,), at least one; got shape {y.shape}.")
         check_relevance(kind, RELEVANCES)
         self.kind = kind
         if isinstance(kind, str) and kind == "density":
             self.density = TargetDensity(y, sample_weight=sample_weight)
-            self.most = float(self.density.evaluate(y).max())
+            self.max_density = float(self.density.evaluate(y).max())
         elif isinstance(kind, str):
-            middle = _quartiles(y, sample_weight)[1]
-            self.points = _box_points(y, sample_weight)
-            self.counted = (middle if kind == "high" else -np.inf, middle if kind == "low" else np.inf)
+            median = _quartiles(y, sample_weight)[1]
+            self.points = _boxplot_points(y, sample_weight)
+            self.clip_range = (median if kind == "high" else -np.inf, median if kind == "low" else np.inf)
         elif not callable(kind):
-            self.points = _given_points(kind)
-            self.counted = (-np.inf, np.inf)
+            self.points = _control_points(kind)
+            self.clip_range = (-np.inf, np.inf)
 
     def evaluate(self, y: Any) -> np.ndarray:
         """Relevance, shape (n,), of the targets ``y``.
@@ -79,21 +79,21 @@ class TargetRelevance:
         """
         y = np.asarray(y, dtype=np.float64)
         if callable(self.kind):
-            return _called(self.kind, y)
+            return _checked_relevance(self.kind, y)
         if isinstance(self.kind, str) and self.kind == "density":
-            return np.clip(1.0 - self.density.evaluate(y) / self.most, 0.0, 1.0)
-        at, value = self.points
-        if len(at) < 2:
+            return np.clip(1.0 - self.density.evaluate(y) / self.max_density, 0.0, 1.0)
+        targets, relevances = self.points
+        if len(targets) < 2:
             return np.zeros(len(y))
-        inside = np.clip(np.clip(y, *self.counted), at[0], at[-1])
-        return np.asarray(np.clip(PchipInterpolator(at, value)(inside), 0.0, 1.0))
+        clipped = np.clip(np.clip(y, *self.clip_range), targets[0], targets[-1])
+        return np.asarray(np.clip(PchipInterpolator(targets, relevances)(clipped), 0.0, 1.0))
 
 
 class RelevantDensity:
-    """Density of targets in which those that do not matter count as the commonest one does.
+    """Density of targets in which irrelevant targets are as common as the commonest one.
 
-    A target of density p and relevance r has the density p^r m^(1 - r), where m is that of the commonest target: it is
-    as rare as it is where the relevance is 1, and common where it is 0.
+    A target of density p and relevance r has the density p^r m^(1 - r), where m is the largest density: relevance 1
+    keeps the density of a target, relevance 0 makes it common.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ class RelevantDensity:
     y : array of shape (n, n_outputs)
         Training targets.
     relevance : "auto" or a kind of :class:`TargetRelevance`
-        "auto": all targets matter, and densities stay as they are. Of several outputs, each is judged on its own, and a
-        target is as relevant as the most relevant of its outputs.
+        "auto": all targets matter, and densities do not change. With several outputs, relevance is evaluated for each,
+        and the largest one counts.
     sample_weight : array of shape (n,), optional
 
     Examples
@@ -116,31 +116,32 @@ class RelevantDensity:
 
     def __init__(self, density: TargetDensity, y: Any, relevance: Any = "auto", sample_weight: Any = None):
         self.density = density
-        self.kinds: list[TargetRelevance] = []
+        self.relevances: list[TargetRelevance] = []  # one for each output
         self.kind = density.kind
         if isinstance(relevance, str) and relevance == "auto":
             return
         targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        self.kinds = [TargetRelevance(column, relevance, sample_weight) for column in targets.T]
-        self.kind = "relevant"  # no count of equal targets: nodes of a forest take the density as it is here
-        self.most = float(density.evaluate(targets).max())
+        self.relevances = [TargetRelevance(column, relevance, sample_weight) for column in targets.T]
+        self.kind = "relevant"  # a kind of its own: nodes of a forest evaluate this density
+        self.max_density = float(density.evaluate(targets).max())
 
     def evaluate(self, y: Any) -> np.ndarray:
-        """Shares, each in (0, 1], of the targets ``y``, shape (n, n_outputs)."""
-        share = self.density.evaluate(y)
-        if not self.kinds:
-            return share
+        """Densities, each in (0, 1], of the targets ``y`` of shape (n, n_outputs)."""
+        density = self.density.evaluate(y)
+        if not self.relevances:
+            return density
         columns = np.asarray(y, dtype=np.float64).reshape(len(y), -1).T
-        relevance = np.max([one.evaluate(column) for one, column in zip(self.kinds, columns, strict=True)], axis=0)
-        return np.asarray(share**relevance * self.most ** (1.0 - relevance))
+        pairs = zip(self.relevances, columns, strict=True)
+        relevance = np.max([output.evaluate(column) for output, column in pairs], axis=0)
+        return np.asarray(density**relevance * self.max_density ** (1.0 - relevance))
 
     def rarity(self, y: Any) -> np.ndarray:
-        """What the weights of rows with the targets ``y`` are multiplied by where all regions that matter do alike."""
+        """Factors of the weights of rows with the targets ``y`` that give all relevant regions the same weight."""
         return rarity_of(self.evaluate(y))
 
 
 def check_relevance(kind: Any, names: Sequence[str]) -> None:
-    """Refuse what is neither one of the names nor a function nor control points.
+    """Raise an error unless ``kind`` is one of the names, a function or control points.
 
     Examples
     --------
@@ -153,54 +154,54 @@ def check_relevance(kind: Any, names: Sequence[str]) -> None:
                 "(target, relevance) pairs."
             )
     elif not callable(kind):
-        _given_points(kind)
+        _control_points(kind)
 
 
-def _given_points(pairs: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Targets, increasing, and their relevances, from pairs in any order."""
+def _control_points(pairs: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Targets in ascending order and their relevances, from pairs in any order."""
     try:
         points = np.asarray(pairs, dtype=np.float64)
     except (TypeError, ValueError):
         points = np.empty(0)
     if points.ndim != 2 or points.shape[1:] != (2,) or len(points) < 2:
-        raise DSNAError("Control points of a relevance must be two or more pairs (target, relevance) of numbers.")
-    at, value = points[np.argsort(points[:, 0], kind="stable")].T
-    sound = np.isfinite(points).all() and (at[1:] > at[:-1]).all() and (value >= 0.0).all() and (value <= 1.0).all()
-    if not sound:
+        raise DSNAError("Control points of a relevance must be at least two pairs (target, relevance) of numbers.")
+    targets, relevances = points[np.argsort(points[:, 0], kind="stable")].T
+    distinct = (targets[1:] > targets[:-1]).all()
+    if not (np.isfinite(points).all() and distinct and (relevances >= 0.0).all() and (relevances <= 1.0).all()):
         raise DSNAError(
-            "Control points of a relevance must have finite targets, no target twice, and relevances between 0 and 1."
+            "Control points of a relevance must have distinct finite targets, and relevances between 0 and 1."
         )
-    return at, value
+    return targets, relevances
 
 
-def _called(function: Callable[[Any], Any], y: np.ndarray) -> np.ndarray:
-    """What a function says of targets, checked."""
-    value = np.asarray(function(y), dtype=np.float64)
-    if value.shape != y.shape or np.isnan(value).any():
+def _checked_relevance(function: Callable[[Any], Any], y: np.ndarray) -> np.ndarray:
+    """Checked values of a relevance function."""
+    relevances = np.asarray(function(y), dtype=np.float64)
+    if relevances.shape != y.shape or np.isnan(relevances).any():
         raise DSNAError(
-            f"relevance must give one number, not NaN, for each of {len(y)} targets; got shape {value.shape}."
+            f"relevance must return one number, not NaN, for each of {len(y)} targets; got shape {relevances.shape}."
         )
-    if (value < 0.0).any() or (value > 1.0).any():
-        raise DSNAError("relevance must give numbers between 0 and 1.")
-    return value
+    if (relevances < 0.0).any() or (relevances > 1.0).any():
+        raise DSNAError("relevance must return numbers between 0 and 1.")
+    return relevances
 
 
-def _box_points(y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Targets, increasing, and their relevances: the whisker of each side that has one, and the median."""
-    low, middle, high = _quartiles(y, sample_weight)
-    reach = _FENCE * (high - low)
-    lower, upper = y[y >= low - reach].min(), y[y <= high + reach].max()
-    points = {middle: 0.0}
+def _boxplot_points(y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Targets in ascending order and their relevances: the median, and on each side the whisker or outermost target."""
+    low, median, high = _quartiles(y, sample_weight)
+    whisker_length = _FENCE * (high - low)
+    lower, upper = y[y >= low - whisker_length].min(), y[y <= high + whisker_length].max()
+    points = {median: 0.0}
     for whisker, extreme in ((lower, y.min()), (upper, y.max())):
-        end = whisker if (whisker - middle) * (extreme - middle) > 0 else extreme
-        if end != middle:
+        end = whisker if (whisker - median) * (extreme - median) > 0 else extreme
+        if end != median:
             points[end] = 1.0
-    at = np.array(sorted(points))
-    return at, np.array([points[target] for target in at])
+    targets = np.array(sorted(points))
+    return targets, np.array([points[target] for target in targets])
 
 
 def _quartiles(y: np.ndarray, sample_weight: Any) -> np.ndarray:
-    """Quartiles as ``np.quantile`` has them, of rows each repeated as its weight says, in units of the smallest."""
+    """Quartiles by ``np.quantile`` of rows that are repeated by their weights; the smallest weight counts as one."""
     if sample_weight is None:
         return np.asarray(np.quantile(y, [0.25, 0.5, 0.75]))
     weight = np.asarray(sample_weight, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Errors of a regression that count rare regions of the target as much as common ones."""
+"""Errors of a regression in which rare regions of the target count as much as common ones."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def balanced_absolute_error(y_true: ArrayLike, y_pred: ArrayLike, bins: int | Ar
         True and predicted targets.
     bins : int or array-like of shape (n_edges,), default=10
         Number of bins of equal width between the smallest and the largest true target, or the increasing edges
-        of the bins; targets beyond the first or last edge belong to the first or last bin. Edges from the
-        training targets make the scores of several folds comparable.
+        of the bins; targets beyond the first or last edge belong to the first or last bin. With edges from the
+        training targets, the scores of several folds are comparable.
 
     Returns
     -------
     float
-        Mean, over the bins that hold a row, of the mean absolute error in the bin. Several outputs are binned
-        one by one and their scores averaged.
+        Mean absolute error of each bin, averaged over the bins that are not empty. Several outputs are binned
+        separately and their scores averaged.
 
     Examples
     --------
@@ -74,17 +74,17 @@ def rare_target_absolute_error(
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
         True and predicted targets.
     y_train : array-like of shape (n_train,) or (n_train, n_outputs), default=None
-        Training targets, to which a :class:`dsna.forest.density.TargetDensity` is fitted. Give this or `density`.
+        Training targets, to which a :class:`dsna.forest.density.TargetDensity` is fitted. Pass this or `density`.
     density : TargetDensity or callable, default=None
-        A density fitted before, or a function from targets to densities.
+        A fitted density, or a function from targets to densities.
     share : float, default=0.1
-        Share of the rows of `y_true` that counts as rare: the ``ceil(share * n_samples)`` rows of lowest
+        Share of the rows of `y_true` that count as rare: the ``ceil(share * n_samples)`` rows of lowest
         density, and the rows that tie with the last of them.
 
     Returns
     -------
     float
-        Mean absolute error over the rare rows, and over the outputs where there are several.
+        Mean absolute error over the rare rows and, if there are several, over the outputs.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def sera_error(
 
     With SER_t the sum of squared errors over the rows whose relevance phi(y) is t or more, SERA is the integral of
     SER_t over t from 0 to 1.  A row is in SER_t for all t up to its relevance, so the integral is
-    ``sum_i phi(y_i) (y_i - prediction_i)^2``, which is computed without steps.
+    ``sum_i phi(y_i) (y_i - prediction_i)^2``, which is computed exactly, without a grid of t.
 
     Parameters
     ----------
@@ -119,16 +119,16 @@ def sera_error(
         Training targets, to which a :class:`dsna.metrics.relevance.TargetRelevance` is fitted, one for each output.
         Control points and functions do not need them.
     relevance : {"boxplot", "density", "high", "low"}, callable or sequence of pairs, default=None
-        Which targets matter; None stands for "boxplot", both extremes. "high" and "low" count one of them. A callable
-        maps targets (n_samples,) to relevances in [0, 1]; pairs (target, relevance) are control points. The same values
-        make ``DSNARegressor(relevance=...)`` serve these targets.
+        Which targets matter: "boxplot" (the default), both extremes; "high" or "low", one of them. A callable maps
+        targets (n_samples,) to relevances in [0, 1]; pairs (target, relevance) are control points. To fit a model for
+        these targets, pass the same value to ``DSNARegressor(relevance=...)``.
     normalize : bool, default=False
-        Whether the mean over rows is returned and not their sum.
+        Whether to divide the sum over rows by their number.
 
     Returns
     -------
     float
-        The area; the mean over outputs where there are several.
+        The area, averaged over outputs if there are several.
 
     Examples
     --------
@@ -144,13 +144,13 @@ def sera_error(
     truth, error = _absolute_errors(y_true, y_pred)
     if y_train is None and (relevance is None or isinstance(relevance, str)):
         raise DSNAError(
-            "Give either y_train, targets to fit a relevance to, or a relevance that needs none: a function or "
+            "Pass y_train, targets to fit the relevance to, or a relevance that needs none: a function or "
             "(target, relevance) pairs."
         )
     kind = "boxplot" if relevance is None else relevance
-    reference = truth if y_train is None else _reference(y_train, truth)
-    columns = zip(reference.T, truth.T, strict=True)
-    phi = np.stack([TargetRelevance(known, kind).evaluate(asked) for known, asked in columns], axis=1)
+    train_targets = truth if y_train is None else _training_columns(y_train, truth)
+    columns = zip(train_targets.T, truth.T, strict=True)
+    phi = np.stack([TargetRelevance(train, kind).evaluate(test) for train, test in columns], axis=1)
     areas = (phi * error**2).sum(axis=0)
     return float(areas.mean() / (len(truth) if normalize else 1))
 
@@ -158,7 +158,7 @@ def sera_error(
 def rare_rows(
     truth: NDArray[np.float64], y_train: ArrayLike | None, density: Density | None, share: float
 ) -> NDArray[np.bool_]:
-    """Which rows of `truth` (n_samples, n_outputs) count as rare; see :func:`rare_target_absolute_error`.
+    """Mask of the rare rows of `truth` (n_samples, n_outputs); see :func:`rare_target_absolute_error`.
 
     Examples
     --------
@@ -167,34 +167,36 @@ def rare_rows(
     array([False, False,  True])
     """
     if not 0 < share <= 1:
-        raise DSNAError(f"share must lie in (0, 1]; got {share!r}.")
+        raise DSNAError(f"share must be above 0 and at most 1; got {share!r}.")
     if (y_train is None) == (density is None):
-        raise DSNAError("Give either y_train (targets to fit a density to) or density, and not both.")
+        raise DSNAError("Pass either y_train (targets to fit a density to) or density, not both.")
     if y_train is not None:
-        reference = _reference(y_train, truth)
-        density = TargetDensity(reference[:, 0] if reference.shape[1] == 1 else reference)
+        targets = _training_columns(y_train, truth)
+        density = TargetDensity(targets[:, 0] if targets.shape[1] == 1 else targets)
     evaluate = density.evaluate if isinstance(density, TargetDensity) else density
-    value = _values(evaluate, truth[:, 0] if truth.shape[1] == 1 else truth, "density")
-    rank = int(np.ceil(share * len(value))) - 1
-    return np.asarray(value <= np.partition(value, rank)[rank])
+    densities = _evaluate_density(evaluate, truth[:, 0] if truth.shape[1] == 1 else truth)
+    rank = int(np.ceil(share * len(densities))) - 1
+    return np.asarray(densities <= np.partition(densities, rank)[rank])
 
 
-def _reference(y_train: ArrayLike, truth: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Training targets in columns, as many as the true ones have."""
-    reference = as_columns(y_train, "y_train")
-    if reference.shape[1] != truth.shape[1]:
-        raise DSNAError(f"y_train has {reference.shape[1]} outputs, y_true {truth.shape[1]}.")
-    return reference
-
-
-def _values(function: Any, targets: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-    """The value of a function at each target, checked."""
-    value = np.asarray(function(targets), dtype=np.float64)
-    if value.shape != (len(targets),) or np.isnan(value).any():
+def _training_columns(y_train: ArrayLike, truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Training targets in columns, checked to have as many as the true targets."""
+    targets = as_columns(y_train, "y_train")
+    if targets.shape[1] != truth.shape[1]:
         raise DSNAError(
-            f"{name} must give one number, not NaN, for each of {len(targets)} rows; got shape {value.shape}."
+            f"y_train and y_true must have the same number of outputs; got {targets.shape[1]} and {truth.shape[1]}."
         )
-    return value
+    return targets
+
+
+def _evaluate_density(density: Any, targets: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Checked density of each target."""
+    values = np.asarray(density(targets), dtype=np.float64)
+    if values.shape != (len(targets),) or np.isnan(values).any():
+        raise DSNAError(
+            f"density must return one number, not NaN, for each of {len(targets)} rows; got shape {values.shape}."
+        )
+    return values
 
 
 def as_columns(y: ArrayLike | None, name: str) -> NDArray[np.float64]:
@@ -209,7 +211,7 @@ def as_columns(y: ArrayLike | None, name: str) -> NDArray[np.float64]:
     targets = np.asarray(y, dtype=np.float64)
     if targets.ndim not in (1, 2) or not targets.size:
         raise DSNAError(
-            f"{name} must have shape (n_samples,) or (n_samples, n_outputs), not empty; got {targets.shape}."
+            f"{name} must have shape (n_samples,) or (n_samples, n_outputs), and not be empty; got {targets.shape}."
         )
     if not np.isfinite(targets).all():
         raise DSNAError(f"{name} contains NaN or infinity.")
@@ -217,19 +219,20 @@ def as_columns(y: ArrayLike | None, name: str) -> NDArray[np.float64]:
 
 
 def _absolute_errors(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """True targets in columns, and the absolute errors of their predictions."""
     truth, predicted = as_columns(y_true, "y_true"), as_columns(y_pred, "y_pred")
     if truth.shape != predicted.shape:
-        raise DSNAError(f"y_true and y_pred differ in shape: {np.shape(y_true)} and {np.shape(y_pred)}.")
+        raise DSNAError(f"y_true and y_pred must have the same shape; got {np.shape(y_true)} and {np.shape(y_pred)}.")
     return truth, np.abs(truth - predicted)
 
 
 def _bin_edges(bins: int | ArrayLike, truth: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Edges in rows: one column per output for a number of bins, a single column for given edges."""
+    """(n_edges, n_outputs) bin edges, or (n_edges, 1) where they are given."""
     if np.ndim(bins) == 0:
         if not isinstance(bins, (int, np.integer)) or bins < 1:
             raise DSNAError(f"bins must be a positive integer or increasing edges; got {bins!r}.")
         return np.linspace(truth.min(axis=0), truth.max(axis=0), int(bins) + 1)
     edges = np.asarray(bins, dtype=np.float64)
     if edges.ndim != 1 or len(edges) < 2 or not (np.diff(edges) > 0).all():
-        raise DSNAError("bins must be a positive integer or a one-dimensional, increasing list of two edges or more.")
+        raise DSNAError("bins must be a positive integer or a one-dimensional, increasing list of at least two edges.")
     return edges[:, None]

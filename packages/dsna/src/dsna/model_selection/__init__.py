@@ -1,7 +1,7 @@
-"""Splits of rows in which rare classes, rare target ranges and groups are taken into account.
+"""Splits of rows that take rare classes, rare target ranges and groups into account.
 
-The splitters are scikit-learn's kind: pass them as ``cv=`` to `cross_val_score`, `GridSearchCV` and the like, and
-groups as usual. :func:`rare_first_split` stands in for `train_test_split`.
+The splitters have scikit-learn's interface: pass them as ``cv=`` to `cross_val_score` or `GridSearchCV`, with
+``groups=`` if needed. :func:`rare_first_split` replaces `train_test_split`.
 """
 
 from .copies import equal_rows

@@ -1,4 +1,4 @@
-"""Cross-validation folds that each hold their share of every target range, or of every class."""
+"""Cross-validation folds that each have their share of every target range or class."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .._utils.validation import check_groups, check_new_classes, check_targets
 from .strata import Strata
 
 
-class _DealtKFold(BaseCrossValidator):
-    """Folds to which rows are dealt by y, in whole groups where groups are given."""
+class _StratifiedKFold(BaseCrossValidator):
+    """Base class of stratified folds, which keep groups together where they are given."""
 
     __metadata_request__split = {"groups": True}
 
     def __init__(self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None):
         if not is_whole(n_splits, 2):
-            raise DSNAError(f"n_splits={n_splits!r} must be a whole number of at least 2.")
+            raise DSNAError(f"n_splits must be a whole number of at least 2; got {n_splits!r}.")
         if shuffle not in (True, False):
-            raise DSNAError(f"shuffle={shuffle!r} must be True or False.")
+            raise DSNAError(f"shuffle must be True or False; got {shuffle!r}.")
         if not shuffle and random_state is not None:
             raise DSNAError("random_state has no effect without shuffling: pass shuffle=True, or no random_state.")
         self.n_splits = int(n_splits)
@@ -58,42 +58,42 @@ class _DealtKFold(BaseCrossValidator):
     def _iter_test_masks(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[np.ndarray]:
         rows = np.arange(_num_samples(X))
         if y is None:
-            raise DSNAError(f"{type(self).__name__} deals rows by y, which is None: pass y to split.")
+            raise DSNAError(f"{type(self).__name__} stratifies by y, which is None: pass y to split.")
         if self.n_splits > len(rows):
             raise DSNAError(f"n_splits={self.n_splits} is greater than the number of rows, {len(rows)}.")
         rng = check_random_state(self.random_state) if self.shuffle else None
-        fold = self._deal(y, rows, check_groups(groups, rows), rng)
+        fold = self._assign_folds(y, rows, check_groups(groups, rows), rng)
         for f in range(self.n_splits):
             yield fold == f
 
     @abstractmethod
-    def _deal(self, y: Any, rows: np.ndarray, groups: np.ndarray | None, rng: Any) -> np.ndarray:
+    def _assign_folds(self, y: Any, rows: np.ndarray, groups: np.ndarray | None, rng: Any) -> np.ndarray:
         """(n,) fold of each row."""
 
 
-class StratifiedTargetKFold(_DealtKFold):
-    """K folds for regression: each holds its share of every range of the targets, rare ranges included.
+class StratifiedTargetKFold(_StratifiedKFold):
+    """K folds for regression: each has its share of every range of the targets, rare ranges included.
 
-    The ``n_splits`` smallest and the ``n_splits`` largest targets are in ``n_splits`` different folds (where there are
-    twice as many rows), and so is each range of as many neighbours where targets are rare; where targets are common,
-    longer ranges are dealt evenly. Targets that repeat (three rows each on average, as ages or ratings) are dealt
-    evenly one by one. Of several outputs, the ranges of all are dealt together, rare ones first, so that the above
-    holds as nearly as one deal for all outputs allows; with groups, as nearly as whole groups allow.
+    With at least ``2 * n_splits`` rows, the ``n_splits`` smallest targets are in different folds, and so are the
+    ``n_splits`` largest. The same holds for each range of ``n_splits`` neighbouring targets where targets are rare;
+    where they are common, longer ranges are split evenly. Targets that repeat (at least three rows each on average, as
+    with ages or ratings) are split evenly for each value. With several outputs, one assignment serves the ranges of all
+    outputs, rare ones first, so this holds approximately, as it does with groups.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds, at least 2.
     shuffle : bool, default=False
-        Whether rows of a range are dealt at random. Otherwise those that come first in the table are in the first
+        Whether rows of a range are assigned to folds at random. Otherwise the first rows of the table are in the first
         fold, as in scikit-learn's `StratifiedKFold`.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffle.
 
     See Also
     --------
-    StratifiedRareKFold : The same for classes.
-    StratifiedTargetShuffleSplit : Any number of random splits.
+    StratifiedRareKFold : Folds for classification.
+    StratifiedTargetShuffleSplit : Random splits for regression.
 
     Examples
     --------
@@ -110,33 +110,33 @@ class StratifiedTargetKFold(_DealtKFold):
     (4,)
     """
 
-    def _deal(self, y: Any, rows: np.ndarray, groups: np.ndarray | None, rng: Any) -> np.ndarray:
+    def _assign_folds(self, y: Any, rows: np.ndarray, groups: np.ndarray | None, rng: Any) -> np.ndarray:
         targets = check_targets(y, rows).reshape(len(rows), -1)
-        return Strata.of_targets(targets, groups, self.n_splits, values=True).folds(self.n_splits, rng)
+        return Strata.of_targets(targets, groups, self.n_splits, split_values=True).folds(self.n_splits, rng)
 
 
-class StratifiedRareKFold(_DealtKFold):
-    """K folds for classification: classes are dealt evenly, rare ones first, and groups stay whole.
+class StratifiedRareKFold(_StratifiedKFold):
+    """K folds for classification: classes are split evenly, rare ones first, and groups are kept together.
 
-    Without groups, the counts of each class differ by at most one between folds. With groups, those that hold the
-    rarest class (that of the fewest groups) are dealt first, one to each fold before any fold gets another, then those
-    of the next class. scikit-learn's `StratifiedGroupKFold` makes shares of classes alike on average, and may leave a
-    rare class out of a fold that could have had it. Where a class is missing from a fold, one warning says which, and
-    how many rows or groups there are.
+    Without groups, the counts of each class differ by at most one between folds. With groups, those with the rarest
+    class (the one in the fewest groups) are assigned first, one to each fold before any fold gets a second, then those
+    with the next class. scikit-learn's `StratifiedGroupKFold` balances class shares on average, and may leave a rare
+    class out of a fold even where this could be avoided. If a class is missing from a fold, a warning names the class
+    and the number of its rows or groups.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds, at least 2.
     shuffle : bool, default=False
-        Whether rows of a class, and groups of nearly the same size, are dealt at random. Otherwise those that come
-        first in the table are in the first fold, as in scikit-learn's `StratifiedKFold`.
+        Whether rows of a class, and groups of similar size, are assigned to folds at random. Otherwise the first rows
+        of the table are in the first fold, as in scikit-learn's `StratifiedKFold`.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffle.
 
     See Also
     --------
-    StratifiedTargetKFold : The same for targets of a regression.
+    StratifiedTargetKFold : Folds for regression.
 
     Examples
     --------
@@ -152,20 +152,21 @@ class StratifiedRareKFold(_DealtKFold):
     31 1 []
     """
 
-    def _deal(self, y: Any, rows: np.ndarray, groups: np.ndarray | None, rng: Any) -> np.ndarray:
+    def _assign_folds(self, y: Any, rows: np.ndarray, groups: np.ndarray | None, rng: Any) -> np.ndarray:
         classes, code = check_new_classes(y, rows)
         strata = Strata.of_classes(code, groups)
         fold = strata.folds(self.n_splits, rng)
-        lacking = (strata.held(fold, self.n_splits) == 0).sum(axis=0)
-        if lacking.any():
-            held = strata.units()
+        n_missing = (strata.row_counts(fold, self.n_splits) == 0).sum(axis=0)
+        if n_missing.any():
+            unit_counts = strata.unit_counts()
             unit = "row" if groups is None else "group"
-            named = [
-                f"{classes.tolist()[c]!r} ({held[c]} {unit}{'s' if held[c] > 1 else ''}) from {lacking[c]}"
-                for c in np.flatnonzero(lacking)
+            descriptions = [
+                f"{classes.tolist()[c]!r} ({unit_counts[c]} {unit}{'s' if unit_counts[c] > 1 else ''}) "
+                f"from {n_missing[c]}"
+                for c in np.flatnonzero(n_missing)
             ]
             warn_caller(
                 f"Classes are missing from the test rows of some of the n_splits={self.n_splits} folds: "
-                f"{', '.join(named)}. Use fewer splits, or collect more {unit}s of them."
+                f"{', '.join(descriptions)}. Use fewer splits, or collect more {unit}s of these classes."
             )
         return fold

@@ -1,4 +1,4 @@
-"""Random splits into training and test rows that both hold rare rows."""
+"""Random splits into training and test rows, with rare rows on both sides."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from .._utils.errors import DSNAError
 from .._utils.parameters import is_number, is_whole
 from .._utils.validation import check_groups, check_new_classes, check_targets
 from ..tables import TASKS, guess_task
-from .strata import Strata
+from .strata import TEST, TRAIN, Strata
 
-_TRIES = 20  # random orders of groups
+_MAX_TRIES = 20  # random orders of groups
 
 
 class StratifiedTargetShuffleSplit(BaseShuffleSplit):
-    """Random splits for regression: training and test rows hold their share of every range of the targets.
+    """Random splits for regression: training and test rows have their share of every range of the targets.
 
-    Of the smallest and of the largest targets of an output, as many as are needed for one test row (four where
-    ``test_size=0.25``), one at least is in test and one in training. Rows of several outputs, and groups, are
-    dealt by the ranges of all outputs, rare ones first, so that the same holds as far as possible.
+    Take as many of the largest targets as correspond to one test row (four for ``test_size=0.25``): at least one of
+    them is a test row and at least one a training row. The same holds for the smallest targets. With several outputs or
+    groups, rare ranges come first, so that this holds as far as possible.
 
     Parameters
     ----------
     n_splits : int, default=10
         Number of splits.
     test_size : float or int, default=None
-        Share or number of test rows; None: what `train_size` leaves, or 0.1. With groups it is met as nearly as
-        whole groups allow.
+        Share or number of test rows; None: the rows that `train_size` leaves, or 0.1. With groups, the number is
+        approximate.
     train_size : float or int, default=None
-        Share or number of training rows; None: what `test_size` leaves.
+        Share or number of training rows; None: the rows that `test_size` leaves.
     random_state : int, RandomState instance or None, default=None
         Seed.
 
     See Also
     --------
-    rare_first_split : One split, of arrays, that guarantees rare rows on both sides.
+    rare_first_split : A single split of arrays, with guaranteed rare rows on both sides.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class StratifiedTargetShuffleSplit(BaseShuffleSplit):
 
     def __init__(self, n_splits: int = 10, *, test_size: Any = None, train_size: Any = None, random_state: Any = None):
         if not is_whole(n_splits, 1):
-            raise DSNAError(f"n_splits={n_splits!r} must be a whole number of at least 1.")
+            raise DSNAError(f"n_splits must be a whole number of at least 1; got {n_splits!r}.")
         super().__init__(n_splits, test_size=test_size, train_size=train_size, random_state=random_state)
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -80,16 +80,16 @@ class StratifiedTargetShuffleSplit(BaseShuffleSplit):
     def _iter_indices(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         rows = np.arange(_num_samples(X))
         if y is None:
-            raise DSNAError("StratifiedTargetShuffleSplit deals rows by y, which is None: pass y to split.")
+            raise DSNAError("StratifiedTargetShuffleSplit stratifies by y, which is None: pass y to split.")
         sizes = _sizes(len(rows), self.test_size, self.train_size, self._default_test_size)
         targets = check_targets(y, rows).reshape(len(rows), -1)
         strata = Strata.of_targets(targets, check_groups(groups, rows), -(-len(rows) // min(sizes)))
         rng = check_random_state(self.random_state)
         for _ in range(self.n_splits):
-            part = strata.parts(*sizes, 1, rng)
-            if min(np.sum(part == 0), np.sum(part == 1)) == 0:
+            subset = strata.split(*sizes, 1, rng)
+            if min(np.sum(subset == TEST), np.sum(subset == TRAIN)) == 0:
                 raise DSNAError(f"groups are too few or too large for test_size={self.test_size}: one side is empty.")
-            yield rng.permutation(np.flatnonzero(part == 1)), rng.permutation(np.flatnonzero(part == 0))
+            yield rng.permutation(np.flatnonzero(subset == TRAIN)), rng.permutation(np.flatnonzero(subset == TEST))
 
 
 def rare_first_split(
@@ -101,27 +101,27 @@ def rare_first_split(
     task: str | None = None,
     random_state: Any = None,
 ) -> list[Any]:
-    """Split arrays into training and test rows such that both hold rare rows, or say why that cannot be.
+    """Split arrays into training and test rows, with rare rows on both sides; raise an error if this is impossible.
 
-    Like scikit-learn's `train_test_split`, with one promise more. In classification each side has at least
-    `min_rare` rows of every class. In regression each side has at least `min_rare` rows of the
-    outermost ranges, lowest and highest, of each output: those of as many rows (or groups) as are needed for `min_rare`
-    rows on the smaller side (the 4 largest targets for ``test_size=0.25``, the 20 largest for ``min_rare=5``).
+    Like scikit-learn's `train_test_split`, with an additional guarantee. In classification, each side has at least
+    `min_rare` rows of every class. In regression, each side has at least `min_rare` rows of the lowest and of the
+    highest range of each output. These ranges have as many rows (or groups) as correspond to `min_rare` rows on the
+    smaller side: the 4 largest targets for ``test_size=0.25``, the 20 largest with ``min_rare=5``.
     All other classes and ranges are split in proportion.
 
     Parameters
     ----------
     *arrays : lists, arrays, sparse matrices, pandas or polars frames of the same length
-        What is split. At least one.
+        Arrays to split, at least one.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
-        Classes or targets by which rows are dealt, like `stratify` of `train_test_split`; it is split itself only if it
-        is among `arrays` too. None: the last of the arrays, as in ``rare_first_split(X, y)``.
+        Classes or targets to stratify by, like `stratify` of `train_test_split`; it is split itself only if it is also
+        among `arrays`. None: the last of the arrays, as in ``rare_first_split(X, y)``.
     test_size : float or int, default=0.25
-        Share or number of test rows. With groups it is met as nearly as whole groups allow.
+        Share or number of test rows. With groups, the number is approximate.
     groups : array-like of shape (n_samples,), default=None
         Rows of a group stay on the same side.
     min_rare : int, default=1
-        How many rows of each class, or of each outermost range, both sides hold.
+        Smallest number of rows of each class, or of each outermost range, on both sides.
     task : {"classification", "regression"} or None, default=None
         None: classification where y is text or at most ten whole numbers, otherwise regression.
     random_state : int, RandomState instance or None, default=None
@@ -135,7 +135,7 @@ def rare_first_split(
     Raises
     ------
     DSNAError
-        Where rows or groups are too few for the promise; the message names the class or range.
+        If there are too few rows or groups for the guarantee; the message names the class or range.
 
     Examples
     --------
@@ -150,64 +150,65 @@ def rare_first_split(
     ...     rare_first_split(X, y=y, groups=np.r_[np.arange(18), 18, 18])
     ... except DSNAError as error:
     ...     print(error)
-    Class 'yes' has 2 rows in 1 group: training and test rows cannot both hold min_rare=1 of them.
+    Class 'yes' has 2 rows in 1 group: training and test rows cannot both have min_rare=1 of them.
     """
     if not arrays or (y is None and len(arrays) < 2):
         raise DSNAError("rare_first_split needs arrays to split, and y: rare_first_split(X, y), or (X, y=y).")
     if not is_whole(min_rare, 1):
-        raise DSNAError(f"min_rare={min_rare!r} must be a whole number of at least 1.")
+        raise DSNAError(f"min_rare must be a whole number of at least 1; got {min_rare!r}.")
     if task not in (None, *TASKS):
         raise DSNAError(f"task={task!r} is unknown: use one of {', '.join(TASKS)}, or None.")
     y = arrays[-1] if y is None else y
-    split = indexable(*arrays, y)[:-1]
+    indexable_arrays = indexable(*arrays, y)[:-1]
     rows = np.arange(_num_samples(y))
     sizes = _sizes(len(rows), test_size, None, 0.25)
-    group = check_groups(groups, rows)
+    group_codes = check_groups(groups, rows)
     if (task or guess_task(np.asarray(y))) == "classification":
         classes, code = check_new_classes(y, rows)
-        strata, names = Strata.of_classes(code, group), [f"Class {name!r}" for name in classes.tolist()]
+        strata, names = Strata.of_classes(code, group_codes), [f"Class {label!r}" for label in classes.tolist()]
     else:
         targets = check_targets(y, rows).reshape(len(rows), -1)
-        strata = Strata.of_targets(targets, group, min_rare * -(-len(rows) // min(sizes)))
-        names = _range_names(strata, targets.shape[1], "rows" if group is None else "groups")
+        strata = Strata.of_targets(targets, group_codes, min_rare * -(-len(rows) // min(sizes)))
+        names = _range_names(strata, targets.shape[1], "rows" if group_codes is None else "groups")
     rng = check_random_state(random_state)
-    part = _both_sides(strata, names, sizes, min_rare, rng)
-    sides = [rng.permutation(np.flatnonzero(part == side)) for side in (1, 0)]
-    return [_safe_indexing(array, side) for array in split for side in sides]
+    subset_of_row = _split_with_rare_rows(strata, names, sizes, min_rare, rng)
+    subsets = [rng.permutation(np.flatnonzero(subset_of_row == subset)) for subset in (TRAIN, TEST)]
+    return [_safe_indexing(array, subset) for array in indexable_arrays for subset in subsets]
 
 
 def _range_names(strata: Strata, n_outputs: int, unit: str) -> list[str]:
-    """What the outermost ranges are called; raises where the lowest and the highest are the same."""
+    """Names of the outermost ranges; raise an error if the lowest and the highest are the same."""
     if np.any(strata.outermost[::2] == strata.outermost[1::2]):
         raise DSNAError(
-            f"The targets have no lowest and highest range to split: they are nearly all equal, or of too few {unit}; "
-            "use a larger test_size, or a smaller min_rare."
+            "The targets have no lowest and highest range to split: they are nearly all equal, or there are too few "
+            f"{unit}. Use a larger test_size, or a smaller min_rare."
         )
     outputs = [""] if n_outputs == 1 else [f" of output {j}" for j in range(n_outputs)]
-    return [f"The range of the {which} targets{output}" for output in outputs for which in ("lowest", "highest")]
+    return [f"The range of the {extreme} targets{output}" for output in outputs for extreme in ("lowest", "highest")]
 
 
-def _both_sides(
+def _split_with_rare_rows(
     strata: Strata, names: list[str], sizes: tuple[int, int], min_rare: int, rng: np.random.RandomState
 ) -> np.ndarray:
-    """(n,) 0 for test rows, 1 for training rows, with ``min_rare`` rows of each outermost stratum on both sides."""
-    units, rows = strata.units()[strata.outermost], strata.held(np.zeros_like(strata.unit), 1)[0, strata.outermost]
-    hopeless = (units < 2) | (rows < 2 * min_rare)
-    if not hopeless.any():
-        for _ in range(1 if strata.code is not None else _TRIES):
-            part = strata.parts(*sizes, min_rare, rng)
-            held = strata.held(part, 2)[:, strata.outermost]
-            if held.min() >= min_rare:
-                return part
-    worst = int(np.argmax(hopeless) if hopeless.any() else held.min(axis=0).argmin())
-    has = f"{names[worst]} has {rows[worst]:.0f} row{'' if rows[worst] == 1 else 's'}"
-    if not strata.single:
-        has += f" in {units[worst]} group{'' if units[worst] == 1 else 's'}"
-    if hopeless.any():
-        raise DSNAError(f"{has}: training and test rows cannot both hold min_rare={min_rare} of them.")
+    """(n,) TEST, TRAIN or UNUSED for each row, with ``min_rare`` test and training rows of each outermost stratum."""
+    n_units = strata.unit_counts()[strata.outermost]
+    n_rows = strata.row_counts(np.zeros_like(strata.unit), 1)[0, strata.outermost]
+    impossible = (n_units < 2) | (n_rows < 2 * min_rare)
+    if not impossible.any():
+        for _ in range(1 if strata.code is not None else _MAX_TRIES):
+            subset = strata.split(*sizes, min_rare, rng)
+            counts = strata.row_counts(subset, 2)[:, strata.outermost]
+            if counts.min() >= min_rare:
+                return subset
+    worst = int(np.argmax(impossible) if impossible.any() else counts.min(axis=0).argmin())
+    description = f"{names[worst]} has {n_rows[worst]:.0f} row{'' if n_rows[worst] == 1 else 's'}"
+    if not strata.rows_are_units:
+        description += f" in {n_units[worst]} group{'' if n_units[worst] == 1 else 's'}"
+    if impossible.any():
+        raise DSNAError(f"{description}: training and test rows cannot both have min_rare={min_rare} of them.")
     raise DSNAError(
-        f"{has}, but no split into {sizes[1]} training and {sizes[0]} test rows was found in which both sides hold "
-        f"min_rare={min_rare} of them: change test_size, or lower min_rare."
+        f"{description}, but no split into {sizes[1]} training and {sizes[0]} test rows was found in which both sides "
+        f"have min_rare={min_rare} of them: change test_size, or lower min_rare."
     )
 
 
@@ -220,18 +221,18 @@ def _sizes(n_rows: int, test_size: Any, train_size: Any, default: float) -> tupl
     n_train = n_rows - n_test if train_size is None else n_train
     if n_test + n_train > n_rows or min(n_test, n_train) < 1:
         raise DSNAError(
-            f"test_size={test_size} and train_size={train_size} ask for {n_test} test and {n_train} training rows of "
-            f"{n_rows}: both sides need at least one."
+            f"test_size={test_size} and train_size={train_size} request {n_test} test rows and {n_train} training rows "
+            f"of {n_rows}: both sides need at least one, and together at most {n_rows}."
         )
     return n_test, n_train
 
 
-def _size(n_rows: int, size: Any, name: str, whole: Any) -> int:
-    """Number of rows that a share or a number stands for; 0 for None."""
+def _size(n_rows: int, size: Any, name: str, rounding: Any) -> int:
+    """Number of rows from a share or a number of rows; 0 for None."""
     if size is None:
         return 0
     if is_whole(size, 1):
         return int(size)
     if not is_number(size) or not 0.0 < size < 1.0:
-        raise DSNAError(f"{name}={size!r} must be a share between 0 and 1, or a whole number of rows from 1 on.")
-    return int(whole(size * n_rows))
+        raise DSNAError(f"{name} must be a share between 0 and 1, or a positive whole number of rows; got {size!r}.")
+    return int(rounding(size * n_rows))

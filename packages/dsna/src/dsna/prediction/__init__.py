@@ -1,1 +1,1 @@
-"""From coefficients to predictions: calibration, decisions, intervals, tuning."""
+"""Predictions from coefficients: calibration, decisions, prediction sets, parameter search."""

@@ -1,4 +1,4 @@
-"""Class probabilities from two or three opinions, calibrated on out-of-bag rows."""
+"""Class probabilities that combine those of coefficients, forest and trend, calibrated on out-of-bag rows."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from scipy.special import log_softmax
 
 from .._utils.invariants import Array, Checked, require
 
-_SMOOTH = 0.15
+_SMOOTHING = 0.15
 _TINY = 1e-300
-_STIFF_SLOPES = 2.0
-_STIFF_BIAS = 0.5
+_SLOPE_PENALTY = 2.0
+_BIAS_PENALTY = 0.5
 _STEEPEST = 4.0
 _LARGEST_BIAS = 1e6
 
 
 def class_mass(weights: np.ndarray, rows: np.ndarray, code: np.ndarray, n_classes: int) -> np.ndarray:
-    """(n, n_classes) share of each class in the positive weights (n, M) of the rows; zeros where all are zero.
+    """(n, n_classes) share of each class in the positive weights (n, M) of the rows; 0 where no weight is positive.
 
     Examples
     --------
@@ -26,18 +26,18 @@ def class_mass(weights: np.ndarray, rows: np.ndarray, code: np.ndarray, n_classe
     array([[0.25, 0.75]])
     """
     n = len(weights)
-    at = code[rows].astype(np.int64) + np.arange(n)[:, None] * n_classes
-    mass = np.bincount(at.ravel(), weights=np.maximum(weights, 0.0).ravel(), minlength=n * n_classes)
+    flat_index = code[rows].astype(np.int64) + np.arange(n)[:, None] * n_classes
+    mass = np.bincount(flat_index.ravel(), weights=np.maximum(weights, 0.0).ravel(), minlength=n * n_classes)
     mass = mass.reshape(n, n_classes)
     return np.asarray(mass / np.maximum(mass.sum(axis=1, keepdims=True), _TINY))
 
 
 class Calibration(Checked):
-    """Probabilities from opinions: the mass of the coefficients, the vote of the forest and a trend, if there is one.
+    """Probabilities from opinions: class shares of the coefficients, the forest's vote and, if there is one, a trend.
 
     ``log p_c = sum_k slope_k log opinion_kc + bias_c`` up to normalisation.  Slopes and biases are fitted on out-of-bag
-    rows by penalised maximum likelihood, drawn toward equal slopes that add up to one and no bias where rows are few.
-    The probabilities are those of the population that the rows come from.
+    rows by penalised maximum likelihood. The penalty draws them toward equal slopes that add up to one, and no bias;
+    its influence falls with the number of rows. Probabilities are those of the population that the rows come from.
 
     Attributes
     ----------
@@ -60,58 +60,63 @@ class Calibration(Checked):
         self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
-        require(abs(self.prior.sum() - 1.0) < 1e-6, "Calibration.prior does not add up to one")
+        require(abs(self.prior.sum() - 1.0) < 1e-6, "Calibration.prior must add up to one")
 
     def terms(self, opinions: np.ndarray) -> np.ndarray:
-        """(n_opinions + 1, n, n_classes) what opinions (n_opinions, n, n_classes) add to log p, then the biases."""
+        """(n_opinions + 1, n, n_classes) terms of log p: one for each of the opinions, then the biases.
+
+        Parameters
+        ----------
+        opinions : (n_opinions, n, n_classes)
+        """
         bias = np.broadcast_to(self.bias, opinions.shape[1:])
         return np.concatenate([self.slopes[:, None, None] * _logarithms(opinions, self.prior), bias[None]])
 
     def probabilities(self, opinions: np.ndarray) -> np.ndarray:
         """(n, n_classes) calibrated probabilities."""
         logits = self.terms(opinions).sum(axis=0)
-        # A class without weight has probability zero, whatever its bias.
+        # A class without training weight has probability zero, whatever its bias.
         return np.asarray(np.exp(log_softmax(np.where(self.prior > 0, logits, -np.inf), axis=1)))
 
     @classmethod
     def fit(
         cls, opinions: np.ndarray, code: np.ndarray, weight: np.ndarray, prior: np.ndarray, blend: float | None = None
     ) -> Calibration:
-        """Calibrate on rows of known class; ``blend`` fixes the share of the second of the first two slopes."""
+        """Fit to rows of known class; ``blend`` fixes the share of the forest in the sum of the first two slopes."""
         logarithms = _logarithms(opinions, prior)
-        mix, usual = np.eye(len(opinions)), np.full(len(opinions), 1.0 / len(opinions))
+        mix, default_slopes = np.eye(len(opinions)), np.full(len(opinions), 1.0 / len(opinions))
         if blend is not None:
             mix = np.column_stack([(1.0 - blend) * mix[0] + blend * mix[1], *mix[2:]])
-            usual = np.append(usual[0] + usual[1], usual[2:])
-        # Scaled to the effective number of rows.
+            default_slopes = np.append(default_slopes[0] + default_slopes[1], default_slopes[2:])
+        # Weights add up to the effective number of rows.
         weights = weight / weight.max()
         weights = weights * weights.sum() / np.sum(weights**2)
-        return cls(prior, *_fit_opinions(logarithms, np.eye(len(prior))[code], weights, mix, usual))
+        return cls(prior, *_fit_opinions(logarithms, np.eye(len(prior))[code], weights, mix, default_slopes))
 
 
 def _logarithms(opinions: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """Logarithms of opinions (n_opinions, n, n_classes), smoothed."""
-    return np.asarray(np.log((opinions + _SMOOTH * prior + 1e-12) / (1.0 + _SMOOTH)))
+    return np.asarray(np.log((opinions + _SMOOTHING * prior + 1e-12) / (1.0 + _SMOOTHING)))
 
 
 def _fit_opinions(
-    logarithms: np.ndarray, truth: np.ndarray, weight: np.ndarray, mix: np.ndarray, usual_slopes: np.ndarray
+    logarithms: np.ndarray, truth: np.ndarray, weight: np.ndarray, mix: np.ndarray, default_slopes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes ``mix @ free`` and bias of largest penalised likelihood, with ``free`` drawn toward the usual slopes."""
+    """Slopes ``mix @ free`` and bias of largest penalised likelihood, ``free`` being drawn toward default slopes."""
     n_free = mix.shape[1]
     n_classes = truth.shape[1]
-    usual = np.concatenate([usual_slopes, np.zeros(n_classes)])
-    stiff = np.concatenate([np.full(n_free, _STIFF_SLOPES), np.full(n_classes, _STIFF_BIAS)])
+    defaults = np.concatenate([default_slopes, np.zeros(n_classes)])
+    penalty = np.concatenate([np.full(n_free, _SLOPE_PENALTY), np.full(n_classes, _BIAS_PENALTY)])
 
     def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
         logits = np.tensordot(mix @ parameters[:n_free], logarithms, axes=1) + parameters[n_free:]
         log_proba = log_softmax(logits, axis=1)
-        off = parameters - usual
-        value = np.sum(stiff * off**2) - np.sum(weight * np.sum(truth * log_proba, axis=1))
-        slack = weight[:, None] * (np.exp(log_proba) - truth)
-        gradient = np.concatenate([mix.T @ np.einsum("knc,nc->k", logarithms, slack), slack.sum(axis=0)])
-        return float(value), gradient + 2.0 * stiff * off
+        deviation = parameters - defaults
+        value = np.sum(penalty * deviation**2) - np.sum(weight * np.sum(truth * log_proba, axis=1))
+        residual = weight[:, None] * (np.exp(log_proba) - truth)
+        gradient = np.concatenate([mix.T @ np.einsum("knc,nc->k", logarithms, residual), residual.sum(axis=0)])
+        return float(value), gradient + 2.0 * penalty * deviation
 
     bounds = [(0.0, _STEEPEST)] * n_free + [(None, None)] * n_classes
-    found = minimize(loss, usual, jac=True, method="L-BFGS-B", bounds=bounds).x
-    return mix @ found[:n_free], found[n_free:]
+    solution = minimize(loss, defaults, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return mix @ solution[:n_free], solution[n_free:]

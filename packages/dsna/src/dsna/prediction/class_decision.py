@@ -1,6 +1,6 @@
-"""Decisions between classes: one matrix of gains, given by balance or costs or chosen on out-of-bag probabilities.
+"""Decisions between classes: a matrix of gains, given by balance or costs, or chosen on out-of-bag probabilities.
 
-The class predicted is the one of largest ``probabilities @ gain``.
+The predicted class is the one of largest ``probabilities @ gain``.
 """
 
 from __future__ import annotations
@@ -12,33 +12,33 @@ import numpy as np
 
 from .._utils.choices import balanced_gain, best_class, class_factors
 from .._utils.errors import DSNAError
-from .measures import MEASURES, Measure, find_measure, of_rare, scored
+from .measures import MEASURES, Measure, find_measure, rare_class_scores, score_predictions
 
 _TINY = 1e-300
-_FEW = 30.0  # rows of the rarest class at which counted and expected rows weigh the same
+_PRIOR_COUNT = 30.0  # number of rows of the rarest class at which true classes and probabilities have equal weights
 _RESAMPLES = 100
-_GAIN = 1e-9  # what a step must add
+_MIN_GAIN = 1e-9  # smallest improvement of a step
 
 
-class Answers(NamedTuple):
+class OutOfBagProba(NamedTuple):
     """Out-of-bag probabilities of rows of known class."""
 
     proba: np.ndarray  # (n, n_classes) for the population of the training rows, learned without the row
-    code: np.ndarray  # (n,)
+    code: np.ndarray  # (n,) class numbers
     weight: np.ndarray  # (n,)
     fold: np.ndarray  # (n,)
 
-    def part(self, some: np.ndarray) -> Answers:
-        """Some of the rows."""
-        return Answers(*(a[some] for a in self))
+    def subset(self, rows: np.ndarray) -> OutOfBagProba:
+        """Data of the given rows (a mask or row numbers)."""
+        return OutOfBagProba(*(values[rows] for values in self))
 
 
-class Decision(NamedTuple):
-    """A decision, and how good it is out of bag.
+class ClassDecision(NamedTuple):
+    """A decision with its out-of-bag score.
 
     Attributes
     ----------
-    gain : (n_classes, n_classes) what it gains to predict the second class where the first is true.
+    gain : (n_classes, n_classes) gain of predicting the second class where the first is true.
     predicted : (n,) class of each out-of-bag row, by a gain that was chosen without its fold.
     score, error : the measure on these rows, and its standard error.
     """
@@ -50,7 +50,7 @@ class Decision(NamedTuple):
 
 
 class Threshold(NamedTuple):
-    """Of two classes, the rarer one and the probability from which on it is predicted.
+    """The rarer of two classes, and the probability from which on it is predicted.
 
     Examples
     --------
@@ -58,19 +58,19 @@ class Threshold(NamedTuple):
     'yes from 0.0512 on'
     """
 
-    of: Any
-    least: float
+    rare_class: Any
+    probability: float
 
     def __str__(self) -> str:
-        return f"{self.of} from {self.least:.3g} on"
+        return f"{self.rare_class} from {self.probability:.3g} on"
 
     def as_json(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return {"class": self.of, "probability": self.least}
+        """Class and probability as a dictionary."""
+        return {"class": self.rare_class, "probability": self.probability}
 
 
 def threshold_of(gain: np.ndarray, prior: np.ndarray, classes: np.ndarray) -> Threshold | None:
-    """The threshold that gains come to; None where there are more than two classes.
+    """Threshold that is equivalent to gains of two classes; None for more classes.
 
     Examples
     --------
@@ -81,48 +81,48 @@ def threshold_of(gain: np.ndarray, prior: np.ndarray, classes: np.ndarray) -> Th
     factor = class_factors(gain)
     if len(classes) != 2 or not factor.sum() > 0:
         return None
-    rare = int(np.argmin(np.where(prior > 0, prior, np.inf)))
-    return Threshold(classes[rare], float(factor[1 - rare] / factor.sum()))
+    rare_class = _rarest(prior)
+    return Threshold(classes[rare_class], float(factor[1 - rare_class] / factor.sum()))
 
 
 def cost_gain(cost: Any, classes: np.ndarray) -> np.ndarray:
-    """(n_classes, n_classes) gains of a matrix of costs, or of a function of a true and a predicted class.
+    """(n_classes, n_classes) gains from a cost matrix, or from a function of a true and a predicted class.
 
     Examples
     --------
     >>> import numpy as np
-    >>> cost_gain(lambda true, said: 0 if true == said else 5, np.array(["no", "yes"])).tolist()
+    >>> cost_gain(lambda true, predicted: 0 if true == predicted else 5, np.array(["no", "yes"])).tolist()
     [[-0.0, -1.0], [-1.0, -0.0]]
     """
     if callable(cost):
-        cost = [[cost(true, said) for said in classes.tolist()] for true in classes.tolist()]
+        cost = [[cost(true, predicted) for predicted in classes.tolist()] for true in classes.tolist()]
     try:
-        found = np.asarray(cost, dtype=np.float64)
+        costs = np.asarray(cost, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.empty(0)
+        costs = np.empty(0)
     n = len(classes)
-    if found.shape != (n, n) or not np.all(np.isfinite(found)) or np.abs(found).max() > 1e100:
+    if costs.shape != (n, n) or not np.all(np.isfinite(costs)) or np.abs(costs).max() > 1e100:
         raise DSNAError(
-            f"decision is to be a matrix of {n} x {n} finite costs, a row for each true class and a column for each "
-            f"predicted one, sorted ({', '.join(str(c) for c in classes[:5])}{', ...' * (n > 5)}), or a function that "
-            "gives such costs."
+            f"decision must be a matrix of {n} x {n} finite costs, with a row for each true class and a column for "
+            f"each predicted class, both sorted ({', '.join(str(c) for c in classes[:5])}{', ...' * (n > 5)}), or a "
+            "function that returns such costs."
         )
-    wrong = _nonsense(found)
-    if wrong:
+    problem = _cost_problem(costs)
+    if problem:
         raise DSNAError(
-            f"The costs {wrong}. Give each mistake a cost of 0 or more, and right answers less, such as [[0, 1], "
-            "[20, 0]] of two classes."
+            f"The costs {problem}. Give each mistake a cost of 0 or more, and each right prediction a smaller one, "
+            "such as [[0, 1], [20, 0]] for two classes."
         )
-    size = np.abs(found).max()
-    return -found / (size if size > 0 else 1.0)
+    scale = np.abs(costs).max()
+    return -costs / (scale if scale > 0 else 1.0)
 
 
-def _nonsense(cost: np.ndarray) -> str:
-    """What is wrong with costs that cannot be meant; right answers may gain, which are costs below zero."""
-    if np.any(cost[~np.eye(len(cost), dtype=bool)] < 0.0):
+def _cost_problem(costs: np.ndarray) -> str:
+    """Reason why costs are implausible, or an empty string; right predictions may have negative costs (gains)."""
+    if np.any(costs[~np.eye(len(costs), dtype=bool)] < 0.0):
         return "of some mistakes are negative, as if they were gains"
-    if np.all(cost == cost[:, :1]):
-        return "are the same whatever is predicted, so that they cannot decide"
+    if np.all(costs == costs[:, :1]):
+        return "do not depend on the prediction, so they cannot decide"
     return ""
 
 
@@ -132,184 +132,216 @@ def is_cost(decision: Any) -> bool:
 
 
 def learn_decision(
-    decision: Any, balance: float, answers: Answers, classes: np.ndarray, prior: np.ndarray, votes: np.ndarray | None
-) -> Decision:
-    """The gain that a value of ``DSNAClassifier(decision=...)`` stands for, chosen on out-of-bag rows where it must be.
+    decision: Any,
+    balance: float,
+    oob: OutOfBagProba,
+    classes: np.ndarray,
+    prior: np.ndarray,
+    votes: np.ndarray | None,
+) -> ClassDecision:
+    """Gain for a value of ``DSNAClassifier(decision=...)``, chosen on out-of-bag rows where it maximises a measure.
 
-    ``votes`` (n, n_classes) are those of the paper's decision, which takes them in place of probabilities.
+    ``votes`` (n, n_classes) replace the probabilities in the paper's decision; None for other decisions.
     """
     measure = find_measure(decision)
     if is_cost(decision):
         gain = cost_gain(decision, classes)
-        return _given(gain, answers.proba, answers, lambda counts, rare: float(np.sum(counts * gain) / counts.sum()))
+        return _fixed_decision(
+            gain, oob.proba, oob, lambda counts, rare_class: float(np.sum(counts * gain) / counts.sum())
+        )
     if measure is None:
         gain = balanced_gain(prior, balance)
-        return _given(gain, answers.proba if votes is None else votes, answers, MEASURES["balanced"])
-    if len(answers.code) == 0:
-        return Decision(balanced_gain(prior, 1.0), answers.code, np.nan, np.nan)
-    search = _Search(measure, classes, prior)
-    predicted = np.empty(len(answers.code), dtype=np.int64)
-    for held_out in np.unique(answers.fold):
-        side = answers.fold == held_out
-        predicted[side] = best_class(answers.proba[side], search.best(answers.part(~side)))
-    score, error = search.estimate(answers, predicted)
-    return Decision(search.best(answers), predicted, score, error)
+        return _fixed_decision(gain, oob.proba if votes is None else votes, oob, MEASURES["balanced"])
+    if len(oob.code) == 0:
+        return ClassDecision(balanced_gain(prior, 1.0), oob.code, np.nan, np.nan)
+    search = _GainSearch(measure, classes, prior)
+    predicted = np.empty(len(oob.code), dtype=np.int64)
+    for held_out in np.unique(oob.fold):
+        in_fold = oob.fold == held_out
+        predicted[in_fold] = best_class(oob.proba[in_fold], search.best_gain(oob.subset(~in_fold)))
+    score, error = search.estimate(oob, predicted)
+    return ClassDecision(search.best_gain(oob), predicted, score, error)
 
 
-def unreached(
-    decision: Any, gain: np.ndarray, answers: Answers, classes: np.ndarray, prior: np.ndarray
+def best_if_unreachable(
+    decision: Any, gain: np.ndarray, oob: OutOfBagProba, classes: np.ndarray, prior: np.ndarray
 ) -> float | None:
-    """Of a wished recall or precision that no threshold reaches on out-of-bag rows, the most that one does; or None.
+    """Largest out-of-bag recall or precision of any threshold, if below the bound that ``decision`` sets.
 
-    ``gain`` is what was learned for the decision.
+    None where the bound is reachable, or where there is no bound. ``gain`` is the one learned for the decision.
     """
     measure = find_measure(decision)
-    if measure is None or measure.bounded is None or len(answers.code) == 0:
+    if measure is None or measure.bounded is None or len(oob.code) == 0:
         return None
-    return _Search(measure, classes, prior).unreached(answers, gain)
+    return _GainSearch(measure, classes, prior).best_if_unreachable(oob, gain)
 
 
-def _given(
-    gain: np.ndarray, shares: np.ndarray, answers: Answers, value: Callable[[np.ndarray, int], float]
-) -> Decision:
-    """A decision in which nothing is chosen."""
-    if len(answers.code) == 0:
-        return Decision(gain, answers.code, np.nan, np.nan)
+def _fixed_decision(
+    gain: np.ndarray, shares: np.ndarray, oob: OutOfBagProba, measure: Callable[[np.ndarray, int], float]
+) -> ClassDecision:
+    """Decision by a given gain, with its out-of-bag score."""
+    if len(oob.code) == 0:
+        return ClassDecision(gain, oob.code, np.nan, np.nan)
     predicted = best_class(shares, gain)
-    return Decision(gain, predicted, *_with_error(answers, predicted, lambda counts: value(counts, 0), len(gain)))
+    score, error = _score_with_error(oob, predicted, lambda counts: measure(counts, 0), len(gain))
+    return ClassDecision(gain, predicted, score, error)
 
 
-def _counts(code: np.ndarray, predicted: np.ndarray, weight: np.ndarray, n_classes: int) -> np.ndarray:
-    """(n_classes, n_classes) weights of the rows by class and prediction."""
+def _rarest(prior: np.ndarray) -> int:
+    """Number of the rarest class that has training weight."""
+    return int(np.argmin(np.where(prior > 0, prior, np.inf)))
+
+
+def _confusion(code: np.ndarray, predicted: np.ndarray, weight: np.ndarray, n_classes: int) -> np.ndarray:
+    """(n_classes, n_classes) weighted confusion matrix."""
     flat = np.bincount(code * n_classes + predicted, weights=weight, minlength=n_classes**2)
     return flat.reshape(n_classes, n_classes)
 
 
-def _with_error(
-    answers: Answers, predicted: np.ndarray, value: Callable[[np.ndarray], float], n_classes: int
+def _score_with_error(
+    oob: OutOfBagProba, predicted: np.ndarray, measure: Callable[[np.ndarray], float], n_classes: int
 ) -> tuple[float, float]:
-    """A function of the counts, and its standard error over resampled rows."""
+    """Measure of a confusion matrix, and its standard error by bootstrap."""
     rng = np.random.RandomState(0)
-    again = []
+    resampled = []
     for _ in range(_RESAMPLES):
-        drawn = answers.weight * rng.poisson(1.0, len(predicted))
-        if np.any(drawn > 0):
-            again.append(value(_counts(answers.code, predicted, drawn, n_classes)))
-    return value(_counts(answers.code, predicted, answers.weight, n_classes)), float(np.std(again)) if again else np.nan
+        weight = oob.weight * rng.poisson(1.0, len(predicted))
+        if np.any(weight > 0):
+            resampled.append(measure(_confusion(oob.code, predicted, weight, n_classes)))
+    score = measure(_confusion(oob.code, predicted, oob.weight, n_classes))
+    return score, float(np.std(resampled)) if resampled else np.nan
 
 
-class _Search:
-    """Looks for factors of the classes' probabilities that serve a measure."""
+class _GainSearch:
+    """Search for factors of the classes' probabilities that maximise a measure."""
 
     def __init__(self, measure: Measure, classes: np.ndarray, prior: np.ndarray):
         self.measure, self.classes, self.prior = measure, classes, prior
-        self.rare = int(np.argmin(np.where(prior > 0, prior, np.inf)))
-        # A bound is one of the rarest class alone. Scorers are slow: they are asked less often.
-        self.moved = [self.rare] if measure.bounded else np.argsort(prior, kind="stable")[: max(1, len(prior) - 1)]
-        quick = measure.scorer is None
-        self.starts: tuple[float, ...] = (1.0, 0.0) if quick else (1.0,)
-        self.passes, self.steps = (2, 25) if quick else (1, 12)
+        self.rare_class = _rarest(prior)
+        # Bounds concern the rarest class alone. Scorers are slow: they are called less often.
+        rarest_first = np.argsort(prior, kind="stable")
+        self.adjusted = [self.rare_class] if measure.bounded else rarest_first[: max(1, len(prior) - 1)]
+        fast = measure.scorer is None
+        self.start_balances: tuple[float, ...] = (1.0, 0.0) if fast else (1.0,)
+        self.n_passes, self.n_steps = (2, 25) if fast else (1, 12)
 
-    def best(self, answers: Answers) -> np.ndarray:
-        """(n_classes, n_classes) diagonal gains, found class by class from those for equal classes and from ones."""
-        if len(answers.code) == 0:
+    def best_gain(self, oob: OutOfBagProba) -> np.ndarray:
+        """(n_classes, n_classes) diagonal gains, searched class by class from those of balance 1 and balance 0."""
+        if len(oob.code) == 0:
             return balanced_gain(self.prior, 1.0)
-        soft = self._expected(answers)
-        logs = np.log(np.maximum(answers.proba, 1e-12))
-        found = []
-        for balance in self.starts:
+        expected = self._expected_classes(oob)
+        log_proba = np.log(np.maximum(oob.proba, 1e-12))
+        candidates = []
+        for balance in self.start_balances:
             bias = np.log(np.maximum(np.diag(balanced_gain(self.prior, balance)), _TINY))
-            value = self._value(np.argmax(logs + bias, axis=1), answers, soft)
-            for _ in range(self.passes):
-                for c in self.moved:
-                    value, bias = self._step(int(c), value, bias, logs, answers, soft)
-            found.append((value, bias - bias.max()))
-        most = max(value for value, _ in found)
-        return np.diag(np.exp(next(bias for value, bias in found if value >= most - _GAIN)))
+            value = self._objective(np.argmax(log_proba + bias, axis=1), oob, expected)
+            for _ in range(self.n_passes):
+                for c in self.adjusted:
+                    value, bias = self._step(int(c), value, bias, log_proba, oob, expected)
+            candidates.append((value, bias - bias.max()))
+        best_value = max(value for value, _ in candidates)
+        return np.diag(np.exp(next(bias for value, bias in candidates if value >= best_value - _MIN_GAIN)))
 
-    def _expected(self, answers: Answers) -> np.ndarray:
-        """(n, n_classes) classes of the rows, drawn toward their probabilities where rows of the rarest are few."""
-        own = np.eye(len(self.prior))[answers.code]
-        few = _FEW / (_FEW + np.sum(answers.code == self.rare))
-        return np.asarray(((1.0 - few) * own + few * answers.proba) * answers.weight[:, None])
+    def _expected_classes(self, oob: OutOfBagProba) -> np.ndarray:
+        """(n, n_classes) weights of the rows by class: true classes, mixed with probabilities if rare rows are few."""
+        one_hot = np.eye(len(self.prior))[oob.code]
+        share = _PRIOR_COUNT / (_PRIOR_COUNT + np.sum(oob.code == self.rare_class))
+        return np.asarray(((1.0 - share) * one_hot + share * oob.proba) * oob.weight[:, None])
 
-    def _value(self, predicted: np.ndarray, answers: Answers, soft: np.ndarray) -> float:
+    def _expected_confusion(self, predicted: np.ndarray, expected: np.ndarray) -> np.ndarray:
+        """(n_classes, n_classes) confusion matrix of expected classes and predictions."""
+        n_classes = expected.shape[1]
+        return np.stack([np.bincount(predicted, weights=weight, minlength=n_classes) for weight in expected.T])
+
+    def _objective(self, predicted: np.ndarray, oob: OutOfBagProba, expected: np.ndarray) -> float:
         if self.measure.scorer is not None:
-            named = self.classes[answers.code], self.classes[predicted]
-            return scored(self.measure.scorer, *named, self.classes, answers.weight)
-        n = len(self.prior)
-        counts = np.stack([np.bincount(predicted, weights=column, minlength=n) for column in soft.T])
-        return self.measure.reached(counts, self.rare)
+            labels = self.classes[oob.code], self.classes[predicted]
+            return score_predictions(self.measure.scorer, *labels, self.classes, oob.weight)
+        return self.measure.objective(self._expected_confusion(predicted, expected), self.rare_class)
 
     def _step(
-        self, c: int, value: float, bias: np.ndarray, logs: np.ndarray, answers: Answers, soft: np.ndarray
+        self, c: int, value: float, bias: np.ndarray, log_proba: np.ndarray, oob: OutOfBagProba, expected: np.ndarray
     ) -> tuple[float, np.ndarray]:
-        """The best bias of one class; of values that are equally good, the middle one of the first such range."""
-        other, needed, cuts = self._cuts(c, logs + bias, logs, answers)
-        values = np.array([self._value(np.where(cut > needed, c, other), answers, soft) for cut in cuts])
-        if values.max() <= value + _GAIN:
+        """Best bias of one class: the middle of the first range of equally good ones."""
+        other, crossing, cuts = self._cuts(c, log_proba + bias, log_proba, oob)
+        values = np.array([self._objective(np.where(cut > crossing, c, other), oob, expected) for cut in cuts])
+        if values.max() <= value + _MIN_GAIN:
             return value, bias
-        good = values >= values.max() - _GAIN
-        first = int(np.argmax(good))
-        last = first + int(np.argmin(np.append(good[first:], False))) - 1
-        moved = bias.copy()
-        moved[c] = cuts[(first + last) // 2]
-        return float(values.max()), moved
+        is_best = values >= values.max() - _MIN_GAIN
+        first = int(np.argmax(is_best))
+        last = first + int(np.argmin(np.append(is_best[first:], False))) - 1
+        new_bias = bias.copy()
+        new_bias[c] = cuts[(first + last) // 2]
+        return float(values.max()), new_bias
 
     def _cuts(
-        self, c: int, scores: np.ndarray, logs: np.ndarray, answers: Answers
+        self, c: int, scores: np.ndarray, log_proba: np.ndarray, oob: OutOfBagProba
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(n,) best other class of each row, (n,) the bias above which it becomes class c, and biases to try."""
+        """(n,) best other class of each row, (n,) bias above which class c is predicted, and biases to try."""
         scores[:, c] = -np.inf
         other = np.argmax(scores, axis=1)
-        needed = scores[np.arange(len(other)), other] - logs[:, c]
-        own, rest = needed[answers.code == c], needed[answers.code != c]
-        tried = [np.quantile(own, np.linspace(0.0, 1.0, self.steps))] if len(own) else []
-        tried += [np.quantile(rest, np.logspace(-3.0, -0.05, self.steps))] if len(rest) else []
-        cuts = np.unique(np.concatenate(tried))
-        return other, needed, np.append((cuts[1:] + cuts[:-1]) / 2.0, cuts[-1] + 1e-6)
+        crossing = scores[np.arange(len(other)), other] - log_proba[:, c]
+        class_crossing, other_crossing = crossing[oob.code == c], crossing[oob.code != c]
+        quantiles = []
+        if len(class_crossing):
+            quantiles.append(np.quantile(class_crossing, np.linspace(0.0, 1.0, self.n_steps)))
+        if len(other_crossing):
+            quantiles.append(np.quantile(other_crossing, np.logspace(-3.0, -0.05, self.n_steps)))
+        cuts = np.unique(np.concatenate(quantiles))
+        return other, crossing, np.append((cuts[1:] + cuts[:-1]) / 2.0, cuts[-1] + 1e-6)
 
-    def unreached(self, answers: Answers, gain: np.ndarray) -> float | None:
-        """The most that a bounded measure comes to where rows are said to be rare, if less than the bound; or None."""
+    def best_if_unreachable(self, oob: OutOfBagProba, gain: np.ndarray) -> float | None:
+        """Largest value of the bounded measure over all cuts that predict the rarest class, if below the bound."""
         assert self.measure.bounded is not None
-        soft, logs, c = self._expected(answers), np.log(np.maximum(answers.proba, 1e-12)), self.rare
+        expected, log_proba = self._expected_classes(oob), np.log(np.maximum(oob.proba, 1e-12))
         bias = np.log(np.maximum(np.diag(gain), _TINY))
-        other, needed, cuts = self._cuts(c, logs + bias, logs, answers)
-        most = 0.0
-        for cut in [bias[c], *cuts]:
-            said = np.where(cut > needed, c, other)
-            if np.any(said == c):
-                counts = np.stack([np.bincount(said, weights=column, minlength=len(gain)) for column in soft.T])
-                most = max(most, of_rare(counts, c)[self.measure.bounded])
-        return None if most >= self.measure.least - 1e-9 else most
+        other, crossing, cuts = self._cuts(self.rare_class, log_proba + bias, log_proba, oob)
+        best = 0.0
+        for cut in [bias[self.rare_class], *cuts]:
+            predicted = np.where(cut > crossing, self.rare_class, other)
+            if np.any(predicted == self.rare_class):
+                counts = self._expected_confusion(predicted, expected)
+                best = max(best, rare_class_scores(counts, self.rare_class)[self.measure.bounded])
+        return None if best >= self.measure.bound - 1e-9 else best
 
-    def estimate(self, answers: Answers, predicted: np.ndarray) -> tuple[float, float]:
-        """The measure of predictions, and its standard error."""
+    def estimate(self, oob: OutOfBagProba, predicted: np.ndarray) -> tuple[float, float]:
+        """Measure of predictions, and its standard error."""
         measure = self.measure
         if measure.scorer is None:
             assert measure.of_counts is not None
             of_counts = measure.of_counts
-            return _with_error(answers, predicted, lambda counts: of_counts(counts, self.rare), len(self.prior))
-        truth, said = self.classes[answers.code], self.classes[predicted]
+            return _score_with_error(oob, predicted, lambda counts: of_counts(counts, self.rare_class), len(self.prior))
+        truth, labels = self.classes[oob.code], self.classes[predicted]
         rng = np.random.RandomState(0)
-        drawn = [rng.randint(len(said), size=len(said)) for _ in range(_RESAMPLES // 5)]
-        again = [scored(measure.scorer, truth[i], said[i], self.classes, answers.weight[i]) for i in drawn]
-        return scored(measure.scorer, truth, said, self.classes, answers.weight), float(np.std(again))
+        samples = [rng.randint(len(labels), size=len(labels)) for _ in range(_RESAMPLES // 5)]
+        resampled = [
+            score_predictions(measure.scorer, truth[rows], labels[rows], self.classes, oob.weight[rows])
+            for rows in samples
+        ]
+        score = score_predictions(measure.scorer, truth, labels, self.classes, oob.weight)
+        return score, float(np.std(resampled))
 
 
-def widened_gain(gain: np.ndarray, old: np.ndarray, prior: np.ndarray, is_cost: bool) -> np.ndarray:
-    """(n_classes, n_classes) gains where classes were added, ``old`` (n_old,) being the places of the known ones.
+def gain_of_all_classes(gain: np.ndarray, fitted: np.ndarray, prior: np.ndarray, is_cost: bool) -> np.ndarray:
+    """(n_classes, n_classes) gains after classes were added to those that ``gain`` was learned for.
 
-    A chosen factor of an added class is to its share as, on average, those of the others are to theirs; an added class
-    costs what mistakes cost on average.
+    The factor of an added class is the geometric mean of factor times share over the fitted classes, divided by its own
+    share. With costs, mistakes that concern an added class have the mean cost of all mistakes.
+
+    Parameters
+    ----------
+    gain : (n_fitted, n_fitted) gains of the fitted classes.
+    fitted : (n_fitted,) numbers of the fitted classes among all.
+    prior : (n_classes,) shares of all classes.
+    is_cost : whether gains are costs or factors of probabilities.
     """
-    n, known = len(prior), len(gain)
-    wide = np.zeros((n, n))
-    if is_cost and known > 1:
-        wide[:] = gain[~np.eye(known, dtype=bool)].mean()
-        np.fill_diagonal(wide, 0.0)
+    n_classes, n_fitted = len(prior), len(gain)
+    all_gain = np.zeros((n_classes, n_classes))
+    if is_cost and n_fitted > 1:
+        all_gain[:] = gain[~np.eye(n_fitted, dtype=bool)].mean()
+        np.fill_diagonal(all_gain, 0.0)
     elif not is_cost:
-        factor = np.maximum(np.diag(gain), _TINY) * np.maximum(prior[old], _TINY)
-        np.fill_diagonal(wide, np.exp(np.log(factor).mean()) / np.maximum(prior, _TINY))
-    wide[np.ix_(old, old)] = gain
-    return np.asarray(wide / max(np.abs(wide).max(), _TINY))
+        factor = np.maximum(np.diag(gain), _TINY) * np.maximum(prior[fitted], _TINY)
+        np.fill_diagonal(all_gain, np.exp(np.log(factor).mean()) / np.maximum(prior, _TINY))
+    all_gain[np.ix_(fitted, fitted)] = gain
+    return np.asarray(all_gain / max(np.abs(all_gain).max(), _TINY))

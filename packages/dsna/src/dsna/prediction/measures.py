@@ -1,4 +1,4 @@
-"""What a decision between classes can be chosen for: measures of predictions, by name, bound or scikit-learn scorer."""
+"""Measures that a decision between classes is chosen to maximise: named, bounded, or scikit-learn scorers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _BOUND = re.compile(r"(recall|precision)\s*>=\s*([0-9]*\.?[0-9]+)\Z")
 
 def _recalls(counts: np.ndarray) -> np.ndarray:
     """Recall of each class that has rows."""
-    total = counts.sum(axis=1)
-    return np.asarray(np.diag(counts)[total > 0] / total[total > 0])
+    class_counts = counts.sum(axis=1)
+    return np.asarray(np.diag(counts)[class_counts > 0] / class_counts[class_counts > 0])
 
 
 def _f1_by_class(counts: np.ndarray) -> np.ndarray:
@@ -33,25 +33,25 @@ def _f1_by_class(counts: np.ndarray) -> np.ndarray:
     return np.asarray(2.0 * np.diag(counts) / np.maximum(counts.sum(axis=0) + counts.sum(axis=1), _TINY))
 
 
-def _f1(counts: np.ndarray, rare: int) -> float:
-    """F1 of the rarest of two classes, mean over more."""
-    return float(_f1_by_class(counts)[rare]) if len(counts) == 2 else float(_f1_by_class(counts).mean())
+def _f1(counts: np.ndarray, rare_class: int) -> float:
+    """F1 of the rarer of two classes, or mean F1 of more classes."""
+    return float(_f1_by_class(counts)[rare_class]) if len(counts) == 2 else float(_f1_by_class(counts).mean())
 
 
-def _mcc(counts: np.ndarray, rare: int) -> float:
-    """Matthews' correlation, of any number of classes."""
-    total, said, true = counts.sum(), counts.sum(axis=0), counts.sum(axis=1)
-    size = np.sqrt(max(total**2 - said @ said, 0.0) * max(total**2 - true @ true, 0.0))
-    return float((total * np.trace(counts) - said @ true) / size) if size > 0 else 0.0
+def _mcc(counts: np.ndarray, rare_class: int) -> float:
+    """Matthews correlation coefficient of any number of classes."""
+    total, predicted, true = counts.sum(), counts.sum(axis=0), counts.sum(axis=1)
+    scale = np.sqrt(max(total**2 - predicted @ predicted, 0.0) * max(total**2 - true @ true, 0.0))
+    return float((total * np.trace(counts) - predicted @ true) / scale) if scale > 0 else 0.0
 
 
-#: Measures by name: functions of the weights of rows by class (first axis) and prediction, and of the rarest class.
+#: Measures by name: functions of a weighted confusion matrix (rows: true classes) and the number of the rarest class.
 MEASURES: dict[str, Callable[[np.ndarray, int], float]] = {
-    "balanced": lambda counts, rare: float(_recalls(counts).mean()),
+    "balanced": lambda counts, rare_class: float(_recalls(counts).mean()),
     "f1": _f1,
-    "f1_macro": lambda counts, rare: float(_f1_by_class(counts).mean()),
+    "f1_macro": lambda counts, rare_class: float(_f1_by_class(counts).mean()),
     "mcc": _mcc,
-    "gmean": lambda counts, rare: float(np.prod(_recalls(counts)) ** (1.0 / len(_recalls(counts)))),
+    "gmean": lambda counts, rare_class: float(np.prod(_recalls(counts)) ** (1.0 / len(_recalls(counts)))),
 }
 
 
@@ -60,41 +60,42 @@ class Measure(NamedTuple):
 
     Attributes
     ----------
-    of_counts : function of the counts (n_classes, n_classes) by class and prediction and of the rarest class, or None.
-    scorer : scikit-learn scorer, where there is no such function.
-    bounded : what a bound holds, "recall" or "precision", with ``least``; the other one is the measure.
+    of_counts : function of a confusion matrix (n_classes, n_classes) and of the rarest class; None for a scorer.
+    scorer : scikit-learn scorer, or None.
+    bounded : "recall" or "precision" where it must be at least ``bound``; the other one is then the measure.
+    bound : smallest recall or precision of the rarest class.
     """
 
     of_counts: Callable[[np.ndarray, int], float] | None
     scorer: Any = None
     bounded: str | None = None
-    least: float = 0.0
+    bound: float = 0.0
 
-    def reached(self, counts: np.ndarray, rare: int) -> float:
-        """The measure, for choosing: where a bound is not met, less than any that meets it."""
+    def objective(self, counts: np.ndarray, rare_class: int) -> float:
+        """The measure where the bound is met; elsewhere a negative number, larger if closer to the bound."""
         assert self.of_counts is not None
-        value = self.of_counts(counts, rare)
+        value = self.of_counts(counts, rare_class)
         if self.bounded is None:
             return value
-        held = of_rare(counts, rare)[self.bounded]
-        return value if held >= self.least - 1e-9 else held - 1.0
+        bounded_value = rare_class_scores(counts, rare_class)[self.bounded]
+        return value if bounded_value >= self.bound - 1e-9 else bounded_value - 1.0
 
 
-def of_rare(counts: np.ndarray, rare: int) -> dict[str, float]:
-    """Recall and precision of the rarest class; where it is never predicted, the precision is one."""
-    hit = counts[rare, rare]
+def rare_class_scores(counts: np.ndarray, rare_class: int) -> dict[str, float]:
+    """Recall and precision of the rarest class; the precision is 1 if the class is never predicted."""
+    hits = counts[rare_class, rare_class]
     return {
-        "recall": float(hit / max(counts[rare].sum(), _TINY)),
-        "precision": float(hit / counts[:, rare].sum()) if counts[:, rare].sum() > 0 else 1.0,
+        "recall": float(hits / max(counts[rare_class].sum(), _TINY)),
+        "precision": float(hits / counts[:, rare_class].sum()) if counts[:, rare_class].sum() > 0 else 1.0,
     }
 
 
 def find_measure(decision: Any) -> Measure | None:
-    """The measure that a value of ``DSNAClassifier(decision=...)`` is chosen for; None where nothing is chosen.
+    """Measure that a value of ``DSNAClassifier(decision=...)`` maximises; None if there is none.
 
     Examples
     --------
-    >>> find_measure("recall>=.9").least
+    >>> find_measure("recall>=.9").bound
     0.9
     >>> find_measure("balanced") is None
     True
@@ -105,13 +106,13 @@ def find_measure(decision: Any) -> Measure | None:
         return None
     if decision in MEASURES:
         return Measure(MEASURES[decision])
-    bound = _BOUND.match(decision)
-    if bound:
-        held, least = bound[1], float(bound[2])
-        other = "precision" if held == "recall" else "recall"
-        if not 0.0 < least <= 1.0:
-            raise DSNAError(f"{setting('decision', decision)}: the bound is a share, above 0 and at most 1.")
-        return Measure(lambda counts, rare: of_rare(counts, rare)[other], None, held, least)
+    match = _BOUND.match(decision)
+    if match:
+        bounded, bound = match[1], float(match[2])
+        free = "precision" if bounded == "recall" else "recall"
+        if not 0.0 < bound <= 1.0:
+            raise DSNAError(f"{setting('decision', decision)}: the bound must be above 0 and at most 1.")
+        return Measure(lambda counts, rare_class: rare_class_scores(counts, rare_class)[free], None, bounded, bound)
     if decision in get_scorer_names():
         return Measure(None, get_scorer(decision))
     raise DSNAError(
@@ -134,7 +135,7 @@ def check_measure(decision: Any, classes: np.ndarray) -> None:
     if measure is None or measure.scorer is None:
         return
     try:
-        scored(measure.scorer, np.tile(classes, 2), np.repeat(classes, 2), classes, np.ones(2 * len(classes)))
+        score_predictions(measure.scorer, np.tile(classes, 2), np.repeat(classes, 2), classes, np.ones(2 * len(classes)))
     except Exception as error:  # whatever a scorer raises
         reason = _objection(measure.scorer, error)
         raise DSNAError(
@@ -151,8 +152,8 @@ def _objection(scorer: Any, error: Exception) -> str:
     return next((reason for task, reason in _OTHER_TASKS.items() if module.startswith(task)), own)
 
 
-class Predicted:
-    """Stands for a classifier whose predictions are known, so that a scorer can be asked."""
+class FixedPredictions:
+    """Classifier that returns given predictions, to be passed to a scorer."""
 
     _estimator_type = "classifier"
 
@@ -166,15 +167,17 @@ class Predicted:
 
         return DummyClassifier().__sklearn_tags__()
 
-    def fit(self, X: Any, y: Any) -> Predicted:
-        """Nothing to learn."""
+    def fit(self, X: Any, y: Any) -> FixedPredictions:
+        """Return the classifier; there is nothing to learn."""
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The predictions, whatever the rows."""
+        """Return the given predictions for any rows."""
         return self.predicted
 
 
-def scored(scorer: Any, truth: np.ndarray, predicted: np.ndarray, classes: np.ndarray, weight: np.ndarray) -> float:
-    """The score of predictions."""
-    return float(scorer(Predicted(predicted, classes), np.zeros((len(truth), 1)), truth, sample_weight=weight))
+def score_predictions(
+    scorer: Any, truth: np.ndarray, predicted: np.ndarray, classes: np.ndarray, weight: np.ndarray
+) -> float:
+    """Score of predictions."""
+    return float(scorer(FixedPredictions(predicted, classes), np.zeros((len(truth), 1)), truth, sample_weight=weight))

@@ -1,7 +1,7 @@
-"""Choosing parameters from out-of-bag neighbourhoods: one forest, many settings.
+"""Parameter search on out-of-bag neighbourhoods: one forest, many settings.
 
-The parameters of the approximation are searched one at a time; a setting replaces the one in hand only if it is
-better by more than half the standard error of the difference, so that noise does not move the defaults.
+Parameters are searched one at a time. A value replaces the current one only if it lowers the loss by more than half the
+standard error of the difference, so noise does not change the defaults.
 """
 
 from __future__ import annotations
@@ -22,26 +22,24 @@ FOREST_GRID: dict[str, tuple[Any, ...]] = {
     "max_features": ("auto", "sqrt", 0.5, None),
     "C": (1.0, 10.0, 100.0),
 }
-
-
-_TIE = 1e-9  # settings whose losses differ by a smaller share are equal
+_TIE = 1e-9  # losses that differ by a smaller share are equal
 
 
 def search(
     start: dict[str, Any], grid: dict[str, tuple[Any, ...]], losses: Callable[[dict[str, Any]], np.ndarray]
 ) -> dict[str, Any]:
-    """Best setting found by going through ``grid`` once, parameter by parameter.
+    """Best settings of one pass through ``grid``, parameter by parameter.
 
     Parameters
     ----------
-    start : parameters to start from.
-    losses : gives the out-of-bag loss of each row under a setting; rows weigh the same.
+    start : initial values of the parameters.
+    losses : function that returns the out-of-bag loss of each row under some settings; rows have equal weights.
 
     Examples
     --------
     >>> import numpy as np
     >>> noise = np.random.RandomState(0).rand(100)
-    >>> search({"a": 1}, {"a": (1, 2, 3)}, lambda s: noise + abs(s["a"] - 3))
+    >>> search({"a": 1}, {"a": (1, 2, 3)}, lambda settings: noise + abs(settings["a"] - 3))
     {'a': 3}
     """
     best = dict(start)
@@ -54,10 +52,10 @@ def search(
         for value in values:
             if value == best[name]:
                 continue
-            setting = {**best, name: value}
-            found = losses(setting)
-            difference = best_losses - found
-            noise = difference.std() / np.sqrt(len(difference))
-            if difference.mean() > 0.5 * noise + _TIE * abs(best_losses.mean()):
-                best, best_losses = setting, found
+            settings = {**best, name: value}
+            new_losses = losses(settings)
+            difference = best_losses - new_losses
+            standard_error = difference.std() / np.sqrt(len(difference))
+            if difference.mean() > 0.5 * standard_error + _TIE * abs(best_losses.mean()):
+                best, best_losses = settings, new_losses
     return best

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._utils.sampling import stratified_sample
 from ..inspection.figures import FEWEST, Cases, balanced_accuracy, class_figures
-from ..prediction.class_decision import Answers, unreached
+from ..prediction.class_decision import OutOfBagProba, best_if_unreachable
 from ..prediction.sets import class_thresholds
 from .answers import Answered
 from .data import (
@@ -136,7 +136,7 @@ def class_decide(at: Answered, grouped: bool) -> ClassDecide:
         group=tuple(at.cases.group[some].tolist()) if grouped else (),
         gain=tuple(all_rounded(row, 8) for row in model._gain),
         decision=clean(model.decision if isinstance(model.decision, str) else "by costs or a scorer"),
-        threshold=None if model.decision_threshold_ is None else rounded(model.decision_threshold_.least),
+        threshold=None if model.decision_threshold_ is None else rounded(model.decision_threshold_.probability),
         wishes=_wishes(at, rare) if n == 2 else (),
     )
 
@@ -146,7 +146,7 @@ def _wishes(at: Answered, rare: int) -> tuple[Wish, ...]:
     own = at.truth == rare
     if np.sum(own) < FEWEST:
         return ()
-    answers = Answers(at.proba, at.truth, at.cases.weight, at.fold)
+    answers = OutOfBagProba(at.proba, at.truth, at.cases.weight, at.fold)
     known = at.model.classes_, at.model.class_prior_
     found = []
     for kind, bounds in _WISHES.items():
@@ -156,13 +156,13 @@ def _wishes(at: Answered, rare: int) -> tuple[Wish, ...]:
                 simplefilter("ignore", UserWarning)  # of wishes that cannot be reached, which the page says
                 view = at.model.with_decision(decision, balance=1.0)
             called = np.searchsorted(view.classes_, view.oob_prediction_) == rare
-            most = unreached(decision, view._gain, answers, *known)
+            most = best_if_unreachable(decision, view._gain, answers, *known)
             found.append(
                 Wish(
                     kind=kind,
                     least=least,
                     decision=decision,
-                    threshold=rounded(view.decision_threshold_.least),
+                    threshold=rounded(view.decision_threshold_.probability),
                     most=None if most is None else rounded(most),
                     recall=estimate(at.cases.part(own).share(called[own])),
                     precision=estimate(at.cases.part(called).share(own[called])),

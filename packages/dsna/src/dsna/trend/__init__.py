@@ -1,1 +1,1 @@
-"""A smooth model of the targets, along which neighbours' targets are carried over to a query."""
+"""Smooth models of the targets or classes; neighbours' targets are carried along them to a query."""

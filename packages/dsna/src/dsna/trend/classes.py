@@ -1,4 +1,4 @@
-"""Smooth models of the classes, cross-fitted: logistic regression on the inputs and on radial functions of them."""
+"""Cross-fitted smooth models of the classes: logistic regression on the inputs and on radial functions of them."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from .._utils.sampling import stratified_sample
 from ..forest.scaling import Scaling
 from .features import Basis
 
-_FEWEST_ROWS = 50
-_MOST_ROWS = 4000
-_LANDMARKS = 100
+_MIN_ROWS = 50
+_MAX_ROWS = 4000
+_N_LANDMARKS = 100
 _WIDTH = 1.0
 _PENALTY = 1.0
-_COST = 0.5  # power of the inverse class share that rows weigh
-_TOLERANCE, _MOST_STEPS = 1e-5, 300
+_COST = 0.5  # rows are weighted by the inverse share of their class to this power
+_TOLERANCE, _MAX_ITER = 1e-5, 300
 
 
 class ClassRows(NamedTuple):
-    """What a trend of classes is learned from; n rows."""
+    """Training data of a trend of classes; n rows."""
 
-    X: np.ndarray  # (n, d) as given
+    X: np.ndarray  # (n, d) unscaled inputs
     code: np.ndarray  # (n,) class numbers
     weight: np.ndarray  # (n,) sample weights
     fold: np.ndarray  # (n,) held-out fold
 
-    def part(self, some: np.ndarray) -> ClassRows:
-        """Some of the rows."""
-        return ClassRows(*(a[some] for a in self))
+    def subset(self, rows: np.ndarray) -> ClassRows:
+        """Data of the given rows (a mask or row numbers)."""
+        return ClassRows(*(values[rows] for values in self))
 
 
 class ClassTrend(Checked):
@@ -46,8 +46,8 @@ class ClassTrend(Checked):
 
     Attributes
     ----------
-    basis : the functions that it is linear in.
-    slopes, intercept : (functions, classes), (classes,) of the logarithms of the probabilities, up to a common term.
+    basis : functions of the inputs in which the logits are linear.
+    slopes, intercept : (functions, classes), (classes,) coefficients of the logits.
     """
 
     FIELDS = {
@@ -70,17 +70,17 @@ class ClassTrend(Checked):
         require(sizes["functions"] == self.basis.n_functions, "ClassTrend.slopes does not fit the basis")
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
-        """(n, n_classes) probabilities at rows on the common scale; those of a row depend on no other row."""
+        """(n, n_classes) probabilities at scaled rows; each row's are independent of the other rows."""
         return np.asarray(softmax(self.basis.product(X, self.slopes) + self.intercept, axis=1))
 
 
-class OtherClassTrend:
-    """A fitted classifier in place of a ``ClassTrend``.
+class ClassifierTrend:
+    """A fitted scikit-learn classifier with the interface of ``ClassTrend``.
 
     Attributes
     ----------
     kind : name of the classifier's class.
-    model : the classifier, fitted on rows on the common scale and class numbers.
+    model : the classifier, fitted on scaled rows and class numbers.
     """
 
     def __init__(self, model: Any, n_classes: int):
@@ -89,7 +89,7 @@ class OtherClassTrend:
         self.n_classes = n_classes
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
-        """(n, n_classes) probabilities at rows on the common scale."""
+        """(n, n_classes) probabilities at scaled rows."""
         proba = np.asarray(self.model.predict_proba(X), dtype=np.float64)
         if proba.shape != (len(X), self.n_classes) or not np.all((proba >= 0.0) & (proba <= 1.0 + 1e-6)):
             raise DSNAError(
@@ -99,85 +99,92 @@ class OtherClassTrend:
         return proba
 
 
-def widened(proba: np.ndarray, known: np.ndarray, vote: np.ndarray) -> np.ndarray:
-    """(n, n_classes) probabilities of all classes, where a model knows only some: the others have what the vote says.
+def proba_of_all_classes(proba: np.ndarray, model_classes: np.ndarray, vote: np.ndarray) -> np.ndarray:
+    """(n, n_classes) probabilities of all classes from a model of some; the others get their share of the vote.
+
+    Parameters
+    ----------
+    proba : (n, len(model_classes)) probabilities by the model.
+    model_classes : numbers of the classes that the model knows.
+    vote : (n, n_classes) probabilities by the forest.
 
     Examples
     --------
     >>> import numpy as np
-    >>> widened(np.array([[0.9, 0.1]]), np.array([0, 2]), np.array([[0.5, 0.2, 0.3]]))
+    >>> proba_of_all_classes(np.array([[0.9, 0.1]]), np.array([0, 2]), np.array([[0.5, 0.2, 0.3]]))
     array([[0.72, 0.2 , 0.08]])
     """
-    out = vote.copy()
-    out[:, known] = 0.0
-    out[:, known] = proba * (1.0 - out.sum(axis=1, keepdims=True))
-    return out
+    all_proba = vote.copy()
+    all_proba[:, model_classes] = 0.0
+    all_proba[:, model_classes] = proba * (1.0 - all_proba.sum(axis=1, keepdims=True))
+    return all_proba
 
 
 def fit_class_trend(
-    trend: Any, rows: ClassRows, scaling: Scaling, asked: np.ndarray, vote: np.ndarray
+    trend: Any, rows: ClassRows, scaling: Scaling, query_rows: np.ndarray, vote: np.ndarray
 ) -> tuple[Any, np.ndarray]:
-    """A trend learned from all rows, and what trends that have not seen them say of the rows asked.
+    """Fit a trend to all rows, and predict some of them by trends fitted without their fold.
 
     Parameters
     ----------
-    trend : "logistic" or a classifier of scikit-learn.
-    scaling : the common scale; of a large table, only the rows that are used are put on it.
-    asked : (m,) numbers of rows.
-    vote : (m, n_classes) what the forest says of them, which counts for classes that a fold alone has.
+    trend : "logistic" or a scikit-learn classifier.
+    scaling : scaling of the inputs; of a large table, only the rows used are scaled.
+    query_rows : (m,) numbers of the rows to predict.
+    vote : (m, n_classes) the forest's probabilities of these rows, used for classes that occur in one fold only.
 
     Returns
     -------
-    trend : ClassTrend, what stands in for it, or None where rows or classes are too few.
-    own : (m, n_classes) probabilities of the rows asked, learned without their fold.
+    trend : ClassTrend or ClassifierTrend; None where there are too few rows or classes.
+    out_of_fold : (m, n_classes) probabilities of the query rows, learned without their fold.
     """
-    learn = _fit_logistic if isinstance(trend, str) else _learner(trend)
+    fit = _fit_logistic if isinstance(trend, str) else _classifier_fitter(trend)
     rng = np.random.RandomState(0)
-    some, stands_for = stratified_sample(rows.code, _MOST_ROWS if isinstance(trend, str) else len(rows.code), rng)
-    few = rows.part(some)
-    few = few._replace(X=scaling.transform(few.X), weight=few.weight * stands_for).part(few.weight > 0)
-    own = vote.copy()
-    if len(few.code) < _FEWEST_ROWS or np.ptp(few.code) == 0:
-        return None, own
-    for b in np.unique(rows.fold[asked]):
-        kept = few.part(few.fold != b)
-        known, kept = _numbered(kept)
-        if len(known) > 1:
-            side = rows.fold[asked] == b
-            proba = learn(kept).probabilities(scaling.transform(rows.X[asked[side]]))
-            own[side] = widened(proba, known, vote[side])
-    known, few = _numbered(few)
-    return (learn(few) if len(known) == vote.shape[1] else None), own
+    max_rows = _MAX_ROWS if isinstance(trend, str) else len(rows.code)
+    sampled, represented = stratified_sample(rows.code, max_rows, rng)
+    sample = rows.subset(sampled)
+    scaled_X = scaling.transform(sample.X)
+    sample = sample._replace(X=scaled_X, weight=sample.weight * represented).subset(sample.weight > 0)
+    out_of_fold = vote.copy()
+    if len(sample.code) < _MIN_ROWS or np.ptp(sample.code) == 0:
+        return None, out_of_fold
+    for held_out in np.unique(rows.fold[query_rows]):
+        classes, training = _renumber_classes(sample.subset(sample.fold != held_out))
+        if len(classes) > 1:
+            in_fold = rows.fold[query_rows] == held_out
+            proba = fit(training).probabilities(scaling.transform(rows.X[query_rows[in_fold]]))
+            out_of_fold[in_fold] = proba_of_all_classes(proba, classes, vote[in_fold])
+    classes, sample = _renumber_classes(sample)
+    return (fit(sample) if len(classes) == vote.shape[1] else None), out_of_fold
 
 
-def _numbered(rows: ClassRows) -> tuple[np.ndarray, ClassRows]:
-    """The classes of the rows, and the rows with classes numbered among these."""
-    known, code = np.unique(rows.code, return_inverse=True)
-    return known, rows._replace(code=code)
+def _renumber_classes(rows: ClassRows) -> tuple[np.ndarray, ClassRows]:
+    """Classes of the rows, and the rows with class numbers that index them."""
+    classes, code = np.unique(rows.code, return_inverse=True)
+    return classes, rows._replace(code=code)
 
 
 def _fit_logistic(rows: ClassRows) -> ClassTrend:
-    """Logistic regression in which rows of rare classes weigh more."""
-    picked = np.random.RandomState(0).permutation(len(rows.X))[:_LANDMARKS]
-    basis = Basis(rows.X, _WIDTH, picked, linear=True)
-    columns = basis.columns(rows.X, picked)
-    share = np.bincount(rows.code, weights=rows.weight) / rows.weight.sum()
-    weight = rows.weight * share[rows.code] ** -_COST
-    model = LogisticRegression(C=1.0 / _PENALTY, tol=_TOLERANCE, max_iter=_MOST_STEPS)
+    """Logistic regression with larger weights for rare classes."""
+    landmarks = np.random.RandomState(0).permutation(len(rows.X))[:_N_LANDMARKS]
+    basis = Basis(rows.X, _WIDTH, landmarks, linear=True)
+    columns = basis.columns(rows.X, landmarks)
+    class_share = np.bincount(rows.code, weights=rows.weight) / rows.weight.sum()
+    weight = rows.weight * class_share[rows.code] ** -_COST
+    model = LogisticRegression(C=1.0 / _PENALTY, tol=_TOLERANCE, max_iter=_MAX_ITER)
     with catch_warnings():
-        simplefilter("ignore", ConvergenceWarning)  # a trend that has not settled is an opinion all the same
+        simplefilter("ignore", ConvergenceWarning)  # calibration weighs the trend, converged or not
         model.fit(basis.functions(rows.X) @ columns, rows.code, sample_weight=weight / weight.mean())
     slopes, intercept = model.coef_.T, model.intercept_
-    if len(share) == 2:  # one column for the second class against the first
+    if len(class_share) == 2:  # scikit-learn has one column, of the second class against the first
         slopes, intercept = np.hstack([0.0 * slopes, slopes]), np.append(0.0, intercept)
     return ClassTrend(basis, columns @ slopes, intercept)
 
 
-def _learner(estimator: Any) -> Callable[[ClassRows], OtherClassTrend]:
-    """Fits clones of a classifier."""
+def _classifier_fitter(estimator: Any) -> Callable[[ClassRows], ClassifierTrend]:
+    """Function that fits clones of a classifier."""
 
-    def learn(rows: ClassRows) -> OtherClassTrend:
-        weight = {"sample_weight": rows.weight} if has_fit_parameter(estimator, "sample_weight") else {}
-        return OtherClassTrend(clone(estimator).fit(rows.X, rows.code, **weight), rows.code.max() + 1)
+    def fit(rows: ClassRows) -> ClassifierTrend:
+        fit_params = {"sample_weight": rows.weight} if has_fit_parameter(estimator, "sample_weight") else {}
+        return ClassifierTrend(clone(estimator).fit(rows.X, rows.code, **fit_params), rows.code.max() + 1)
 
-    return learn
+    return fit

@@ -1,4 +1,4 @@
-"""Ridge regressions that leave out folds of rows, all from sums kept for each fold."""
+"""Ridge regressions that leave out folds, all solved from sums over the rows of each fold."""
 
 from __future__ import annotations
 
@@ -25,38 +25,37 @@ class FoldSums:
 
     def __init__(self, F: np.ndarray, T: np.ndarray, weight: np.ndarray, fold: np.ndarray):
         self.folds: list[tuple[np.ndarray, ...]] = []
-        for b in range(N_FOLDS):
-            some = fold == b
-            weighted = F[some] * weight[some, None]
-            total = weight[some].sum()
+        for number in range(N_FOLDS):
+            rows = fold == number
+            weighted = F[rows] * weight[rows, None]
+            total = weight[rows].sum()
             self.folds.append(
-                (weighted.T @ F[some], weighted.T @ T[some], weighted.sum(axis=0), weight[some] @ T[some], total)
+                (weighted.T @ F[rows], weighted.T @ T[rows], weighted.sum(axis=0), weight[rows] @ T[rows], total)
             )
 
     def plus(self, other: FoldSums) -> FoldSums:
-        """The sums over the rows of both."""
-        return self._with(
-            [tuple(a + b for a, b in zip(*both, strict=True)) for both in zip(self.folds, other.folds, strict=True)]
-        )
+        """Sums over the rows of both."""
+        pairs = zip(self.folds, other.folds, strict=True)
+        return self._with_folds([tuple(a + b for a, b in zip(*pair, strict=True)) for pair in pairs])
 
     def times(self, factor: float) -> FoldSums:
-        """The sums with weights multiplied by a factor."""
-        return self._with([tuple(factor * a for a in sums) for sums in self.folds])
+        """Sums with all weights multiplied by a factor."""
+        return self._with_folds([tuple(factor * value for value in sums) for sums in self.folds])
 
     @property
     def total(self) -> float:
-        """Weight of all rows."""
+        """Total weight of the rows."""
         return float(sum(sums[-1] for sums in self.folds))
 
-    def _with(self, folds: list[tuple[np.ndarray, ...]]) -> FoldSums:
+    def _with_folds(self, folds: list[tuple[np.ndarray, ...]]) -> FoldSums:
         new = copy(self)
         new.folds = folds
         return new
 
-    def solve(self, left_out: tuple[int, ...], penalty: float) -> tuple[np.ndarray, np.ndarray]:
-        """(f, k) slopes and (k,) intercepts of the ridge on the rows of all folds but some."""
-        kept = [sums for b, sums in enumerate(self.folds) if b not in left_out]
-        FF, FT, F, T, total = (sum(parts) for parts in zip(*kept, strict=True))
+    def solve(self, held_out: tuple[int, ...], penalty: float) -> tuple[np.ndarray, np.ndarray]:
+        """(f, k) slopes and (k,) intercepts of the ridge regression on the rows outside the held-out folds."""
+        training = [sums for fold, sums in enumerate(self.folds) if fold not in held_out]
+        FF, FT, F, T, total = (sum(sums) for sums in zip(*training, strict=True))
         scatter = FF - np.outer(F, F) / total
         scatter[np.diag_indices(len(scatter))] += penalty
         slopes = cho_solve(cho_factor(scatter, lower=True), FT - np.outer(F, T) / total)

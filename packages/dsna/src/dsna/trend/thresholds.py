@@ -1,4 +1,4 @@
-"""Ordinal targets: a target as the number of thresholds that it exceeds, and back."""
+"""Ordinal targets: the thresholds that a target exceeds, and the target recovered from them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,26 @@ import numpy as np
 
 from .._utils.invariants import LARGEST, Array, Checked, require
 
-_MOST = 60
-_SOFT = 0.1
-_WIDE = 3.0  # steps that are wider than so many usual ones are taken more gradually
+_MAX_LEVELS = 60
+_RAMP = 0.1  # shares within this distance of one half count in part
+_WIDE = 3.0  # wider steps than this multiple of the median step have a longer ramp
 
 
 class Thresholds(Checked):
-    """Levels of each output; between two neighbouring levels lies a threshold.
+    """Levels of each output, with a threshold between every two neighbouring levels.
 
-    A target is recovered from the shares with which it exceeds the thresholds: the lowest level, plus each step in the
-    measure in which its share lies above one half; steps that are wider than most are taken more gradually.
+    A target is recovered from the probabilities of exceeding each threshold. It is the lowest level plus the steps
+    whose probability is above one half; close to one half, a step is added in part, and wide steps over a longer ramp.
 
     Parameters
     ----------
     target : (n, q) targets.
+
+    Attributes
+    ----------
+    lowest : (q,) lowest level of each output.
+    output : (steps,) output that each step belongs to.
+    middle, step : (steps,) threshold in the middle of each step, and its width.
 
     Examples
     --------
@@ -46,37 +52,39 @@ class Thresholds(Checked):
     step: np.ndarray
 
     def __init__(self, target: np.ndarray):
-        levels = [np.unique(column) for column in target.T]
-        levels = [
-            one if len(one) <= _MOST else np.unique(np.quantile(column, np.linspace(0.0, 1.0, _MOST)))
-            for one, column in zip(levels, target.T, strict=True)
-        ]
-        self.lowest = np.array([one[0] for one in levels])
-        self.output = np.repeat(np.arange(len(levels)), [len(one) - 1 for one in levels])
-        self.middle = np.concatenate([0.5 * (one[1:] + one[:-1]) for one in levels])
-        self.step = np.concatenate([np.diff(one) for one in levels])
+        levels = [_levels(column) for column in target.T]
+        self.lowest = np.array([values[0] for values in levels])
+        self.output = np.repeat(np.arange(len(levels)), [len(values) - 1 for values in levels])
+        self.middle = np.concatenate([0.5 * (values[1:] + values[:-1]) for values in levels])
+        self.step = np.concatenate([np.diff(values) for values in levels])
         self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
         require(np.all(self.output[1:] >= self.output[:-1]), "Thresholds.output falls")
 
-    def _usual_step(self) -> np.ndarray:
-        """(steps,) median step of the output of each."""
-        usual = np.ones(len(self.lowest))
-        for a in np.unique(self.output):
-            usual[a] = np.median(self.step[self.output == a])
-        return np.asarray(np.maximum(usual, 1e-300)[self.output])
+    def _median_step(self) -> np.ndarray:
+        """(steps,) median step of the output that each step belongs to."""
+        medians = np.ones(len(self.lowest))
+        for output in np.unique(self.output):
+            medians[output] = np.median(self.step[self.output == output])
+        return np.asarray(np.maximum(medians, 1e-300)[self.output])
 
     def indicators(self, target: np.ndarray) -> np.ndarray:
-        """(n, steps) whether each target (n, q) exceeds each threshold, as 0 and 1."""
+        """(n, steps) 1 where a target (n, q) exceeds a threshold, 0 elsewhere."""
         return np.asarray(target[:, self.output] > self.middle, dtype=np.float64)
 
-    def targets(self, share: np.ndarray) -> np.ndarray:
-        """(n, q) targets of shares (n, steps)."""
-        # A wide step, as over targets that nobody has, is taken in as long a stretch of shares: answers lie within it.
-        soft = np.minimum(_SOFT * np.maximum(self.step / (_WIDE * self._usual_step()), 1.0), 0.5)
-        counted = np.clip((share - 0.5) / (2.0 * soft) + 0.5, 0.0, 1.0) * self.step
-        out = np.tile(self.lowest, (len(share), 1))
-        for k, a in enumerate(self.output):
-            out[:, a] += counted[:, k]
-        return out
+    def targets(self, exceedance: np.ndarray) -> np.ndarray:
+        """(n, q) targets from probabilities (n, steps) of exceeding the thresholds."""
+        # Over a wide step, such as a gap in the targets, a longer ramp lets predictions lie within the gap.
+        ramp = np.minimum(_RAMP * np.maximum(self.step / (_WIDE * self._median_step()), 1.0), 0.5)
+        increments = np.clip((exceedance - 0.5) / (2.0 * ramp) + 0.5, 0.0, 1.0) * self.step
+        targets = np.tile(self.lowest, (len(exceedance), 1))
+        for step, output in enumerate(self.output):
+            targets[:, output] += increments[:, step]
+        return targets
+
+
+def _levels(column: np.ndarray) -> np.ndarray:
+    """Distinct targets, or quantiles of the targets where too many are distinct."""
+    values = np.unique(column)
+    return values if len(values) <= _MAX_LEVELS else np.unique(np.quantile(column, np.linspace(0.0, 1.0, _MAX_LEVELS)))

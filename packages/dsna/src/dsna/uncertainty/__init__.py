@@ -1,1 +1,1 @@
-"""What a regression says beside its predictions: intervals and quantiles."""
+"""Prediction intervals and quantiles of a regression."""

@@ -1,11 +1,12 @@
-"""How far targets may lie past the outermost ones seen: intervals that open outward where queries lie past the rows.
+"""Prediction intervals for queries beyond the training rows, whose targets may lie beyond the training targets.
 
-Nothing out of bag has a target past the outermost, so no residual says how large one may be. What can be said comes
-from a line: a linear trend of the targets, which goes on where radial functions and neighbours end. Among the outermost
-quarter of the targets, another line says what the first one says on average of a target; read backwards, it leads from
-a query past the rows to a target past the others. This is right whatever targets are missing, as a regression of the
-targets on the trend is not. Where it rises faster at the end than over all rows, the targets bend outward, and may go
-on to do so; where not, they may level off. The interval opens to hold both, and the prediction.
+No out-of-bag row has a target beyond the outermost, so residuals do not show how far out a target may lie. Targets are
+extrapolated with a linear trend, since radial functions and neighbours do not extrapolate. Over the outermost quarter
+of the targets, a second line is fitted to the average value of the trend for a target. Read backwards, it maps a query
+beyond the training rows to a target beyond the others. Unlike a regression of the targets on the trend, this is
+unbiased even though the largest targets are missing. If targets rise faster with the trend at the end than over all
+rows, they bend outward and may continue to do so; otherwise they may level off. The interval is widened to hold both
+possibilities and the prediction.
 """
 
 from __future__ import annotations
@@ -13,32 +14,34 @@ from __future__ import annotations
 import numpy as np
 
 from .._utils.invariants import LARGEST, Array, Checked, Part, require
-from ..prediction.ends import FLATTEST, learn_ends
+from ..prediction.ends import MIN_SLOPE, learn_ends
 from ..trend.trend import CrossFitted, Trend
 
-_OUTERMOST = 0.25  # share of the rows, on either side
-_PAST = 0.03  # share of the rows that may lie past the end of the line: where more do, it says too little
-_LEAST, _NEAR, _FAR = 0.75, 0.5, 1.4  # the slopes between which targets continue: a factor, and powers of the bend
-_MOST_BEND = 4.0
+_TAIL = 0.25  # share of the rows on either side to which the second line is fitted
+_MAX_SHARE_BEYOND = 0.03  # the line is used only if at most this share of the rows lies beyond its end
+# The smallest continuation has slope _LOW_FACTOR * bend**_LOW_POWER, the largest bend**_HIGH_POWER.
+_LOW_FACTOR, _LOW_POWER, _HIGH_POWER = 0.75, 0.5, 1.4
+_MAX_BEND = 4.0
 _SMALLEST = 1e-100
 
 
 class Continuation(Checked):
-    """Where targets may lie past the outermost ones; q outputs, of which the lower side comes first.
+    """Range of the targets beyond the outermost ones; q outputs, each with a lower side (first) and an upper side.
 
     Attributes
     ----------
     line : linear trend of the targets.
-    ends : (8, q) what the line says on average of the outermost targets; see :func:`dsna.prediction.ends.learn_ends`.
-    bend : (2, q) how much faster targets rise with the line at the end than over all rows; from 1 to 4.
-    scatter : (2, q) deviation of the line from that average: a query that lies less past the end may lie inside.
-    used : (2, q) bool, where the line says enough.
+    ends : (8, q) ends of the line, as from :func:`dsna.prediction.ends.learn_ends`.
+    bend : (2, q) slope of the targets along the line at the end, relative to that over all rows; from 1 to 4.
+    scatter : (2, q) standard deviation of the line around its average for a target; queries that lie less than this
+        beyond the end may be within the range of the training rows.
+    used : (2, q) bool, whether the side is widened.
     """
 
     FIELDS = {
         "line": Part("Trend", "features outputs"),
         "ends": Array("float64", "eight, outputs", -LARGEST, LARGEST),
-        "bend": Array("float64", "two, outputs", 1.0, _MOST_BEND),
+        "bend": Array("float64", "two, outputs", 1.0, _MAX_BEND),
         "scatter": Array("float64", "two, outputs", 0.0, LARGEST),
         "used": Array("bool", "two, outputs"),
     }
@@ -51,40 +54,41 @@ class Continuation(Checked):
 
     def __init__(self, fitted: CrossFitted, target: np.ndarray, weight: np.ndarray):
         self.line = fitted.trend
-        some = weight > 0.0
-        target, own, weight = target[some], fitted.own[some], weight[some]
-        self.ends = learn_ends(target, own, weight)
+        weighted = weight > 0.0
+        target, line, weight = target[weighted], fitted.out_of_fold[weighted], weight[weighted]
+        self.ends = learn_ends(target, line, weight)
         shape = (2, target.shape[1])
         self.bend, self.scatter, self.used = np.ones(shape), np.zeros(shape), np.zeros(shape, dtype=bool)
-        for a, (y, s) in enumerate(zip(target.T, own.T, strict=True)):
-            mean_y, mean_s = np.average(y, weights=weight), np.average(s, weights=weight)
-            overall = np.sum(weight * (y - mean_y) * (s - mean_s)) / max(np.sum(weight * (y - mean_y) ** 2), _SMALLEST)
-            for row, side in enumerate((-1.0, 1.0)):
-                start, said, top, slope = self.ends[4 * row : 4 * row + 4, a]
-                outer = side * y >= np.quantile(side * y, 1.0 - _OUTERMOST)
-                off = (s - said - slope * (y - top))[outer]
-                self.scatter[row, a] = np.sqrt(np.average(off**2, weights=weight[outer]))
-                self.bend[row, a] = np.clip(overall / slope, 1.0, _MOST_BEND)
-                past = np.average(side * s > side * said, weights=weight)
-                self.used[row, a] = side * said > side * start and past <= _PAST
+        for a, (y, x) in enumerate(zip(target.T, line.T, strict=True)):
+            mean_y, mean_x = np.average(y, weights=weight), np.average(x, weights=weight)
+            variance = np.sum(weight * (y - mean_y) ** 2)
+            overall_slope = np.sum(weight * (y - mean_y) * (x - mean_x)) / max(variance, _SMALLEST)
+            for row, sign in enumerate((-1.0, 1.0)):
+                start, end_line, end_target, slope = self.ends[4 * row : 4 * row + 4, a]
+                tail = sign * y >= np.quantile(sign * y, 1.0 - _TAIL)
+                residual = (x - end_line - slope * (y - end_target))[tail]
+                self.scatter[row, a] = np.sqrt(np.average(residual**2, weights=weight[tail]))
+                self.bend[row, a] = np.clip(overall_slope / slope, 1.0, _MAX_BEND)
+                share_beyond = np.average(sign * x > sign * end_line, weights=weight)
+                self.used[row, a] = sign * end_line > sign * start and share_beyond <= _MAX_SHARE_BEYOND
         self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
-        require(sizes["eight"] == 8 and sizes["two"] == 2, "Continuation.ends are not those of two sides")
+        require(sizes["eight"] == 8 and sizes["two"] == 2, "Continuation.ends must have eight rows, four for each side")
         slope = self.ends[[3, 7]]
-        require(np.all((slope >= FLATTEST) & (slope <= 1.0)), "Continuation.ends has a slope that no line has")
+        in_range = np.all((slope >= MIN_SLOPE) & (slope <= 1.0))
+        require(in_range, f"Continuation.ends has a slope outside {MIN_SLOPE} to 1")
 
-    def opened(self, X: np.ndarray, prediction: np.ndarray, intervals: np.ndarray) -> np.ndarray:
-        """(n, q, 2) intervals of predictions (n, q), opened outward where rows on the common scale lie past the end."""
+    def widen(self, X: np.ndarray, prediction: np.ndarray, intervals: np.ndarray) -> np.ndarray:
+        """(n, q, 2) intervals of predictions (n, q), widened for scaled rows beyond the ends of the line."""
         line = self.line.predict(X)
         low, high = intervals[..., 0], intervals[..., 1]
-        for row, side in enumerate((-1.0, 1.0)):
-            _, said, top, slope = self.ends[4 * row : 4 * row + 4]
-            past = np.maximum(side * (line - said), 0.0)
-            share = self.used[row] * np.clip(past / np.maximum(self.scatter[row], _SMALLEST), 0.0, 1.0)
-            step, bend = side * past / slope, self.bend[row]
-            near, far = top + _LEAST * bend**_NEAR * step, top + bend**_FAR * step
-            least, most = np.minimum(near, far), np.maximum(near, far)
-            low = low + share * np.minimum(least - prediction, 0.0)
-            high = high + share * np.maximum(most - prediction, 0.0)
+        for row, sign in enumerate((-1.0, 1.0)):
+            _, end_line, end_target, slope = self.ends[4 * row : 4 * row + 4]
+            distance = np.maximum(sign * (line - end_line), 0.0)
+            share = self.used[row] * np.clip(distance / np.maximum(self.scatter[row], _SMALLEST), 0.0, 1.0)
+            step, bend = sign * distance / slope, self.bend[row]
+            inner, outer = end_target + _LOW_FACTOR * bend**_LOW_POWER * step, end_target + bend**_HIGH_POWER * step
+            low = low + share * np.minimum(np.minimum(inner, outer) - prediction, 0.0)
+            high = high + share * np.maximum(np.maximum(inner, outer) - prediction, 0.0)
         return np.stack([low, high], axis=-1)

@@ -1,8 +1,9 @@
-"""Quantiles of the target at a query: those of its neighbours' targets, at levels that are right out of bag.
+"""Quantiles of the target of a query: quantiles of its neighbours' targets, at levels calibrated out of bag.
 
-The targets of the neighbours, carried over to the query and slightly smoothed, are a distribution. Where the target of
-an out-of-bag row lies in its own distribution is its rank, from 0 to 1. Ranks would be spread evenly if the
-distributions were right; as they are not, the q-quantile of a query is read at the q-quantile of the ranks.
+The targets of the neighbours, carried over to the query and slightly smoothed, form a distribution. The rank of an
+out-of-bag row is the position of its target in its distribution, from 0 to 1. If the distributions were exact, ranks
+would be uniform. As they are not, the q-quantile of a query is its distribution's quantile at the q-quantile of the
+ranks.
 """
 
 from __future__ import annotations
@@ -13,24 +14,22 @@ from scipy.special import ndtri
 from .._utils.invariants import FINITE, LARGEST, POSITIVE, Array, Checked, Number, require
 from .._utils.sums import ordered_sum
 
-_POINTS = (
-    6  # that stand for a neighbour's target once it is smoothed; an even number, so that none is the target itself
-)
+_N_POINTS = 6  # points in place of each target after smoothing; an even number, so that no point is the target itself
 _WIDTH = 0.1  # of the smoothing, in spreads
-_NOISE = _WIDTH * ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
+_OFFSETS = _WIDTH * ndtri((np.arange(_N_POINTS) + 0.5) / _N_POINTS)
 _TIE = 1e-9  # in spreads
 _BATCH = 2000
 
 
 class Ranks(Checked):
-    """Ranks of the out-of-bag targets of one output among their neighbours' targets, and quantiles read by them.
+    """Ranks of the out-of-bag targets of one output among their neighbours' targets, which calibrate quantiles.
 
     Parameters
     ----------
     rank : (n,) ranks, from :func:`rank_among`.
-    weight : (n,) how many rows each stands for.
+    weight : (n,) number of training rows that each row represents.
     common : spread that is added to those of the rows.
-    grid : (k,) distinct targets in rising order, where these are few, or None; quantiles are then such targets.
+    grid : (k,) distinct targets in ascending order, to which quantiles are rounded, or None.
     """
 
     FIELDS = {
@@ -49,31 +48,32 @@ class Ranks(Checked):
         self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
-        require(np.all(self.rank[1:] >= self.rank[:-1]), "Ranks.rank falls")
-        require(0.0 < self.weight.sum() < FINITE, "Ranks.weight adds up to nothing")
+        require(np.all(self.rank[1:] >= self.rank[:-1]), "Ranks.rank is not in ascending order")
+        require(0.0 < self.weight.sum() < FINITE, "Ranks.weight must have a finite sum above 0")
         if self.grid is not None:
-            require(sizes["points"] > 0 and np.all(self.grid[1:] > self.grid[:-1]), "Ranks.grid does not rise")
+            ascending = sizes["points"] > 0 and np.all(self.grid[1:] > self.grid[:-1])
+            require(ascending, "Ranks.grid is empty or not in ascending order")
 
     def quantiles(self, weights: np.ndarray, targets: np.ndarray, spread: np.ndarray, levels: np.ndarray) -> np.ndarray:
         """(n, k) quantiles at k levels from weights and targets (n, M) of the neighbours; they rise with the level."""
         share = (np.cumsum(self.weight) - 0.5 * self.weight) / self.weight.sum()
-        read_at = np.interp(levels, share, self.rank)
-        out = np.empty((len(weights), len(levels)))
+        calibrated_levels = np.interp(levels, share, self.rank)
+        quantiles = np.empty((len(weights), len(levels)))
         for start in range(0, len(weights), _BATCH):
-            some = slice(start, start + _BATCH)
-            points, mass = _smooth(weights[some], targets[some], spread[some] + self.common)
+            batch = slice(start, start + _BATCH)
+            points, mass = _smooth(weights[batch], targets[batch], spread[batch] + self.common)
             order = np.argsort(points, axis=1, kind="stable")
-            points, mass = (np.take_along_axis(part, order, axis=1) for part in (points, mass))
+            points, mass = (np.take_along_axis(values, order, axis=1) for values in (points, mass))
             points = np.minimum(points, np.where(mass > 0.0, points, -np.inf).max(axis=1, keepdims=True))
-            reached = np.cumsum(mass, axis=1)
-            middle = (reached - 0.5 * mass) / reached[:, -1:]
-            for i, (at, value) in enumerate(zip(middle, points, strict=True), start):
-                out[i] = np.interp(read_at, at, value)
-        return out if self.grid is None else _nearest(self.grid, out)
+            cumulative = np.cumsum(mass, axis=1)
+            point_levels = (cumulative - 0.5 * mass) / cumulative[:, -1:]
+            for i, (row_levels, row_points) in enumerate(zip(point_levels, points, strict=True), start):
+                quantiles[i] = np.interp(calibrated_levels, row_levels, row_points)
+        return quantiles if self.grid is None else _nearest(self.grid, quantiles)
 
 
 def common_spread(spread: np.ndarray, weight: np.ndarray) -> float:
-    """What is added to all spreads, their mean: neighbours may agree by chance.
+    """Mean spread, which is added to every spread because neighbours may agree by chance; 1 if it is 0.
 
     Examples
     --------
@@ -86,13 +86,13 @@ def common_spread(spread: np.ndarray, weight: np.ndarray) -> float:
 
 
 def rank_among(y: np.ndarray, weights: np.ndarray, targets: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """(n,) share of the smoothed targets (n, M) of the neighbours that lie below y, under weights (n, M).
+    """(n,) weighted share of the neighbours' smoothed targets that lie below y.
 
     Parameters
     ----------
     y : (n,) targets.
-    weights, targets : (n, M) of the neighbours; no weight is negative.
-    scale : (n,) spread of the targets around each row and the common one.
+    weights, targets : (n, M) weights, not negative, and targets of the neighbours.
+    scale : (n,) spread of the targets around each row, plus the common spread.
 
     Examples
     --------
@@ -101,20 +101,20 @@ def rank_among(y: np.ndarray, weights: np.ndarray, targets: np.ndarray, scale: n
     array([0.4])
     """
     points, mass = _smooth(weights, targets, scale)
-    away, slack = points - y[:, None], (_TIE * scale)[:, None]
-    below = ordered_sum(mass * ((away < -slack) + 0.5 * (np.abs(away) <= slack)))
+    difference, tolerance = points - y[:, None], (_TIE * scale)[:, None]
+    below = ordered_sum(mass * ((difference < -tolerance) + 0.5 * (np.abs(difference) <= tolerance)))
     return np.asarray(np.clip(below / ordered_sum(mass), 0.0, 1.0))
 
 
 def _smooth(weights: np.ndarray, targets: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(n, M') points and their mass; those of no mass are infinite."""
-    points = targets[:, :, None] + (scale[:, None] * _NOISE)[:, None]
+    """(n, M * _N_POINTS) points of the smoothed targets and their mass; points without mass are infinite."""
+    points = targets[:, :, None] + (scale[:, None] * _OFFSETS)[:, None]
     points = np.where(weights[:, :, None] > 0.0, points, np.inf)
-    return points.reshape(len(points), -1), np.repeat(weights, _POINTS, axis=1)
+    return points.reshape(len(points), -1), np.repeat(weights, _N_POINTS, axis=1)
 
 
 def positive_weights(weights: np.ndarray, kernel: np.ndarray) -> np.ndarray:
-    """(n, M) weights without the negative ones; where none is left, those of the forest.
+    """(n, M) weights with negative ones set to 0; rows without positive weights get the forest's kernel.
 
     Examples
     --------
@@ -128,5 +128,5 @@ def positive_weights(weights: np.ndarray, kernel: np.ndarray) -> np.ndarray:
 
 
 def _nearest(grid: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The values, each moved to the nearest point of a rising grid."""
+    """Values rounded to the nearest point of an ascending grid."""
     return np.asarray(grid[np.searchsorted(0.5 * (grid[1:] + grid[:-1]), values)])

@@ -153,7 +153,7 @@ def test_files_that_are_there_stay_unless_forced(tmp_path):
         (["--target", "rare", "--costs", "-5:1"], ["-5:1", "more than 0"]),
         (["--target", "rare", "--costs", "nan:1"], ["nan:1", "more than 0"]),
         (["--target", "rare", "--costs", "[[0, NaN], [1, 0]]"], ["2 x 2 finite costs"]),
-        (["--target", "rare", "--costs", "[[1, 1], [1, 1]]"], ["costs are the same whatever is predicted"]),
+        (["--target", "rare", "--costs", "[[1, 1], [1, 1]]"], ["costs do not depend on the prediction"]),
         (["--target", "rare", "--costs", "[[0, 1]]"], ["2 x 2", "costs"]),
         (["--target", "visits", "--costs", "20:1"], ["two classes", "matrix"]),
         (["--target", "rare", "--costs", "20:1", "--decision", "f1"], ["--decision and --costs"]),

@@ -31,13 +31,13 @@ def trend_sums(data: Any, number: int, told: TrendPass) -> FoldSums:
     block, y, _ = totals.block(data, number)
     hashes = hash_rows(block, int(totals.offsets[number]), told.seed)
     fold = told.folds.folds(hashes.number, hashes.fold)
-    r, k = columns.columns.shape[1], columns.values(np.zeros((1, len(totals.low)))).shape[1]
+    r, k = columns.columns.shape[1], columns.responses(np.zeros((1, len(totals.low)))).shape[1]
     sums = FoldSums(np.empty((0, r)), np.empty((0, k)), np.empty(0), np.empty(0, dtype=np.int64))
     with one_blas_thread():
         for part in chunks(len(y), _AT_ONCE):
-            F, values = columns.at(totals.scaling.transform(block.X[part])), columns.values(y[part])
+            F, responses = columns.transform(totals.scaling.transform(block.X[part])), columns.responses(y[part])
             weight = trend_weights(block.weight[part], told.density.evaluate(y[part]))
-            sums = sums.plus(FoldSums(F, values, weight, fold[part]))
+            sums = sums.plus(FoldSums(F, responses, weight, fold[part]))
     return sums
 
 
