@@ -86,7 +86,7 @@ def test_sera_counts_the_targets_that_matter():
     high, low, both = (sera_error(y, y + off, y_train=y, relevance=k) for k in ("high", "low", "boxplot"))
     assert high + low == pytest.approx(both)
     assert sera_error(y, y + off, relevance=KINDS[4]) == sera_error(y, y + off, y_train=y, relevance=KINDS[4])
-    with pytest.raises(DSNAError, match="either y_train"):
+    with pytest.raises(DSNAError, match="Pass y_train"):
         sera_error(y, y + off, relevance="high")
 
 

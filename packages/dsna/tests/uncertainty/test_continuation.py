@@ -47,7 +47,7 @@ def test_only_rows_past_the_end_are_opened_and_predictions_are_held():
     model = fitted(X[~past], y[~past])
     closed = fitted(X[~past], y[~past])
     closed._continuation = None
-    closed._past = lambda X: 0.0
+    closed._extrapolation = lambda X: 0.0
     bounds, plain, prediction = model.predict_interval(X), closed.predict_interval(X), model.predict(X)
     opened = np.any(bounds != plain, axis=1)
     assert opened[past].mean() > 0.6
