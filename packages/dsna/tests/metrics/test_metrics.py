@@ -135,7 +135,12 @@ def test_relevance_refuses_what_it_cannot_use():
         (balanced_absolute_error, ([1.0, np.inf], [1.0, 2.0]), {}, "y_true contains NaN or infinity"),
         (balanced_absolute_error, ([1.0, 2.0], [1.0, 2.0]), {"bins": 0.5}, "positive integer"),
         (balanced_absolute_error, ([1.0, 2.0], [1.0, 2.0]), {"bins": [2, 1]}, "increasing"),
-        (rare_target_absolute_error, ([1.0, 2.0], [1.0, 2.0]), {"y_train": [1, 2], "share": 0.0}, "share must be above 0"),
+        (
+            rare_target_absolute_error,
+            ([1.0, 2.0], [1.0, 2.0]),
+            {"y_train": [1, 2], "share": 0.0},
+            "share must be above 0",
+        ),
         (rare_target_absolute_error, ([1.0, 2.0], [1.0, 2.0]), {}, "Pass either y_train"),
         (
             rare_target_absolute_error,

@@ -151,16 +151,16 @@ def _draw_classes(one: Explanation, ax: Any, classes: np.ndarray, palette: np.nd
     middle, half = 0.5 * (len(top) - 1), max(0.5 * len(top) + 0.1, 3.0)
     widest = 1.5 * proba.max()
     if one.threshold is not None:
-        place = int(np.searchsorted(classes, one.threshold.of))
+        place = int(np.searchsorted(classes, one.threshold.rare_class))
         line = ax.vlines(
-            one.threshold.least,
+            one.threshold.probability,
             place - 0.42,
             place + 0.42,
             color=_PREDICTION,
-            label=f"predicted from {one.threshold.least:.3g} on",
+            label=f"predicted from {one.threshold.probability:.3g} on",
         )
         named = [*named, line]
-        widest = max(widest, 1.1 * one.threshold.least)
+        widest = max(widest, 1.1 * one.threshold.probability)
     ax.set(xlim=(0.0, widest), ylim=(middle + half, middle - half))
     ax.set_xticks([tick for tick in ax.get_xticks() if tick <= 1.0])
     ax.set(xlabel="predicted probability", ylabel="class")

@@ -135,7 +135,9 @@ def check_measure(decision: Any, classes: np.ndarray) -> None:
     if measure is None or measure.scorer is None:
         return
     try:
-        score_predictions(measure.scorer, np.tile(classes, 2), np.repeat(classes, 2), classes, np.ones(2 * len(classes)))
+        score_predictions(
+            measure.scorer, np.tile(classes, 2), np.repeat(classes, 2), classes, np.ones(2 * len(classes))
+        )
     except Exception as error:  # whatever a scorer raises
         reason = _objection(measure.scorer, error)
         raise DSNAError(
