@@ -108,7 +108,7 @@ def test_files_outside_the_folder(folder, name):
 @pytest.mark.parametrize(
     "change, problem",
     [
-        (lambda m: m.update(version=99), "of format 99"),
+        (lambda m: m.update(version=99), "in format 99"),
         (lambda m: m.update(kind="Pipeline"), "damaged"),
         (lambda m: m.update(kind="DistributedDSNARegressor"), "not the fitted model of a DistributedDSNARegressor"),
         (lambda m: m["files"][0]["arrays"].pop("rarity"), "leaves.bin: no sound part of this model: holds leaf_total"),
