@@ -69,7 +69,7 @@ def sha256_of(path: Path) -> str:
 
 
 def check_size(path: Path, entry: dict[str, Any]) -> None:
-    """Refuse a file that is missing or of another size than in its entry, without reading it."""
+    """Refuse a file that is missing or whose size differs from its entry, without reading it."""
     if not path.is_file():
         raise StoreError(f"{path}: this file of the model is missing. Copy the whole folder, or train again.")
     if path.stat().st_size != entry["size"]:
@@ -89,9 +89,7 @@ def _changed(path: Path) -> StoreError:
 
 def damaged_file_refused(path: Path) -> AbstractContextManager[None]:
     """Context manager that reports any damage to the content of a file in one sentence."""
-    return damage_refused(
-        f"{path}: no sound part of this model", "Copy the whole folder again, or train again.", StoreError
-    )
+    return damage_refused(f"{path}: invalid content", "Copy the whole folder again, or train again.", StoreError)
 
 
 def read_arrays(path: Path, entry: dict[str, Any], names: Collection[str] | None = None) -> dict[str, np.ndarray]:

@@ -52,7 +52,7 @@ class Partition(NamedTuple):
         """Return the partition with these rows only."""
         fields = ("X", "y", "weight", "group", "key", "position")
         arrays: dict[str, Any] = {name: getattr(self, name) for name in fields}
-        selected: dict[str, Any] = {name: None if a is None else a[rows] for name, a in arrays.items()}
+        selected: dict[str, Any] = {name: None if array is None else array[rows] for name, array in arrays.items()}
         return self._replace(**selected)
 
 
@@ -92,16 +92,16 @@ def _columns(
     """Features, their names, and target, weight, group and key."""
     if isinstance(data, tuple | np.ndarray):
         arrays = (data,) if isinstance(data, np.ndarray) else data
-        X, *role_columns = (None if a is None else np.asarray(a) for a in arrays)
+        X, *role_columns = (None if array is None else np.asarray(array) for array in arrays)
         if X is None or X.ndim != 2:
             shape = None if X is None else X.shape
             raise DSNAError(f"{source}: X has shape {shape}; it must have rows and columns.")
         return _matrix(X, source), None, (*role_columns, *[None] * (4 - len(role_columns)))
     frame = _Frame(data, source)
-    missing = [name for name in (*roles.non_features, *(roles.features or ())) if name not in frame.names]
-    if missing:
-        noun = "columns" if len(missing) > 1 else "column"
-        raise DSNAError(f"{source} lacks {noun} {_listed(missing)}; it has {_listed(frame.names)}.")
+    missing_names = [name for name in (*roles.non_features, *(roles.features or ())) if name not in frame.names]
+    if missing_names:
+        noun = "columns" if len(missing_names) > 1 else "column"
+        raise DSNAError(f"{source} lacks {noun} {_listed(missing_names)}; it has {_listed(frame.names)}.")
     names = roles.features or tuple(name for name in frame.names if name not in roles.non_features)
     if not names:
         raise DSNAError(f"{source}: it has no feature columns beside the target.")
@@ -164,13 +164,13 @@ def _numbers(values: np.ndarray, column: str, source: str) -> np.ndarray:
 
 
 def _refuse_missing(X: np.ndarray, names: tuple[str, ...] | None, source: str) -> None:
-    incomplete = np.flatnonzero(~np.isfinite(X).all(axis=0))
-    if len(incomplete):
-        columns = [str(j) if names is None else names[j] for j in incomplete]
+    incomplete_columns = np.flatnonzero(~np.isfinite(X).all(axis=0))
+    if len(incomplete_columns):
+        columns = [str(j) if names is None else names[j] for j in incomplete_columns]
         raise DSNAError(f"{source}: NaN or infinity in column {_listed(columns)}. Fill or drop these rows first.")
 
 
 def _listed(names: Any) -> str:
     names = [str(name) for name in names]
-    count = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
-    return ", ".join(names[:_MAX_LISTED]) + count
+    ending = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+    return ", ".join(names[:_MAX_LISTED]) + ending

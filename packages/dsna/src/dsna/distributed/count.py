@@ -28,7 +28,7 @@ class Summary(NamedTuple):
     n_weighted: int  # rows of weight above zero
     moments: np.ndarray  # (3, d) power of two near the largest value, mean and mean squared deviation in these units
     targets: np.ndarray  # (3, q) moments of the targets of a regression
-    grouped: bool  # whether rows have groups
+    has_groups: bool  # whether rows have groups
 
 
 class Totals(NamedTuple):
@@ -46,7 +46,7 @@ class Totals(NamedTuple):
     counts: np.ndarray  # (strata,) rows of each class or range of targets
     weights: np.ndarray  # (strata,) their weight
     scaling: Scaling
-    grouped: bool  # whether rows have groups
+    has_groups: bool  # whether rows have groups
 
     @property
     def n_strata(self) -> int:
@@ -69,11 +69,11 @@ class Totals(NamedTuple):
             raise DSNAError(f"{source} has a class that it did not have before: partitions must not change in fit.")
         return code
 
-    def read(self, data: Any, number: int) -> tuple[Partition, np.ndarray, np.ndarray]:
+    def read(self, data: Any, partition_number: int) -> tuple[Partition, np.ndarray, np.ndarray]:
         """Read a partition, its targets and its strata; refuse one that changed since it was counted."""
-        source = f"partition {number}"
+        source = f"partition {partition_number}"
         partition = read_partition(data, self.roles, source)
-        if partition.length != self.offsets[number + 1] - self.offsets[number]:
+        if partition.length != self.offsets[partition_number + 1] - self.offsets[partition_number]:
             raise DSNAError(f"{source} has another number of rows than before: partitions must not change in fit.")
         if partition.X.shape[1] != self.width and partition.length:
             raise DSNAError(f"{source} has {partition.X.shape[1]} columns, and the others have {self.width}.")
@@ -95,14 +95,14 @@ def _targets(partition: Partition, classification: bool, source: str) -> np.ndar
     y = y[:, None] if y.ndim == 1 and not classification else y
     if not len(y):
         return y if classification else np.empty(y.shape)
-    missing: np.ndarray
+    is_missing: np.ndarray
     if y.dtype.kind == "O":
-        missing = np.array([value is None or value != value for value in y.ravel()]).reshape(y.shape)
-        y = y if missing.any() else np.array(y.tolist())
+        is_missing = np.array([value is None or value != value for value in y.ravel()]).reshape(y.shape)
+        y = y if is_missing.any() else np.array(y.tolist())
     else:
-        missing = ~np.isfinite(y) if y.dtype.kind == "f" else np.zeros(y.shape, dtype=bool)
-    if missing.any():
-        n_missing = np.count_nonzero(missing.reshape(len(y), -1).any(axis=1))
+        is_missing = ~np.isfinite(y) if y.dtype.kind == "f" else np.zeros(y.shape, dtype=bool)
+    if is_missing.any():
+        n_missing = np.count_nonzero(is_missing.reshape(len(y), -1).any(axis=1))
         raise DSNAError(f"{source}: {n_missing} rows have no target. Drop them first.")
     if classification:
         return y
@@ -111,9 +111,9 @@ def _targets(partition: Partition, classification: bool, source: str) -> np.ndar
     return y.astype(np.float64)
 
 
-def summarize(data: Any, number: int, roles: Roles, classification: bool) -> Summary:
+def summarize(data: Any, partition_number: int, roles: Roles, classification: bool) -> Summary:
     """Summarize a partition."""
-    source = f"partition {number}"
+    source = f"partition {partition_number}"
     partition = read_partition(data, roles, source)
     y = _targets(partition, classification, source)
     counts: np.ndarray
@@ -152,50 +152,50 @@ def _moments(X: np.ndarray) -> np.ndarray:
 
 def merge_summaries(summaries: Sequence[Summary], roles: Roles, classification: bool, scaling: str) -> Totals:
     """Merge the summaries of all partitions; refuse partitions with other columns or with classes of another type."""
-    numbered = [(number, summary) for number, summary in enumerate(summaries) if summary.n_weighted]
-    if not numbered:
+    numbered_summaries = [(number, summary) for number, summary in enumerate(summaries) if summary.n_weighted]
+    if not numbered_summaries:
         raise DSNAError("No partition has a row of weight above zero.")
-    first_number, first = numbered[0]
-    for number, summary in numbered:
+    first_number, first = numbered_summaries[0]
+    for number, summary in numbered_summaries:
         _check_alike(summary, first, f"partition {number}", f"partition {first_number}", classification)
-    filled = [summary for _, summary in numbered]
-    labels = np.concatenate([summary.classes for summary in filled])
+    non_empty = [summary for _, summary in numbered_summaries]
+    classes_or_limits = np.concatenate([summary.classes for summary in non_empty])
     classes: np.ndarray | None = None
     counts: np.ndarray = np.empty(0, dtype=np.int64)
     weights: np.ndarray = np.empty(0)
     if classification:
-        classes, code = np.unique(labels, return_inverse=True)
+        classes, code = np.unique(classes_or_limits, return_inverse=True)
         if len(classes) < 2:
             raise DSNAError(
                 f"All partitions have one class only ({classes[0]}). Check the class column, or the split that made "
                 "this table."
             )
-        counts = np.bincount(code, weights=np.concatenate([summary.counts for summary in filled])).astype(np.int64)
-        weights = np.bincount(code, weights=np.concatenate([summary.weights for summary in filled]))
-    mean, spread = (np.zeros(1), np.ones(1)) if classification else _target_moments(filled)
+        counts = np.bincount(code, weights=np.concatenate([summary.counts for summary in non_empty])).astype(np.int64)
+        weights = np.bincount(code, weights=np.concatenate([summary.weights for summary in non_empty]))
+    mean, spread = (np.zeros(1), np.ones(1)) if classification else _target_moments(non_empty)
     return Totals(
         roles=Roles(roles.target, roles.weight, roles.group, roles.key, first.names),
         offsets=np.cumsum([0, *(summary.n_rows for summary in summaries)]),
         names=first.names,
         width=first.width,
         classes=classes,
-        low=np.zeros(1) if classification else labels.min(axis=0),
-        high=np.zeros(1) if classification else labels.max(axis=0),
+        low=np.zeros(1) if classification else classes_or_limits.min(axis=0),
+        high=np.zeros(1) if classification else classes_or_limits.max(axis=0),
         mean=mean,
         spread=spread,
         counts=counts,
         weights=weights,
-        scaling=_scaling(filled, first.names, scaling),
-        grouped=any(summary.grouped for summary in summaries),
+        scaling=_scaling(non_empty, first.names, scaling),
+        has_groups=any(summary.has_groups for summary in summaries),
     )
 
 
 def _check_alike(summary: Summary, first: Summary, source: str, first_source: str, classification: bool) -> None:
     """Raise a DSNAError if a partition and the first one differ in columns, outputs or type of the target."""
     if summary.names is not None and set(summary.names) != set(first.names or ()):
-        different = sorted(set(summary.names) ^ set(first.names or ()))
+        differing_names = sorted(set(summary.names) ^ set(first.names or ()))
         raise DSNAError(
-            f"{source} and {first_source} differ in columns: {', '.join(map(repr, different[:5]))}. Give all "
+            f"{source} and {first_source} differ in columns: {', '.join(map(repr, differing_names[:5]))}. Give all "
             "partitions the same columns."
         )
     if summary.width != first.width:

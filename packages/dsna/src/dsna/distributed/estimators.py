@@ -66,26 +66,28 @@ class _Distributed(BaseEstimator):
         self
         """
         template = self._template()
-        opened = open_table(X, y, sample_weight, groups, key, self.store)
+        table = open_table(X, y, sample_weight, groups, key, self.store)
         try:
-            self._set_fitted(*self._fitted(template, opened))
+            self._set_fitted(*self._fitted(template, table))
         except BaseException:
-            opened.engine.abandon()
+            table.engine.abandon()
             raise
         return self
 
-    def _fitted(self, template: Any, opened: OpenedTable) -> tuple[Core, PlacedRows]:
+    def _fitted(self, template: Any, table: OpenedTable) -> tuple[Core, PlacedRows]:
         """Fit the core and put the rows on shards."""
         classification = isinstance(template, DSNAClassifier)
         seed = int(check_random_state(template.random_state).randint(2**31 - 1))
-        passes = Passes(opened.engine, opened.partitions, seed, self.sample_size, self.shard_rows, self.verbose)
-        totals, targets = passes.count(opened.roles, classification, template.scaling)
+        passes = Passes(table.engine, table.partitions, seed, self.sample_size, self.shard_rows, self.verbose)
+        totals, targets = passes.count(table.roles, classification, template.scaling)
         sample, rule = passes.sample(totals)
-        model, placed = fit_on_all_rows(template, sample, AllRows(passes, totals, rule, targets))
-        placed = placed.finished(model._index.space, getattr(model, "_trend", None) if not classification else None)
-        forest = replace(placed.forest, trees=model._index.trees)
+        model, placed_rows = fit_on_all_rows(template, sample, AllRows(passes, totals, rule, targets))
+        placed_rows = placed_rows.finished(
+            model._index.space, getattr(model, "_trend", None) if not classification else None
+        )
+        forest = replace(placed_rows.forest, trees=model._index.trees)
         core = Core(totals.scaling, model, forest, totals.names, int(totals.offsets[-1]))
-        return core, PlacedRows(placed.engine, placed.shards, forest)
+        return core, PlacedRows(placed_rows.engine, placed_rows.shards, forest)
 
     def _template(self) -> Any:
         """Return a copy of ``estimator`` with checked parameters."""
@@ -100,8 +102,8 @@ class _Distributed(BaseEstimator):
         template.check_parameters()
         return template
 
-    def _set_fitted(self, core: Core, placed: PlacedRows) -> None:
-        self._core, self._placed = core, placed
+    def _set_fitted(self, core: Core, placed_rows: PlacedRows) -> None:
+        self._core, self._placed = core, placed_rows
         self.n_rows_ = core.n_rows
         self.n_features_in_ = len(core.scaling.offset)
         if core.features is not None:
@@ -110,25 +112,25 @@ class _Distributed(BaseEstimator):
     def _call(self, X: Any, method: str, **options: Any) -> Any:
         """Call a method of the model of the sample for queries, partition by partition."""
         check_is_fitted(self)
-        opened = open_table(X, None, None, None, None, None, self._placed.engine)
-        return opened.result(self._answers(opened, method, options))
+        table = open_table(X, None, None, None, None, None, self._placed.engine)
+        return table.result(self._answers(table, method, options))
 
-    def _answers(self, opened: OpenedTable, method: str, options: dict[str, Any]) -> list[list[Any]]:
+    def _answers(self, table: OpenedTable, method: str, options: dict[str, Any]) -> list[list[Any]]:
         """Handles of the answers to each batch of each partition."""
-        engine, shards = opened.engine, self._placed.shards
+        engine, shards = table.engine, self._placed.shards
         core = engine.broadcast(self._core)
-        n_partitions = len(opened.partitions)
+        n_partitions = len(table.partitions)
         sources = [f"partition {k}" if n_partitions > 1 else "X" for k in range(n_partitions)]
         lengths = [
-            engine.submit(_length, core, data, source) for data, source in zip(opened.partitions, sources, strict=True)
+            engine.submit(_length, core, data, source) for data, source in zip(table.partitions, sources, strict=True)
         ]
         answers = []
-        for data, n_rows, source in zip(opened.partitions, engine.gather(lengths), sources, strict=True):
+        for data, n_rows, source in zip(table.partitions, engine.gather(lengths), sources, strict=True):
             batches = []
             for k in range(max(1, -(-n_rows // BATCH))):
-                prepared = engine.submit(prepare, core, data, k, source)
-                shard_answers = [engine.submit(shard_answer, prepared, shard) for shard in shards]
-                batches.append(engine.submit(answer, core, prepared, method, options, *shard_answers))
+                query_batch = engine.submit(prepare, core, data, k, source)
+                shard_answers = [engine.submit(shard_answer, query_batch, shard) for shard in shards]
+                batches.append(engine.submit(answer, core, query_batch, method, options, *shard_answers))
             answers.append(batches)
         return answers
 
@@ -158,11 +160,11 @@ class _Distributed(BaseEstimator):
             ``rows`` are row numbers in the table, counted across partitions.
         """
         check_is_fitted(self)
-        opened = open_table(X, None, None, None, None, None, self._placed.engine)
-        batches = self._answers(opened, "explain", {})
+        table = open_table(X, None, None, None, None, None, self._placed.engine)
+        batches = self._answers(table, "explain", {})
         if len(batches) != 1 or len(batches[0]) != 1:
             raise DSNAError(f"explain takes an array or data frame of at most {BATCH} rows at once.")
-        explanation: Explanation = opened.engine.gather(batches[0])[0]
+        explanation: Explanation = table.engine.gather(batches[0])[0]
         return explanation
 
     @property

@@ -48,7 +48,7 @@ class _PooledRows:
     """The rows of the sample, followed by their neighbours on shards, each row once."""
 
     def __init__(self, sample: Sample, neighbors: list[MergedNeighbors]):
-        neighbor_rows = [merged.rows for merged in neighbors]
+        neighbor_rows = [batch_neighbors.rows for batch_neighbors in neighbors]
         number = np.concatenate([sample.number, *(rows.number for rows in neighbor_rows)])
         first, unique_code = np.unique(number, return_index=True, return_inverse=True)[1:]
         order = np.argsort(first)  # of first occurrence: rows of the sample keep their positions
@@ -102,24 +102,24 @@ class _Learner(DSNAEstimator):
             self._index.trees = trees = self.placed.forest.trees
         self.forest_ = forest
         self.approximation_ = Approximation() if self.approximation is None else clone(self.approximation)
-        queries, represented = stratified_sample(training.strata, _OOB_ROWS, rng)
+        queries, rows_represented = stratified_sample(training.strata, _OOB_ROWS, rng)
         self._say("out-of-bag rows among all rows")
         requests = list(self._requests(trees, rows, queries))
         neighbors = [self.placed.neighbors(request) for _, request in requests]
         pool = _PooledRows(self.sample, neighbors)
         self._use_pool(pool, rows, training)
         folds = [
-            Fold(fold_rows, request.Q, merged.rows.Z, pool.positions(k), merged.neighborhoods)
-            for k, ((fold_rows, request), merged) in enumerate(zip(requests, neighbors, strict=True))
+            Fold(fold_rows, request.Q, batch_neighbors.rows.Z, pool.positions(k), batch_neighbors.neighborhoods)
+            for k, ((fold_rows, request), batch_neighbors) in enumerate(zip(requests, neighbors, strict=True))
         ]
         if self.tune == "oob":
             tuning_queries = rng.permutation(len(queries))[:_TUNING_ROWS]
             self._choose_approximation([_fold_subset(fold, queries[tuning_queries]) for fold in folds])
         answers = [self._answered(fold) for fold in folds]
-        answered = np.concatenate([answer.rows for answer in answers]) if answers else np.empty(0, dtype=np.int64)
-        answer_weight = (represented * weight[queries])[np.searchsorted(queries, answered)]
+        answered_rows = np.concatenate([answer.rows for answer in answers]) if answers else np.empty(0, dtype=np.int64)
+        answer_weight = (rows_represented * weight[queries])[np.searchsorted(queries, answered_rows)]
         self.restored()
-        return OutOfBag(answers, answered, answer_weight)
+        return OutOfBag(answers, answered_rows, answer_weight)
 
     def _requests(self, trees: Trees, rows: TrainingRows, queries: np.ndarray) -> Any:
         """Yield the queries of each fold, with their request to the trees and rows that leave it out."""
@@ -187,8 +187,8 @@ class RegressorLearner(_Learner, DSNARegressor):
     def _use_pool(self, pool: _PooledRows, rows: TrainingRows, training: Training) -> None:
         n_neighbors = len(pool.X) - len(training.X)
         weight = np.concatenate([training.weight, np.zeros(n_neighbors)])
-        weighted = weight > 0
-        density = self._relevant(self._density, pool.label[weighted], weight[weighted])
+        has_weight = weight > 0
+        density = self._relevant(self._density, pool.label[has_weight], weight[has_weight])
         groups = training.groups
         if groups is not None:
             groups = np.concatenate([groups, np.zeros(n_neighbors, dtype=np.int64)])

@@ -93,8 +93,10 @@ class Passes:
 
     def _submit_all(self, function: Any, label: str, *arguments: Any) -> Iterator[Any]:
         """Submit a function of every partition and its number; yield the handles."""
-        numbered = enumerate(self.partitions)
-        tracked_partitions = tracked(numbered, len(self.partitions), f"partitions {label}" * bool(self.verbose))
+        numbered_partitions = enumerate(self.partitions)
+        tracked_partitions = tracked(
+            numbered_partitions, len(self.partitions), f"partitions {label}" * bool(self.verbose)
+        )
         return (self.engine.submit(function, data, number, *arguments) for number, data in tracked_partitions)
 
     def count(self, roles: Roles, classification: bool, scaling: str) -> tuple[Totals, TargetSums | None]:
@@ -124,13 +126,15 @@ class Passes:
         rule = FoldRule.of(sample, totals, quota)
         return sample._replace(fold=rule.folds(sample.number, sample.fold)), rule
 
-    def place(self, totals: Totals, rule: FoldRule, trees: Trees, limits: tuple[int | None, int | None]) -> PlacedRows:
-        """Put the rows that leaves keep on shards; ``limits`` are the rows of a leaf and of a neighbourhood.
+    def place(
+        self, totals: Totals, rule: FoldRule, trees: Trees, row_limits: tuple[int | None, int | None]
+    ) -> PlacedRows:
+        """Put the rows that leaves keep on shards; ``row_limits`` are the rows of a leaf and of a neighbourhood.
 
         The trees of the result weight their splits in the metric by all rows.
         """
         engine = self.engine
-        leaf_rows, max_neighbors = limits
+        leaf_rows, max_neighbors = row_limits
         placement = Placement(totals, trees, rule, leaf_rows, self.max_distinct, self.seed)
         handle = engine.broadcast(placement)
         sums: LeafSums = self._sum(partition_leaf_sums, add_sums, "counted in leaves", handle)

@@ -105,14 +105,14 @@ class Sample(NamedTuple):
     group: np.ndarray  # (n,) uint64 hashes of groups; of the rows themselves in a table without groups
 
 
-def offer(data: Any, number: int, totals: Totals, quota: np.ndarray, seed: int) -> Sample:
+def offer(data: Any, partition_number: int, totals: Totals, quota: np.ndarray, seed: int) -> Sample:
     """Select the rows of a partition whose draw is low enough that they may belong to the sample."""
-    partition, y, stratum = totals.read(data, number)
-    hashes = hash_rows(partition, int(totals.offsets[number]), seed)
+    partition, y, stratum = totals.read(data, partition_number)
+    hashes = hash_rows(partition, int(totals.offsets[partition_number]), seed)
     draw = hashes.draw
-    enough = quota + _EXTRA_DEVIATIONS * np.sqrt(quota) + _EXTRA_ROWS
-    limit = np.where(quota < totals.counts, enough, np.inf) / np.maximum(totals.counts, 1)
-    candidates = np.flatnonzero(draw < limit[stratum])
+    n_offered = quota + _EXTRA_DEVIATIONS * np.sqrt(quota) + _EXTRA_ROWS
+    draw_limit = np.where(quota < totals.counts, n_offered, np.inf) / np.maximum(totals.counts, 1)
+    candidates = np.flatnonzero(draw < draw_limit[stratum])
     group = hashes.key if partition.group is None else hash_values(partition.group)
     return Sample(
         totals.scaling.transform(partition.X[candidates]),
@@ -132,14 +132,14 @@ def merge_offers(offers: list[Sample], totals: Totals, quota: np.ndarray) -> Sam
     Trees depend on the order of the sample: it is that of the table or, if rows have keys, that of their draws, so that
     tables with a key may come in any order.
     """
-    offered = Sample(*(np.concatenate(arrays) for arrays in zip(*offers, strict=True)))
-    order = np.lexsort((offered.number, offered.draw, offered.stratum))
-    stratum = offered.stratum[order]
+    candidates = Sample(*(np.concatenate(arrays) for arrays in zip(*offers, strict=True)))
+    order = np.lexsort((candidates.number, candidates.draw, candidates.stratum))
+    stratum = candidates.stratum[order]
     rank = np.arange(len(order)) - np.searchsorted(stratum, stratum)
-    selected = order[rank < quota[stratum]]
-    sort_key = offered.number if totals.roles.key is None else offered.draw
-    selected = selected[np.argsort(sort_key[selected], kind="stable")]
-    sample = Sample(*(array[selected] for array in offered))
+    selected_rows = order[rank < quota[stratum]]
+    sort_key = candidates.number if totals.roles.key is None else candidates.draw
+    selected_rows = selected_rows[np.argsort(sort_key[selected_rows], kind="stable")]
+    sample = Sample(*(array[selected_rows] for array in candidates))
     sampled_weight = np.bincount(sample.stratum, weights=sample.weight, minlength=len(quota))
     return sample._replace(weight=sample.weight * (totals.weights / np.maximum(sampled_weight, 1e-300))[sample.stratum])
 
@@ -153,8 +153,8 @@ class FoldRule(NamedTuple):
     @classmethod
     def of(cls, sample: Sample, totals: Totals, quota: np.ndarray) -> FoldRule:
         """Assign folds to the rows of the completely sampled strata."""
-        complete = quota[sample.stratum] >= totals.counts[sample.stratum]
-        rare = np.flatnonzero(complete) if not totals.grouped else np.empty(0, dtype=np.int64)
+        is_complete = quota[sample.stratum] >= totals.counts[sample.stratum]
+        rare = np.flatnonzero(is_complete) if not totals.has_groups else np.empty(0, dtype=np.int64)
         rare = rare[np.argsort(sample.number[rare])]
         fold = np.empty(len(rare), dtype=np.int64)
         fold[np.lexsort((sample.draw[rare], sample.stratum[rare]))] = np.arange(len(rare)) % N_FOLDS

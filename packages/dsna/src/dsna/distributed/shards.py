@@ -64,7 +64,7 @@ class ShardLimits(NamedTuple):
     sizes: dict[str, int]  # leaves, dimensions, outputs and trends
     n_strata: int
     n_classes: int  # 0: regression
-    numbers: tuple[int, int, int]  # count of row numbers, the first and the last; 0, -1 and -1 without rows
+    row_span: tuple[int, int, int]  # count of row numbers, the first and the last; 0, -1 and -1 without rows
 
 
 def check_codes(owner: str, rows: Any, n_strata: int, n_classes: int) -> None:
@@ -124,7 +124,7 @@ class Shard(Checked):
         for name, length in limits.sizes.items():
             require(sizes[name] == length, f"Shard has {sizes[name]} {name}, not {length}")
         check_codes("Shard", self, limits.n_strata, limits.n_classes)
-        require(span(self.number) == limits.numbers, "Shard.number holds those of another shard")
+        require(span(self.number) == limits.row_span, "Shard.number holds those of another shard")
 
     @property
     def n_rows(self) -> int:
@@ -158,10 +158,10 @@ def span(number: np.ndarray) -> tuple[int, int, int]:
 ROWS = ("Z", "label", "code", "weight", "draw", "number", "fold", "trend")
 
 
-def partition_leaf_sums(data: Any, number: int, placement: Placement) -> LeafSums:
+def partition_leaf_sums(data: Any, partition_number: int, placement: Placement) -> LeafSums:
     """Sum the rows of a partition by leaf."""
     totals, trees = placement.totals, placement.trees
-    rows = _PartitionRows.of(data, number, placement)
+    rows = _PartitionRows.of(data, partition_number, placement)
     no_entries = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
     sums = leaf_sums(no_entries, totals, trees.n_leaves, (rows.y, rows.code, rows.partition.weight))
     for chunk in rows.chunks:
@@ -173,14 +173,14 @@ def partition_leaf_sums(data: Any, number: int, placement: Placement) -> LeafSum
     return replace(sums, targets=targets)
 
 
-def place(data: Any, number: int, placement: Placement, share: np.ndarray) -> Shard:
+def place(data: Any, partition_number: int, placement: Placement, share: np.ndarray) -> Shard:
     """Build a shard of the rows of a partition that leaves keep, given the shares of ``kept_share``.
 
     Trees route all rows again: storing the rows or the leaves of ``partition_leaf_sums`` would take as much memory as
     the partition.
     """
     totals, trees = placement.totals, placement.trees
-    rows = _PartitionRows.of(data, number, placement)
+    rows = _PartitionRows.of(data, partition_number, placement)
     draw, code = rows.hashes.draw, rows.code
     Z, entries = [np.empty((0, totals.width))], [np.empty((2, 0), dtype=np.int64)]
     for chunk in rows.chunks:
@@ -216,10 +216,10 @@ class _PartitionRows(NamedTuple):
     scaling: Scaling
 
     @classmethod
-    def of(cls, data: Any, number: int, placement: Placement) -> _PartitionRows:
+    def of(cls, data: Any, partition_number: int, placement: Placement) -> _PartitionRows:
         totals = placement.totals
-        partition, y, code = totals.read(data, number)
-        hashes = hash_rows(partition, int(totals.offsets[number]), placement.seed)
+        partition, y, code = totals.read(data, partition_number)
+        hashes = hash_rows(partition, int(totals.offsets[partition_number]), placement.seed)
         fold = placement.folds.folds(hashes.number, hashes.fold)
         return cls(partition, y, code.astype(np.int64), hashes, fold, totals.scaling)
 

@@ -61,24 +61,24 @@ def check_place(folder: str | os.PathLike[str], overwrite: bool) -> Path:
     Traceback (most recent call last):
     dsna.distributed.arrays_file.StoreError: ...: not a folder of a distributed model, so it is not replaced. ...
     """
-    target = Path(os.path.realpath(folder))
-    if not target.parent.is_dir():
-        raise StoreError(f"{target.parent}: there is no such folder. Create it first, or choose another.")
-    if not target.exists():
-        return target
+    model_folder = Path(os.path.realpath(folder))
+    if not model_folder.parent.is_dir():
+        raise StoreError(f"{model_folder.parent}: there is no such folder. Create it first, or choose another.")
+    if not model_folder.exists():
+        return model_folder
     if not overwrite:
-        raise StoreError(f"{target}: there already. Choose another folder, or overwrite this one.")
-    model_files = _model_files(target)
+        raise StoreError(f"{model_folder}: there already. Choose another folder, or overwrite this one.")
+    model_files = _model_files(model_folder)
     if not model_files:
-        raise StoreError(f"{target}: not a folder of a distributed model, so it is not replaced. Choose another.")
-    other_files = sorted(set(os.listdir(target)) - model_files)
+        raise StoreError(f"{model_folder}: not a folder of a distributed model, so it is not replaced. Choose another.")
+    other_files = sorted(set(os.listdir(model_folder)) - model_files)
     if other_files:
-        count = f" and {len(other_files) - 1} more" if len(other_files) > 1 else ""
+        ending = f" and {len(other_files) - 1} more" if len(other_files) > 1 else ""
         raise StoreError(
-            f"{target}: holds {other_files[0]!r}{count}, no part of the model, "
+            f"{model_folder}: holds {other_files[0]!r}{ending}, no part of the model, "
             "so it is not replaced. Move that elsewhere, or choose another folder."
         )
-    return target
+    return model_folder
 
 
 def _model_files(folder: Path) -> set[str]:
@@ -95,22 +95,22 @@ def _model_files(folder: Path) -> set[str]:
 @contextmanager
 def whole_folder(folder: str | os.PathLike[str], overwrite: bool) -> Iterator[Path]:
     """Yield a new folder that replaces ``folder`` when it is complete; a failure leaves nothing behind."""
-    target = check_place(folder, overwrite)
-    new = target.with_name(f".dsna-{secrets.token_hex(8)}.part")
-    old = target.with_name(f".dsna-{secrets.token_hex(8)}.old")
+    model_folder = check_place(folder, overwrite)
+    new_folder = model_folder.with_name(f".dsna-{secrets.token_hex(8)}.part")
+    old_folder = model_folder.with_name(f".dsna-{secrets.token_hex(8)}.old")
     try:
-        new.mkdir()
-        yield new
-        if target.exists():
-            os.replace(target, old)
-        os.replace(new, target)
+        new_folder.mkdir()
+        yield new_folder
+        if model_folder.exists():
+            os.replace(model_folder, old_folder)
+        os.replace(new_folder, model_folder)
     except OSError as error:
         raise FileError(explained(error)) from error
     finally:
-        if old.exists() and not target.exists():
-            os.replace(old, target)
-        for remaining in (new, old):
-            shutil.rmtree(remaining, ignore_errors=True)
+        if old_folder.exists() and not model_folder.exists():
+            os.replace(old_folder, model_folder)
+        for leftover in (new_folder, old_folder):
+            shutil.rmtree(leftover, ignore_errors=True)
 
 
 def save(model: Any, folder: str | os.PathLike[str], overwrite: bool = False, encoder: Any = None) -> None:
@@ -123,7 +123,7 @@ def save(model: Any, folder: str | os.PathLike[str], overwrite: bool = False, en
         _save_estimator(core.model, encoder, new_folder / MODEL)
         leaves = {"leaf_total": core.forest.leaf_total, "rarity": core.forest.rarity, **core.scaling.state}
         entries, spans = [], []
-        for k, handle in enumerate(placed.shards):  # one shard at a time: they may not fit into memory together
+        for k, handle in enumerate(placed.shards):  # one at a time: they may not fit into memory together
             shard = open_shard(placed.engine.gather([handle])[0])
             entries.append(store_shard(shard, new_folder / f"shard-{k:05d}.bin").entry)
             spans.append(span(shard.number))
@@ -205,16 +205,18 @@ def load_with_encoder(folder: str | os.PathLike[str]) -> tuple[Any, Any]:
 
     folder = Path(folder)
     manifest = _manifest(folder)
-    saved = _load_estimator(folder, manifest["model"])
-    encoder, ordinary = (saved.steps[0][1], saved.steps[1][1]) if hasattr(saved, "steps") else (None, saved)
-    kind = getattr(estimators, manifest["kind"])
-    index: Any = getattr(ordinary, "_index", None)
-    if type(ordinary) is not kind._ordinary or getattr(index, "trees", None) is None:
+    saved_model = _load_estimator(folder, manifest["model"])
+    encoder, ordinary_model = (
+        (saved_model.steps[0][1], saved_model.steps[1][1]) if hasattr(saved_model, "steps") else (None, saved_model)
+    )
+    model_class = getattr(estimators, manifest["kind"])
+    index: Any = getattr(ordinary_model, "_index", None)
+    if type(ordinary_model) is not model_class._ordinary or getattr(index, "trees", None) is None:
         raise StoreError(f"{folder / MODEL}: not the fitted model of a {manifest['kind']}. Train again.")
     leaves, *shards = manifest["files"]
     check_file(folder / leaves["file"], leaves)
     features = None if manifest["features"] is None else tuple(manifest["features"])
-    n_classes = len(getattr(ordinary, "classes_", ()))
+    n_classes = len(getattr(ordinary_model, "classes_", ()))
     with damaged_file_refused(folder / leaves["file"]):
         arrays = {name: np.array(values) for name, values in read_arrays(folder / leaves["file"], leaves).items()}
         require(arrays.keys() == _LEAVES.keys(), f"holds {', '.join(arrays)}")
@@ -223,7 +225,7 @@ def load_with_encoder(folder: str | os.PathLike[str]) -> tuple[Any, Any]:
             index.trees, index.leaf_value, arrays["leaf_total"], arrays["rarity"], index.max_neighbors, n_classes
         )
         scaling = Scaling.restored({name: arrays[name] for name in Scaling.FIELDS})
-        core = Core(scaling, ordinary, forest, features, manifest["rows"])
+        core = Core(scaling, ordinary_model, forest, features, manifest["rows"])
         if encoder is not None:
             require(len(encoder.source_columns_) == len(scaling.offset), "the encoder makes other columns")
         spans = _shard_spans(arrays["shard_numbers"], manifest["rows"])
@@ -232,9 +234,9 @@ def load_with_encoder(folder: str | os.PathLike[str]) -> tuple[Any, Any]:
             f"{folder / MANIFEST}: names {len(shards)} shards, and the model that was saved has {len(spans)}. "
             "Copy the folder again, or train again."
         )
-    stored = [_stored(folder, entry, core, numbers) for entry, numbers in zip(shards, spans, strict=True)]
-    model = kind(**manifest["parameters"])
-    model._set_fitted(core, PlacedRows(LocalEngine(), stored, forest))
+    stored_shards = [_stored(folder, entry, core, row_span) for entry, row_span in zip(shards, spans, strict=True)]
+    model = model_class(**manifest["parameters"])
+    model._set_fitted(core, PlacedRows(LocalEngine(), stored_shards, forest))
     return model, encoder
 
 
@@ -252,23 +254,23 @@ def _shard_spans(spans: np.ndarray, n_rows: int) -> list[tuple[int, int, int]]:
     return [(int(n_shard), int(start), int(stop)) for n_shard, start, stop in spans]
 
 
-def _stored(folder: Path, entry: dict[str, Any], core: Core, numbers: tuple[int, int, int]) -> StoredShard:
+def _stored(folder: Path, entry: dict[str, Any], core: Core, row_span: tuple[int, int, int]) -> StoredShard:
     """Return a stored shard, checked for its size and for its first and last rows."""
     path = folder / entry["file"]
     check_size(path, entry)
     with damaged_file_refused(path):
         number = read_arrays(path, entry, ["number"])["number"]
         require(number.ndim == 1, f"Shard.number has shape {number.shape}")
-    if span(number) != numbers:
+    if span(number) != row_span:
         raise StoreError(
-            f"{path}: holds other rows than this shard of the model that was saved; files were swapped, or their "
-            f"entries in {MANIFEST}. Copy the folder again, or train again."
+            f"{path}: does not hold the rows of this shard; files or their entries in {MANIFEST} were swapped. "
+            "Copy the folder again, or train again."
         )
     model, forest = core.model, core.forest
     n_outputs = 1 if forest.n_classes else model.n_outputs_
     n_trends = 0 if forest.n_classes or model._trend is None else n_outputs
     sizes = {"dimensions": model._index.Z.shape[1], "outputs": n_outputs, "trends": n_trends}
-    limits = ShardLimits({"leaves": forest.trees.n_leaves, **sizes}, len(forest.rarity), forest.n_classes, numbers)
+    limits = ShardLimits({"leaves": forest.trees.n_leaves, **sizes}, len(forest.rarity), forest.n_classes, row_span)
     return StoredShard(path, entry, limits)
 
 
@@ -299,22 +301,29 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
     """Refuse a manifest with entries of wrong types, or with files outside its folder."""
-    names: set[str] = set()
+    file_names: set[str] = set()
     for entry in (manifest["model"], *manifest["files"]):
-        name = entry["file"]
-        if type(name) is not str or name != os.path.basename(name) or name.startswith(".") or "\\" in name:
-            raise StoreError(f"{path}: names {name!r}, which is no file of its own folder. Do not use this model.")
-        if name in names:
-            raise StoreError(f"{path}: names {name} twice. Copy the folder again, or train again.")
-        names.add(name)
-        if os.path.islink(path.parent / name):
-            raise StoreError(f"{path}: {name} is a link to somewhere else. Copy the files themselves.")
+        file_name = entry["file"]
+        if (
+            type(file_name) is not str
+            or file_name != os.path.basename(file_name)
+            or file_name.startswith(".")
+            or "\\" in file_name
+        ):
+            raise StoreError(
+                f"{path}: names {file_name!r}, which is not a file in its own folder. Do not use this model."
+            )
+        if file_name in file_names:
+            raise StoreError(f"{path}: names {file_name} twice. Copy the folder again, or train again.")
+        file_names.add(file_name)
+        if os.path.islink(path.parent / file_name):
+            raise StoreError(f"{path}: {file_name} is a link to somewhere else. Copy the files themselves.")
         if type(entry["size"]) is not int or type(entry["sha256"]) is not str:
-            raise TypeError(f"{name} has no size or digest")
+            raise TypeError(f"{file_name} has no size or digest")
     for entry in manifest["files"]:
         entry["arrays"].items()
     features, parameters = manifest["features"], manifest["parameters"]
-    valid = (
+    is_valid = (
         manifest["kind"] in _KINDS
         and len(manifest["files"]) >= 2
         and type(manifest["rows"]) is int
@@ -322,5 +331,5 @@ def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
         and set(parameters) == {"sample_size", "shard_rows"}
         and all(type(value) is int for value in parameters.values())
     )
-    if not valid:
-        raise ValueError("entries of other types")
+    if not is_valid:
+        raise ValueError("entries of wrong types")

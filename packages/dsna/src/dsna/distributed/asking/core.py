@@ -44,7 +44,7 @@ class Core(Checked):
     n_rows: int
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
-        n, forest_sizes, index_sizes = sizes["features"], self.forest.sizes, self.model._index.sizes
+        n_features, forest_sizes, index_sizes = sizes["features"], self.forest.sizes, self.model._index.sizes
         for name in ("leaves", "features", "averaged"):
             n_forest, n_index = forest_sizes[name], index_sizes.get(name)
             require(n_forest == n_index, f"DistributedForest has {n_forest} {name}, and its model {n_index}")
@@ -53,8 +53,8 @@ class Core(Checked):
             "DistributedForest.n_classes is not that of the model",
         )
         are_names = type(self.features) is tuple and all(type(name) is str for name in self.features)
-        valid = self.features is None or (are_names and len(self.features) == len(set(self.features)) == n)
-        require(valid, f"Core.features does not name {n} columns")
+        is_valid = self.features is None or (are_names and len(self.features) == len(set(self.features)) == n_features)
+        require(is_valid, f"Core.features does not name {n_features} columns")
 
     def scaled(self, data: Any, source: str, rows: slice = slice(None)) -> np.ndarray:
         """Scale these rows of the queries; refuse queries whose columns are not those of the training rows."""
@@ -64,20 +64,20 @@ class Core(Checked):
             raise DSNAError(f"{source} has {partition.X.shape[1]} columns; the model was fitted on {width}.")
         return self.scaling.transform(partition.X[rows]).reshape(-1, width)
 
-    def view(self, merged: MergedNeighbors) -> Any:
+    def view(self, neighbors: MergedNeighbors) -> Any:
         """Return the model with the neighbours of a batch of queries in place of its index."""
         view = copy(self.model)
-        view._index = PrecomputedIndex(self.model._index, merged)
+        view._index = PrecomputedIndex(self.model._index, neighbors)
         if not hasattr(view, "classes_"):
             index = self.model._index
-            weighted = index.weight > 0
-            relevant_density = view._relevant(view._density, index.label[weighted], index.weight[weighted])
-            view._rarity, view._row_trend = relevant_density.rarity(merged.rows.label), merged.rows.trend
+            has_weight = index.weight > 0
+            relevant_density = view._relevant(view._density, index.label[has_weight], index.weight[has_weight])
+            view._rarity, view._row_trend = relevant_density.rarity(neighbors.rows.label), neighbors.rows.trend
         return view
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared(Checked):
+class QueryBatch(Checked):
     """A batch of queries on the common scale, and the request to the shards; an empty batch has one row of zeros."""
 
     FIELDS = {
@@ -91,31 +91,31 @@ class Prepared(Checked):
     is_empty: bool
 
 
-def prepare(core: Core, data: Any, batch: int, source: str) -> Prepared:
+def prepare(core: Core, data: Any, batch_number: int, source: str) -> QueryBatch:
     """Scale a batch of the queries of a partition and make its request."""
-    X = core.scaled(data, source, slice(batch * BATCH, (batch + 1) * BATCH))
+    X = core.scaled(data, source, slice(batch_number * BATCH, (batch_number + 1) * BATCH))
     is_empty = not len(X)
     X = np.zeros((1, X.shape[1])) if is_empty else X
-    return Prepared(X, request_for_new_rows(core.forest, *core.model._index.place(X)), is_empty)
+    return QueryBatch(X, request_for_new_rows(core.forest, *core.model._index.place(X)), is_empty)
 
 
-def shard_answer(prepared: Prepared, shard: Any) -> Answer:
+def shard_answer(batch: QueryBatch, shard: Any) -> Answer:
     """Find the best rows of a shard for a batch."""
-    return query_shard(shard, prepared.request)
+    return query_shard(shard, batch.request)
 
 
-def answer(core: Core, prepared: Prepared, method: str, options: Any, *answers: Answer) -> Any:
+def answer(core: Core, batch: QueryBatch, method: str, options: Any, *answers: Answer) -> Any:
     """Call a method of the model for a batch, given the answers of all shards."""
-    merged = merge(core.forest, prepared.request, answers)
-    view = core.view(merged)
+    neighbors = merge(core.forest, batch.request, answers)
+    view = core.view(neighbors)
     if method == "explain":
-        if prepared.is_empty:
+        if batch.is_empty:
             raise DSNAError("There are no rows to explain.")
-        explanation = view.explain(prepared.X)
-        rows = merged.rows.number[explanation.rows]
+        explanation = view.explain(batch.X)
+        rows = neighbors.rows.number[explanation.rows]
         return replace(explanation, rows=rows, n_train=(core.n_rows, core.n_rows))
     if method == "predict_set":
-        result = core.model.in_set(view.predict_proba(prepared.X), **options)
+        result = core.model.in_set(view.predict_proba(batch.X), **options)
     else:
-        result = getattr(view, method)(prepared.X, **options)
-    return result[:0] if prepared.is_empty else result
+        result = getattr(view, method)(batch.X, **options)
+    return result[:0] if batch.is_empty else result

@@ -48,8 +48,8 @@ class DistributedForest(Checked):
     n_classes: int
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
-        consistent = self.n_classes in (0, sizes["strata"]) and self.n_classes in (0, sizes["averaged"])
-        require(consistent, f"DistributedForest.n_classes is {self.n_classes}, and it averages {sizes['averaged']}")
+        is_consistent = self.n_classes in (0, sizes["strata"]) and self.n_classes in (0, sizes["averaged"])
+        require(is_consistent, f"DistributedForest.n_classes is {self.n_classes}, and it averages {sizes['averaged']}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,9 +62,9 @@ def query_shard(shard: Shard, request: Request) -> Answer:
         shard_arrays = (shard.leaf_ptr, shard.leaf_rows, shard.fold, shard.weight, request.rarity[shard.code])
         inputs = (request.reached, request.total, request.fold, *shard_arrays, request.Q, Z)
         meet(*(writable(array) for array in inputs), rows, sums, size, settled, n_met)
-    filled = np.arange(rows.shape[1]) < size[:, None]
-    best_rows = np.unique(rows[filled])
-    rows[filled] = np.searchsorted(best_rows, rows[filled])
+    is_filled = np.arange(rows.shape[1]) < size[:, None]
+    best_rows = np.unique(rows[is_filled])
+    rows[is_filled] = np.searchsorted(best_rows, rows[is_filled])
     neighbor_rows = NeighborRows(
         number=np.asarray(shard.number[best_rows]),
         Z=np.asarray(Z[best_rows]),
@@ -105,9 +105,9 @@ def merge(forest: DistributedForest, request: Request, answers: Sequence[Answer]
     best_of_shards(*arrays, neighbors, proximity, size)
     vote = Trees.mean_over_trees(forest.leaf_value, request.reached, used_trees)
     # Rows that are not the neighbours of any query depend on the division into shards, and results must not.
-    filled = np.arange(n_best) < size[:, None]
-    neighbor_rows = np.unique(neighbors[filled]) if filled.any() else np.zeros(1, dtype=np.int64)
-    neighbors[filled] = np.searchsorted(neighbor_rows, neighbors[filled])
+    is_filled = np.arange(n_best) < size[:, None]
+    neighbor_rows = np.unique(neighbors[is_filled]) if is_filled.any() else np.zeros(1, dtype=np.int64)
+    neighbors[is_filled] = np.searchsorted(neighbor_rows, neighbors[is_filled])
     width = max(1, int(size.max(initial=0)))
     neighborhoods = Neighborhoods(
         np.ascontiguousarray(neighbors[:, :width]), np.ascontiguousarray(proximity[:, :width]), size, vote
@@ -118,10 +118,10 @@ def merge(forest: DistributedForest, request: Request, answers: Sequence[Answer]
 class PrecomputedIndex:
     """The neighbours of one batch of queries, with the interface of the index of a model in memory."""
 
-    def __init__(self, index: Any, merged: MergedNeighbors):
+    def __init__(self, index: Any, merged_neighbors: MergedNeighbors):
         self.place, self.scaling, self.trees = index.place, index.scaling, index.trees
-        self.label, self.Z, self.fold = merged.rows.label, merged.rows.Z, merged.rows.fold
-        self._neighborhoods = merged.neighborhoods
+        self.label, self.Z, self.fold = merged_neighbors.rows.label, merged_neighbors.rows.Z, merged_neighbors.rows.fold
+        self._neighborhoods = merged_neighbors.neighborhoods
 
     def neighbors(self, scaled: np.ndarray, Q: np.ndarray, **_: Any) -> Neighborhoods:
         """Return the neighbours; the queries must be those of the batch."""

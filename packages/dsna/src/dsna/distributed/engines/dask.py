@@ -159,8 +159,8 @@ def _check_column(parameter: str, column: Any, X: Any) -> None:
     """Refuse anything but a dask column: a pandas column would be aligned by an index that dask does not show."""
     if not hasattr(column, "to_delayed") or column.ndim != 1:
         raise _wrong_kind(parameter, column, "a column name, or a dask Series or Array")
-    aligned = X.known_divisions and getattr(column, "known_divisions", False)
-    if column.npartitions != X.npartitions and not aligned:
+    is_aligned = X.known_divisions and getattr(column, "known_divisions", False)
+    if column.npartitions != X.npartitions and not is_aligned:
         raise DSNAError(_DIFFERENT_CHUNKS)
 
 

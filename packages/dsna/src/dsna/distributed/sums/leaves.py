@@ -96,9 +96,9 @@ def split_weights(sums: LeafSums, totals: Totals, trees: Trees) -> np.ndarray:
     return np.asarray((node_scatter / totals.spread**2).sum(axis=1))
 
 
-def _sum_by_node(leaf: LeafSums, trees: Trees) -> tuple[np.ndarray, np.ndarray]:
+def _sum_by_node(by_leaf: LeafSums, trees: Trees) -> tuple[np.ndarray, np.ndarray]:
     """Sums and scatters of all leaves below each node."""
-    sums, scatter = (np.zeros((len(trees.child), values.shape[1])) for values in (leaf.sums, leaf.scatter))
+    sums, scatter = (np.zeros((len(trees.child), values.shape[1])) for values in (by_leaf.sums, by_leaf.scatter))
     for level in reversed(_levels(trees)):
         children = []
         for child in trees.child[level].T:
@@ -106,8 +106,8 @@ def _sum_by_node(leaf: LeafSums, trees: Trees) -> tuple[np.ndarray, np.ndarray]:
             node = np.maximum(child, 0)
             children.append(
                 (
-                    np.where(is_node, sums[node], leaf.sums[leaf_number]),
-                    np.where(is_node, scatter[node], leaf.scatter[leaf_number]),
+                    np.where(is_node, sums[node], by_leaf.sums[leaf_number]),
+                    np.where(is_node, scatter[node], by_leaf.scatter[leaf_number]),
                 )
             )
         (left_sums, left_scatter), (right_sums, right_scatter) = children

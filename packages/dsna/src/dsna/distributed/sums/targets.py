@@ -34,7 +34,7 @@ _HASH_STREAM = 5
 class TargetBins(NamedTuple):
     """Targets of one output in k fine bins that are not empty; rows of F folds."""
 
-    number: np.ndarray  # (k,) increasing numbers of the bins
+    bin_number: np.ndarray  # (k,) increasing
     low: np.ndarray  # (k,) lowest target of each
     high: np.ndarray  # (k,) highest target of each
     counts: np.ndarray  # (k, F) rows
@@ -66,7 +66,7 @@ class TargetSums(NamedTuple):
         held_out : the fold.
         """
         folds = np.arange(self.range_count.shape[1]) != held_out
-        counted = CountedTargets(
+        target_counts = CountedTargets(
             value=self.value,
             upper=self.value,
             counts=self.counts[:, folds].sum(axis=1),
@@ -77,50 +77,54 @@ class TargetSums(NamedTuple):
             mean=totals.mean,
             spread=totals.spread,
         )
-        distinct = _nonzero(counted)
+        distinct_targets = _nonzero(target_counts)
         if self.is_complete:
-            return TargetDensity.of_counts(CountedTargets.of(distinct.value, distinct.counts, distinct.weight), kind)
+            return TargetDensity.of_counts(
+                CountedTargets.of(distinct_targets.value, distinct_targets.counts, distinct_targets.weight), kind
+            )
         if kind == "exact":
-            return TargetDensity.of_counts(distinct, kind)
-        columns = [self._output_counts(j, folds, counted) for j in range(len(self.bins))]
+            return TargetDensity.of_counts(distinct_targets, kind)
+        columns = [self._output_counts(j, folds, target_counts) for j in range(len(self.bins))]
         if len(columns) == 1:
             return TargetDensity.of_counts(columns[0], kind)
         in_folds = np.ones(len(sample.y), dtype=bool) if held_out is None else sample.fold != held_out
         y, stratum = sample.y[in_folds], sample.stratum[in_folds]
         if kind in ("kernel", "bins", "auto"):
-            sampled = np.maximum(np.bincount(stratum, minlength=RANGES), 1)
-            represented = (self.range_count[:, folds].sum(axis=1) / sampled)[stratum]
-            sampled_rows = counted._replace(value=y, upper=y, counts=represented, weight=sample.weight[in_folds])
+            n_sampled = np.maximum(np.bincount(stratum, minlength=RANGES), 1)
+            rows_represented = (self.range_count[:, folds].sum(axis=1) / n_sampled)[stratum]
+            sampled_rows = target_counts._replace(
+                value=y, upper=y, counts=rows_represented, weight=sample.weight[in_folds]
+            )
             return TargetDensity.of_counts(sampled_rows, kind)
-        values = np.concatenate([distinct.value, y])
-        return TargetDensity.of_counts(counted._replace(value=values, upper=values), kind, columns)
+        values = np.concatenate([distinct_targets.value, y])
+        return TargetDensity.of_counts(target_counts._replace(value=values, upper=values), kind, columns)
 
-    def _output_counts(self, output: int, folds: np.ndarray, counted: CountedTargets) -> CountedTargets:
+    def _output_counts(self, output: int, folds: np.ndarray, target_counts: CountedTargets) -> CountedTargets:
         """Counted targets of one output; exact if the targets of every bin are equal."""
         bins, column = self.bins[output], slice(output, output + 1)
         return _nonzero(
-            counted._replace(
+            target_counts._replace(
                 value=bins.low[:, None],
                 upper=bins.high[:, None],
                 counts=bins.counts[:, folds].sum(axis=1),
                 weight=bins.weight[:, folds].sum(axis=1),
                 whole=bool(np.all(bins.low == bins.high)),
-                mean=counted.mean[column],
-                spread=counted.spread[column],
+                mean=target_counts.mean[column],
+                spread=target_counts.spread[column],
             )
         )
 
 
-def _nonzero(counted: CountedTargets) -> CountedTargets:
+def _nonzero(target_counts: CountedTargets) -> CountedTargets:
     """Targets with a count above zero."""
-    nonzero = counted.counts > 0
-    value, upper, counts, weight = (values[nonzero] for values in counted[:4])
-    return counted._replace(value=value, upper=upper, counts=counts, weight=weight)
+    nonzero = target_counts.counts > 0
+    value, upper, counts, weight = (values[nonzero] for values in target_counts[:4])
+    return target_counts._replace(value=value, upper=upper, counts=counts, weight=weight)
 
 
-def count_targets(data: Any, number: int, totals: Totals, max_distinct: int) -> TargetSums:
+def count_targets(data: Any, partition_number: int, totals: Totals, max_distinct: int) -> TargetSums:
     """Count the targets of a partition, without folds."""
-    partition, y, strata = totals.read(data, number)
+    partition, y, strata = totals.read(data, partition_number)
     return target_sums((y, strata, partition.weight, np.zeros(len(y), dtype=np.int64)), totals, max_distinct, 1)
 
 
@@ -141,9 +145,11 @@ def target_sums(
     bins = []
     for column, low, high in zip(value.T, totals.low, totals.high, strict=True):
         position = (0.5 * column - 0.5 * low) / max(0.5 * high - 0.5 * low, 1e-300)
-        number, bin_code = np.unique(np.clip((position * _BINS).astype(np.int64), 0, _BINS - 1), return_inverse=True)
-        limits = _group_limits(column, column, bin_code, len(number))
-        bins.append(TargetBins(number, *limits, *count_by_fold(bin_code, len(number))))
+        bin_number, bin_code = np.unique(
+            np.clip((position * _BINS).astype(np.int64), 0, _BINS - 1), return_inverse=True
+        )
+        limits = _group_limits(column, column, bin_code, len(bin_number))
+        bins.append(TargetBins(bin_number, *limits, *count_by_fold(bin_code, len(bin_number))))
     ranges = count_by_fold(strata, RANGES)
     counts = count_by_fold(code, len(first))
     return _limited(TargetSums(max_distinct, value[first], *counts, True, tuple(bins), *ranges))
@@ -155,11 +161,13 @@ def add_targets(left: TargetSums, right: TargetSums) -> TargetSums:
     first, code = _distinct_rows(value)
     bins = []
     for left_bins, right_bins in zip(left.bins, right.bins, strict=True):
-        number, bin_code = np.unique(np.concatenate([left_bins.number, right_bins.number]), return_inverse=True)
+        bin_number, bin_code = np.unique(
+            np.concatenate([left_bins.bin_number, right_bins.bin_number]), return_inverse=True
+        )
         low = np.concatenate([left_bins.low, right_bins.low])
         high = np.concatenate([left_bins.high, right_bins.high])
-        sums = _sum_by_group(bin_code, len(number), left_bins, right_bins)
-        bins.append(TargetBins(number, *_group_limits(low, high, bin_code, len(number)), *sums))
+        sums = _sum_by_group(bin_code, len(bin_number), left_bins, right_bins)
+        bins.append(TargetBins(bin_number, *_group_limits(low, high, bin_code, len(bin_number)), *sums))
     ranges = (left.range_count + right.range_count, left.range_weight + right.range_weight)
     is_complete, sums = left.is_complete and right.is_complete, _sum_by_group(code, len(first), left, right)
     return _limited(TargetSums(left.max_distinct, value[first], *sums, is_complete, tuple(bins), *ranges))

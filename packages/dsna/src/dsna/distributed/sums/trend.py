@@ -25,11 +25,11 @@ class TrendPass(NamedTuple):
     density: Any  # of the targets
 
 
-def trend_sums(data: Any, number: int, settings: TrendPass) -> FoldSums:
+def trend_sums(data: Any, partition_number: int, settings: TrendPass) -> FoldSums:
     """Sum over the rows of a partition."""
     totals, columns = settings.totals, settings.columns
-    partition, y, _ = totals.read(data, number)
-    hashes = hash_rows(partition, int(totals.offsets[number]), settings.seed)
+    partition, y, _ = totals.read(data, partition_number)
+    hashes = hash_rows(partition, int(totals.offsets[partition_number]), settings.seed)
     fold = settings.folds.folds(hashes.number, hashes.fold)
     n_columns, n_values = columns.columns.shape[1], columns.values(np.zeros((1, len(totals.low)))).shape[1]
     sums = FoldSums(np.empty((0, n_columns)), np.empty((0, n_values)), np.empty(0), np.empty(0, dtype=np.int64))
