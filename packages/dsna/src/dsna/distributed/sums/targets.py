@@ -65,15 +65,15 @@ class TargetSums(NamedTuple):
         totals : counts and moments of all partitions.
         held_out : the fold.
         """
-        folds = np.arange(self.range_count.shape[1]) != held_out
+        used_folds = np.arange(self.range_count.shape[1]) != held_out
         target_counts = CountedTargets(
             value=self.value,
             upper=self.value,
-            counts=self.counts[:, folds].sum(axis=1),
-            weight=self.weight[:, folds].sum(axis=1),
+            counts=self.counts[:, used_folds].sum(axis=1),
+            weight=self.weight[:, used_folds].sum(axis=1),
             whole=False,
-            rows=float(self.range_count[:, folds].sum()),
-            total=float(self.range_weight[:, folds].sum()),
+            rows=float(self.range_count[:, used_folds].sum()),
+            total=float(self.range_weight[:, used_folds].sum()),
             mean=totals.mean,
             spread=totals.spread,
         )
@@ -84,14 +84,14 @@ class TargetSums(NamedTuple):
             )
         if kind == "exact":
             return TargetDensity.of_counts(distinct_targets, kind)
-        columns = [self._output_counts(j, folds, target_counts) for j in range(len(self.bins))]
+        columns = [self._output_counts(j, used_folds, target_counts) for j in range(len(self.bins))]
         if len(columns) == 1:
             return TargetDensity.of_counts(columns[0], kind)
         in_folds = np.ones(len(sample.y), dtype=bool) if held_out is None else sample.fold != held_out
         y, stratum = sample.y[in_folds], sample.stratum[in_folds]
         if kind in ("kernel", "bins", "auto"):
             n_sampled = np.maximum(np.bincount(stratum, minlength=RANGES), 1)
-            rows_represented = (self.range_count[:, folds].sum(axis=1) / n_sampled)[stratum]
+            rows_represented = (self.range_count[:, used_folds].sum(axis=1) / n_sampled)[stratum]
             sampled_rows = target_counts._replace(
                 value=y, upper=y, counts=rows_represented, weight=sample.weight[in_folds]
             )
@@ -99,15 +99,15 @@ class TargetSums(NamedTuple):
         values = np.concatenate([distinct_targets.value, y])
         return TargetDensity.of_counts(target_counts._replace(value=values, upper=values), kind, columns)
 
-    def _output_counts(self, output: int, folds: np.ndarray, target_counts: CountedTargets) -> CountedTargets:
+    def _output_counts(self, output: int, used_folds: np.ndarray, target_counts: CountedTargets) -> CountedTargets:
         """Counted targets of one output; exact if the targets of every bin are equal."""
         bins, column = self.bins[output], slice(output, output + 1)
         return _nonzero(
             target_counts._replace(
                 value=bins.low[:, None],
                 upper=bins.high[:, None],
-                counts=bins.counts[:, folds].sum(axis=1),
-                weight=bins.weight[:, folds].sum(axis=1),
+                counts=bins.counts[:, used_folds].sum(axis=1),
+                weight=bins.weight[:, used_folds].sum(axis=1),
                 whole=bool(np.all(bins.low == bins.high)),
                 mean=target_counts.mean[column],
                 spread=target_counts.spread[column],
