@@ -16,7 +16,7 @@ import numpy as np
 
 from dsna import CostSensitiveForestClassifier, DSNAClassifier
 from dsna.distributed import DistributedDSNAClassifier
-from dsna.distributed.asking.core import answer, asked_of, prepare
+from dsna.distributed.asking.core import answer, prepare, shard_answer
 from dsna.distributed.blocks import Roles
 from dsna.distributed.engines.local import LocalEngine
 from dsna.distributed.placed import Passes
@@ -79,7 +79,7 @@ def measure(n: int, trees: int, sample_size: int) -> dict[str, float]:
     clock()
     asked = prepare(model._core, queries, 0, "X")
     prepared = clock()
-    answers = [asked_of(asked, shard) for shard in shards]
+    answers = [shard_answer(asked, shard) for shard in shards]
     answered = clock()
     answer(model._core, asked, "predict_proba", {}, *answers)
     solved = clock()

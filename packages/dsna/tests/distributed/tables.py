@@ -69,7 +69,7 @@ def ordinary_of_all_rows(model, X, label, weight=None):
     X : (n, d) all rows, in the order of the table.
     label : (n,) class numbers or targets, or (n, q) targets.
     """
-    from dsna.distributed.blocks import Roles, to_block
+    from dsna.distributed.blocks import Roles, read_partition
     from dsna.distributed.sampling import hash_rows
 
     core = model._core
@@ -78,7 +78,7 @@ def ordinary_of_all_rows(model, X, label, weight=None):
     n = len(X)
     weight = np.ones(n) if weight is None else weight
     seed = int(np.random.RandomState(0).randint(2**31 - 1))
-    hashes = hash_rows(to_block((X,), Roles(), "X"), 0, seed)
+    hashes = hash_rows(read_partition((X,), Roles(), "X"), 0, seed)
     fold = hashes.fold.copy()
     for shard in shards_of(model):  # the rule of folds has a test of its own
         fold[shard.number] = shard.fold

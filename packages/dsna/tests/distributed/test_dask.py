@@ -36,7 +36,7 @@ def test_a_worker_dies_in_fit_and_one_in_predict(client, tmp_path, monkeypatch):
     monkeypatch.setattr(placed, "place", dies_once(placed.place, tmp_path / "fit"))
     model = classifier(200).fit(table, "y")
     queries = classes(60, seed=3)[0]
-    monkeypatch.setattr(estimators, "asked_of", dies_once(estimators.asked_of, tmp_path / "predict"))
+    monkeypatch.setattr(estimators, "shard_answer", dies_once(estimators.shard_answer, tmp_path / "predict"))
     found = model.predict_proba(da.from_array(queries, chunks=(40, 4)))
     assert isinstance(found, da.Array)
     assert found.chunks == ((40, 20), (2,))
@@ -136,7 +136,7 @@ def test_a_cluster_without_workers(monkeypatch):
     from dsna.distributed.engines import dask
 
     monkeypatch.setattr(dask, "WITHOUT_WORKERS", 0.2)
-    monkeypatch.setattr(dask, "_LOOK", 0.1)
+    monkeypatch.setattr(dask, "_POLL_SECONDS", 0.1)
     X, y = classes(100)
     with (
         distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,

@@ -12,8 +12,8 @@ from tests.distributed.tables import classes, classifier, cut, shards_of
 
 from dsna import DSNAError, load, save
 from dsna._utils.invariants import InvariantError
-from dsna.distributed.asking.core import asked_of, prepare
-from dsna.distributed.asking.neighbors import ask, merge
+from dsna.distributed.asking.core import prepare, shard_answer
+from dsna.distributed.asking.neighbors import merge, query_shard
 
 QUERIES = classes(30, seed=2)[0]
 
@@ -26,7 +26,7 @@ def model():
 @pytest.fixture(scope="module")
 def asked(model):
     prepared = prepare(model._core, QUERIES, 0, "X")
-    return prepared.request, [asked_of(prepared, shard) for shard in shards_of(model)]
+    return prepared.request, [shard_answer(prepared, shard) for shard in shards_of(model)]
 
 
 def spoilt(made, **changed):
@@ -56,7 +56,7 @@ def test_pickled_shards(model, name, value):
     data = pickle.dumps(spoilt(shard, **{name: filled(getattr(shard, name), value)}))
     if name == "label":  # which numbers are classes is the model's to say
         with pytest.raises(DSNAError, match=r"a shard of the model: Shard\.label holds other numbers.*Ask again"):
-            ask(pickle.loads(data), prepare(model._core, QUERIES, 0, "X").request)
+            query_shard(pickle.loads(data), prepare(model._core, QUERIES, 0, "X").request)
     else:
         with pytest.raises(DSNAError, match=rf"an unpickled Shard: Shard\.{name}.*Fit the model again"):
             pickle.loads(data)
@@ -76,7 +76,7 @@ def test_requests_that_do_not_fit_a_shard(model, asked, name, value):
     given = getattr(request, name)
     other = given[..., :1] if value is None else filled(given, value)
     with pytest.raises(DSNAError, match=r"a shard of the model: .*Ask again"):
-        ask(shards_of(model)[0], replace(request, **{name: other}))
+        query_shard(shards_of(model)[0], replace(request, **{name: other}))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_pickled_cores(model):
         spoilt(core, forest=spoilt(core.forest, leaf_total=core.forest.leaf_total[:-1])),
         spoilt(core, scaling=spoilt(core.scaling, offset=core.scaling.offset[:-1])),
     ):
-        with pytest.raises(DSNAError, match=r"an unpickled (Core|Forest|Scaling): "):
+        with pytest.raises(DSNAError, match=r"an unpickled (Core|DistributedForest|Scaling): "):
             pickle.loads(pickle.dumps(odd))
 
 

@@ -16,7 +16,7 @@ from dsna.forest.scaling import Scaling
 
 
 def passes_over(partitions, roles=None, most=200, scaling="columns"):
-    passes = Passes(LocalEngine(), partitions, seed=3, most=most, shard_rows=300)
+    passes = Passes(LocalEngine(), partitions, seed=3, sample_size=most, shard_rows=300)
     return passes, passes.count(roles or Roles(), True, scaling)[0]
 
 
@@ -190,7 +190,7 @@ def test_what_cannot_be_fitted():
         regressor().fit([(X, X[:, :2]), (X, X[:, :1])], None)
     with pytest.raises(DSNAError, match="one class only"):
         classifier().fit([(X, np.full(len(y), "a"))], None)
-    with pytest.raises(DSNAError, match="No partition holds a row"):
+    with pytest.raises(DSNAError, match="No partition has a row"):
         classifier().fit([(X[:0], y[:0])], None)
     from sklearn.neighbors import NearestNeighbors
 

@@ -53,7 +53,7 @@ def test_a_worker_dies_in_fit_and_one_in_predict_then_all_is_gone(cluster, tmp_p
     monkeypatch.setattr(placed, "place", dies_once(placed.place, tmp_path / "fit"))
     model = classifier(200).fit(ray.data.from_pandas(parts), "y")
     queries = classes(40, seed=3)[0]
-    monkeypatch.setattr(estimators, "asked_of", dies_once(estimators.asked_of, tmp_path / "predict"))
+    monkeypatch.setattr(estimators, "shard_answer", dies_once(estimators.shard_answer, tmp_path / "predict"))
     found = model.predict_proba(ray.data.from_pandas(pd.DataFrame(queries, columns=list("abcd"))))
     told = np.stack([one["data"] for one in found.take_all()])
     np.testing.assert_allclose(told, local.predict_proba(queries), rtol=0, atol=1e-10)
@@ -70,7 +70,7 @@ def test_a_worker_dies_in_fit_and_one_in_predict_then_all_is_gone(cluster, tmp_p
         return placing(*given)
 
     monkeypatch.setattr(placed.Passes, "place", shut_down_meanwhile)
-    monkeypatch.setattr(placed, "reach", straggles(placed.reach, 60.0))
+    monkeypatch.setattr(placed, "partition_leaf_sums", straggles(placed.partition_leaf_sums, 60.0))
     late = classifier(200)
     with pytest.raises(DSNAError, match="Ray went away"):  # not SystemExit, which ends a script with exit code 0
         late.fit(data, "y")

@@ -101,17 +101,17 @@ def forged(folder, change):
 @pytest.mark.parametrize("name", ["../model.dsna", "/etc/passwd", ".hidden", "a\\b"])
 def test_files_outside_the_folder(folder, name):
     forged(folder, lambda manifest: manifest["files"][1].update(file=name))
-    with pytest.raises(DSNAError, match="no file of its own folder"):
+    with pytest.raises(DSNAError, match="not a file in its own folder"):
         load(folder)
 
 
 @pytest.mark.parametrize(
     "change, problem",
     [
-        (lambda m: m.update(version=99), "of format 99"),
+        (lambda m: m.update(version=99), "in format 99"),
         (lambda m: m.update(kind="Pipeline"), "damaged"),
         (lambda m: m.update(kind="DistributedDSNARegressor"), "not the fitted model of a DistributedDSNARegressor"),
-        (lambda m: m["files"][0]["arrays"].pop("rarity"), "leaves.bin: no sound part of this model: holds leaf_total"),
+        (lambda m: m["files"][0]["arrays"].pop("rarity"), "leaves.bin: invalid content: holds leaf_total"),
         (lambda m: m.pop("files"), "damaged"),
         (lambda m: m["files"].pop(1), r"names \d+ shards, and the model that was saved has \d+\."),
         (lambda m: m["files"].pop(), r"names \d+ shards, and the model that was saved has \d+\."),
@@ -160,9 +160,7 @@ def rewritten(folder, number, change):
 def test_forged_shards(folder, array, value):
     """A file with the right digest and numbers that would lead kernels astray."""
     rewritten(folder, 1, lambda arrays: arrays[array].flat.__setitem__(1, value))
-    with pytest.raises(
-        DSNAError, match=rf"shard-00000\.bin: no sound part of this model: Shard\.{array}.*Copy the whole"
-    ):
+    with pytest.raises(DSNAError, match=rf"shard-00000\.bin: invalid content: Shard\.{array}.*Copy the whole"):
         load(folder).predict(QUERIES)
 
 
@@ -182,7 +180,7 @@ def test_forged_shards(folder, array, value):
 )
 def test_forged_shapes_of_shards(folder, array, change):
     rewritten(folder, 1, lambda arrays: arrays.update({array: change(arrays[array])}))
-    with pytest.raises(DSNAError, match=r"shard-00000\.bin: no sound part of this model: Shard.*Copy the whole"):
+    with pytest.raises(DSNAError, match=r"shard-00000\.bin: invalid content: Shard.*Copy the whole"):
         load(folder).predict(QUERIES)
 
 
@@ -203,7 +201,7 @@ def test_forged_shapes_of_shards(folder, array, change):
 )
 def test_forged_leaves(folder, array, change):
     rewritten(folder, 0, lambda arrays: arrays.update({array: change(arrays[array])}))
-    with pytest.raises(DSNAError, match=r"leaves\.bin: no sound part of this model: .*Copy the whole"):
+    with pytest.raises(DSNAError, match=r"leaves\.bin: invalid content: .*Copy the whole"):
         load(folder)
 
 
@@ -228,7 +226,7 @@ def test_shards_that_are_swapped(twins):
         manifest["files"][1:] = manifest["files"][:0:-1]
 
     forged(twins, swap)
-    with pytest.raises(DSNAError, match=r"shard-00001\.bin: holds other rows than this shard of the model"):
+    with pytest.raises(DSNAError, match=r"shard-00001\.bin: does not hold the rows of this shard"):
         load(twins)
     forged(twins, swap)
     np.testing.assert_array_equal(load(twins).predict(QUERIES), untouched)
@@ -242,7 +240,7 @@ def test_shards_that_are_swapped(twins):
             about["file"] = name
 
     forged(twins, follow)
-    with pytest.raises(DSNAError, match=r"shard-00000\.bin: holds other rows than this shard of the model"):
+    with pytest.raises(DSNAError, match=r"shard-00000\.bin: does not hold the rows of this shard"):
         load(twins)
 
 

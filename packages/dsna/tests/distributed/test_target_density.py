@@ -25,7 +25,7 @@ def continuous(outputs=1):
 def counted(y, weight, at=(2500, 2600, 7000)):
     """What the passes count and sample of a table that lies in partitions."""
     parts = cut(np.zeros((len(y), 1)), y, weight, at=at)
-    passes = Passes(LocalEngine(), parts, seed=3, most=MOST, shard_rows=3000)
+    passes = Passes(LocalEngine(), parts, seed=3, sample_size=MOST, shard_rows=3000)
     totals, sums = passes.count(Roles(), False, "columns")
     return totals, sums, passes.sample(totals)[0]
 
@@ -68,7 +68,7 @@ def test_one_output(kind, digits, tolerance, without):
 def test_several_outputs():
     y, weight = continuous(2)
     totals, sums, sample = counted(y, weight)
-    assert not sums.whole
+    assert not sums.is_complete
     found, expected = sums.density("per-output", sample, totals), TargetDensity(y, "per-output", weight)
     np.testing.assert_allclose(found.evaluate(sample.y), expected.evaluate(sample.y), rtol=1e-3)
     assert not found.repeats
@@ -86,7 +86,7 @@ def test_sums_do_not_depend_on_how_the_table_is_cut():
     y, weight = continuous()
     one, other = (counted(y, weight, at)[1] for at in ((2500, 2600, 7000), (1, 8999)))
     np.testing.assert_array_equal(one.value, other.value)
-    assert (len(one.value), one.whole) == (MOST, False)
+    assert (len(one.value), one.is_complete) == (MOST, False)
     for a, b in zip((*one[2:4], *one.bins[0]), (*other[2:4], *other.bins[0]), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
 

@@ -52,7 +52,7 @@ def test_one_worker_of_four_is_slow(cluster, monkeypatch):
     frame = pd.DataFrame(np.hstack([X, y]), columns=list("abcduv"))
     table = dd.from_pandas(frame, npartitions=7)
     local = regressor().fit([table.get_partition(k).compute() for k in range(7)], ["u", "v"])
-    for name in ("summarize", "offer", "reach", "place", "trend_sums"):
+    for name in ("summarize", "offer", "partition_leaf_sums", "place", "trend_sums"):
         monkeypatch.setattr(placed, name, slow_on_dask(getattr(placed, name), 0.5, worker=0))
     model = regressor().fit(table[list("abcd")].to_dask_array(), table[["u", "v"]].to_dask_array())
     found = model.predict(table[list("abcd")]).compute()

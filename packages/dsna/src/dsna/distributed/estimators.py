@@ -1,4 +1,4 @@
-"""Estimators for tables that lie in partitions, on one disk or on a cluster."""
+"""Estimators for tables in partitions, on one disk or on a cluster."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .._utils.errors import DSNAError
 from ..classifier import DSNAClassifier
 from ..inspection.explanation import Explanation
 from ..regressor import DSNARegressor
-from .asking.core import BATCH, Core, answer, asked_of, prepare
-from .learning import learned
+from .asking.core import BATCH, Core, answer, prepare, shard_answer
+from .learning import fit_on_all_rows
 from .placed import AllRows, Passes, PlacedRows
-from .tables import Opened, open_table
+from .tables import OpenedTable, open_table
 
 
 class _Distributed(BaseEstimator):
-    """Base class of the two estimators."""
+    """Base class of the classifier and the regressor."""
 
     estimator: Any
     sample_size: int
@@ -47,7 +47,7 @@ class _Distributed(BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, key: Any = None) -> Any:
-        """Count, sample and grow, place all rows, and learn the decision out of bag.
+        """Count the rows, grow trees on a sample, put all rows on shards, and learn the decision out of bag.
 
         Parameters
         ----------
@@ -55,84 +55,87 @@ class _Distributed(BaseEstimator):
             A partition is a data frame, a tuple ``(X, y, sample_weight, groups)`` of arrays, or an object whose
             ``read()`` gives one, so that partitions need not be in memory.
         y : column name, list of names, dask Series or Array, or None
-            The target; a name where X has columns, or those of several outputs; None where partitions are tuples.
+            The target: the name of a column, or the names of several outputs; None if partitions are tuples.
         sample_weight, groups : as y, optional
             Rows of one group are held out together.
         key : column name, optional
-            What identifies a row. Samples then depend on these values, not on where in the table a row stands.
+            Identifies a row. Samples then depend on these values, not on the position of a row in the table.
 
         Returns
         -------
         self
         """
         template = self._template()
-        opened = open_table(X, y, sample_weight, groups, key, self.store)
+        table = open_table(X, y, sample_weight, groups, key, self.store)
         try:
-            self._take(*self._fitted(template, opened))
+            self._set_fitted(*self._fitted(template, table))
         except BaseException:
-            opened.engine.abandon()
+            table.engine.abandon()
             raise
         return self
 
-    def _fitted(self, template: Any, opened: Opened) -> tuple[Core, PlacedRows]:
-        """What answers queries, and the rows that it is asked about."""
+    def _fitted(self, template: Any, table: OpenedTable) -> tuple[Core, PlacedRows]:
+        """Fit the core and put the rows on shards."""
         classification = isinstance(template, DSNAClassifier)
         seed = int(check_random_state(template.random_state).randint(2**31 - 1))
-        passes = Passes(opened.engine, opened.partitions, seed, self.sample_size, self.shard_rows, self.verbose)
-        totals, targets = passes.count(opened.roles, classification, template.scaling)
+        passes = Passes(table.engine, table.partitions, seed, self.sample_size, self.shard_rows, self.verbose)
+        totals, targets = passes.count(table.roles, classification, template.scaling)
         sample, rule = passes.sample(totals)
-        model, placed = learned(template, sample, AllRows(passes, totals, rule, targets))
-        placed = placed.settled(model._index.space, getattr(model, "_trend", None) if not classification else None)
-        forest = replace(placed.forest, trees=model._index.trees)
+        model, placed_rows = fit_on_all_rows(template, sample, AllRows(passes, totals, rule, targets))
+        placed_rows = placed_rows.finished(
+            model._index.space, getattr(model, "_trend", None) if not classification else None
+        )
+        forest = replace(placed_rows.forest, trees=model._index.trees)
         core = Core(totals.scaling, model, forest, totals.names, int(totals.offsets[-1]))
-        return core, PlacedRows(placed.engine, placed.shards, forest)
+        return core, PlacedRows(placed_rows.engine, placed_rows.shards, forest)
 
     def _template(self) -> Any:
-        """A copy of the estimator whose parameters are used, checked."""
+        """Return a copy of ``estimator`` with checked parameters."""
         template = self._ordinary() if self.estimator is None else self.estimator
         if type(template) is not self._ordinary:
             raise DSNAError(f"estimator={template!r} must be a {self._ordinary.__name__} or None.")
         template = clone(template)
-        for name, least in (("sample_size", 100), ("shard_rows", 1)):
-            given = getattr(self, name)
-            if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
-                raise DSNAError(f"{name}={given!r} must be a whole number from {least} on.")
+        for name, minimum in (("sample_size", 100), ("shard_rows", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
+                raise DSNAError(f"{name}={value!r} must be an integer of at least {minimum}.")
         template.check_parameters()
         return template
 
-    def _take(self, core: Core, placed: PlacedRows) -> None:
-        self._core, self._placed = core, placed
+    def _set_fitted(self, core: Core, placed_rows: PlacedRows) -> None:
+        self._core, self._placed = core, placed_rows
         self.n_rows_ = core.n_rows
         self.n_features_in_ = len(core.scaling.offset)
         if core.features is not None:
             self.feature_names_in_ = np.array(core.features, dtype=object)
 
-    def _asked(self, X: Any, method: str, **options: Any) -> Any:
-        """What a method of the ordinary estimator says of queries, partition by partition."""
+    def _call(self, X: Any, method: str, **options: Any) -> Any:
+        """Call a method of the model of the sample for queries, partition by partition."""
         check_is_fitted(self)
-        opened = open_table(X, None, None, None, None, None, self._placed.engine)
-        return opened.result(self._answers(opened, method, options))
+        table = open_table(X, None, None, None, None, None, self._placed.engine)
+        return table.result(self._answers(table, method, options))
 
-    def _answers(self, opened: Opened, method: str, options: dict[str, Any]) -> list[list[Any]]:
-        """Handles of the answers of each partition, batch by batch."""
-        engine, shards = opened.engine, self._placed.shards
+    def _answers(self, table: OpenedTable, method: str, options: dict[str, Any]) -> list[list[Any]]:
+        """Handles of the answers to each batch of each partition."""
+        engine, shards = table.engine, self._placed.shards
         core = engine.broadcast(self._core)
-        names = [f"partition {k}" if len(opened.partitions) > 1 else "X" for k in range(len(opened.partitions))]
+        n_partitions = len(table.partitions)
+        sources = [f"partition {k}" if n_partitions > 1 else "X" for k in range(n_partitions)]
         lengths = [
-            engine.submit(_length, core, part, name) for part, name in zip(opened.partitions, names, strict=True)
+            engine.submit(_length, core, data, source) for data, source in zip(table.partitions, sources, strict=True)
         ]
-        found = []
-        for part, n, name in zip(opened.partitions, engine.gather(lengths), names, strict=True):
+        answers = []
+        for data, n_rows, source in zip(table.partitions, engine.gather(lengths), sources, strict=True):
             batches = []
-            for k in range(max(1, -(-n // BATCH))):
-                asked = engine.submit(prepare, core, part, k, name)
-                answers = [engine.submit(asked_of, asked, shard) for shard in shards]
-                batches.append(engine.submit(answer, core, asked, method, options, *answers))
-            found.append(batches)
-        return found
+            for k in range(max(1, -(-n_rows // BATCH))):
+                query_batch = engine.submit(prepare, core, data, k, source)
+                shard_answers = [engine.submit(shard_answer, query_batch, shard) for shard in shards]
+                batches.append(engine.submit(answer, core, query_batch, method, options, *shard_answers))
+            answers.append(batches)
+        return answers
 
     def predict(self, X: Any) -> Any:
-        """Predictions, as those of the ordinary estimator.
+        """Predict the target; see the method of the estimator in memory.
 
         Parameters
         ----------
@@ -142,10 +145,10 @@ class _Distributed(BaseEstimator):
         -------
         array, or the same kind of collection as X
         """
-        return self._asked(X, "predict")
+        return self._call(X, "predict")
 
     def explain(self, X: Any) -> Explanation:
-        """Which rows of the table made each prediction; see ``DSNAClassifier.explain``.
+        """Explain predictions by the rows of the table; see ``DSNAClassifier.explain``.
 
         Parameters
         ----------
@@ -154,29 +157,29 @@ class _Distributed(BaseEstimator):
         Returns
         -------
         Explanation
-            ``rows`` are numbers in the table, partition after partition.
+            ``rows`` are row numbers in the table, counted across partitions.
         """
         check_is_fitted(self)
-        opened = open_table(X, None, None, None, None, None, self._placed.engine)
-        batches = self._answers(opened, "explain", {})
+        table = open_table(X, None, None, None, None, None, self._placed.engine)
+        batches = self._answers(table, "explain", {})
         if len(batches) != 1 or len(batches[0]) != 1:
             raise DSNAError(f"explain takes an array or data frame of at most {BATCH} rows at once.")
-        why: Explanation = opened.engine.gather(batches[0])[0]
-        return why
+        explanation: Explanation = table.engine.gather(batches[0])[0]
+        return explanation
 
     @property
     def model_(self) -> Any:
-        """The ordinary estimator of the sample."""
+        """The estimator fitted to the sample."""
         return self._core.model
 
     def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the model as a folder: one file for each shard, the ordinary estimator, and a manifest.
+        """Write the model to a folder: one file for each shard, the model of the sample, and a manifest.
 
         Parameters
         ----------
-        folder : path of a folder that is not there yet.
+        folder : path of a folder that does not exist yet.
         overwrite : bool, default=False
-            Whether a model in this folder is replaced; a folder that holds other files, too, is refused.
+            Whether to replace a model in this folder; a folder with other files is refused.
         """
         from .store import save
 
@@ -187,28 +190,29 @@ class _Distributed(BaseEstimator):
         return hasattr(self, "_core")
 
 
-def _length(core: Core, data: Any, where: str) -> int:
-    return len(core.rows(data, where))
+def _length(core: Core, data: Any, source: str) -> int:
+    return len(core.scaled(data, source))
 
 
 class DistributedDSNAClassifier(ClassifierMixin, _Distributed):
-    """A :class:`dsna.DSNAClassifier` of all rows of a table that does not fit into memory, or lies on a cluster.
+    """A :class:`dsna.DSNAClassifier` of all rows of a table that does not fit into memory, or is on a cluster.
 
-    Partitions are passed over four times: they are counted, a bounded sample of all of them is drawn to grow the trees,
-    rows are counted in the leaves of these trees, and those that leaves keep are placed, each on one shard. A query is
-    answered by all shards. Neighbours, vote and answers are those of one ordinary model with the same trees and all
+    There are four passes over the partitions: rows are counted, a bounded sample is drawn to grow the trees, rows are
+    counted in the leaves of these trees, and the rows that leaves keep are put on shards, each on one. Every shard
+    answers every query. Neighbours, vote and predictions are those of one model in memory with the same trees and all
     rows.
 
     Parameters
     ----------
     estimator : DSNAClassifier or None, default=None
-        Whose parameters are used; None: those of ``DSNAClassifier()``.
+        Estimator with the parameters to use; None: ``DSNAClassifier()``.
     sample_size : int, default=50000
-        Rows that trees are grown on, rare classes whole where they fit, each row weighted by those it stands for.
+        Rows that trees are grown on: all rows of rare classes if they fit, and each row weighted by the number of rows
+        that it represents.
     shard_rows : int, default=250000
-        Rows of a shard, about. Only rows that leaves keep are on shards.
+        Approximate number of rows of a shard. Only rows that leaves keep are on shards.
     store : path or None, default=None
-        Folder for shards on one machine, which are read as mapped files; None keeps them in memory. On a cluster they
+        Folder for shards on one machine, which are read as memory maps; None keeps them in memory. On a cluster they
         are in the memory of the workers.
     verbose : int, default=0
         1 shows progress.
@@ -219,11 +223,11 @@ class DistributedDSNAClassifier(ClassifierMixin, _Distributed):
     class_prior_ : array of shape (n_classes,)
         Share of each class in all rows.
     n_rows_ : int
-        Rows of the table.
+        Number of rows of the table.
     model_ : DSNAClassifier
-        The ordinary estimator of the sample, with what was learned out of bag among all rows.
+        The estimator fitted to the sample, with decision and calibration learned out of bag among all rows.
     n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        Number and names of the features, as in scikit-learn.
 
     Examples
     --------
@@ -242,7 +246,7 @@ class DistributedDSNAClassifier(ClassifierMixin, _Distributed):
 
     @property
     def classes_(self) -> np.ndarray:
-        """All classes."""
+        """Class labels."""
         return np.asarray(self._core.model.classes_)
 
     @property
@@ -261,10 +265,10 @@ class DistributedDSNAClassifier(ClassifierMixin, _Distributed):
         -------
         array of shape (n, n_classes), or the same kind of collection as X
         """
-        return self._asked(X, "predict_proba")
+        return self._call(X, "predict_proba")
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> Any:
-        """All classes that a row may well have; see ``DSNAClassifier.predict_set``.
+        """Predict sets of probable classes; see ``DSNAClassifier.predict_set``.
 
         Parameters
         ----------
@@ -275,32 +279,32 @@ class DistributedDSNAClassifier(ClassifierMixin, _Distributed):
         -------
         array of shape (n, n_classes), bool, or the same kind of collection as X
         """
-        return self._asked(X, "predict_set", coverage=coverage)
+        return self._call(X, "predict_set", coverage=coverage)
 
 
 class DistributedDSNARegressor(RegressorMixin, _Distributed):
-    """A :class:`dsna.DSNARegressor` of all rows of a table that does not fit into memory, or lies on a cluster.
+    """A :class:`dsna.DSNARegressor` of all rows of a table that does not fit into memory, or is on a cluster.
 
-    As :class:`DistributedDSNAClassifier`; trees are grown on a sample that is drawn along ten ranges of the target,
-    rare ones whole where they fit; several outputs have their place among the ranges halfway between their own. The
-    density of the target and the slopes of the trend come from all rows, the kind and penalty of the trend and the box
-    plot of a relevance from the sample.
+    It works like :class:`DistributedDSNAClassifier`, with ten ranges of the target in place of classes: the sample has
+    all rows of rare ranges if they fit. The range of a row with several outputs is that of the mean of their relative
+    positions. The density of the target and the slopes of the trend are estimated from all rows; the kind and penalty
+    of the trend and the box plot of a relevance are estimated from the sample.
 
     Parameters
     ----------
     estimator : DSNARegressor or None, default=None
-        Whose parameters are used; None: those of ``DSNARegressor()``.
+        Estimator with the parameters to use; None: ``DSNARegressor()``.
     sample_size, shard_rows, store, verbose
         As in :class:`DistributedDSNAClassifier`.
 
     Attributes
     ----------
     n_rows_ : int
-        Rows of the table.
+        Number of rows of the table.
     model_ : DSNARegressor
-        The ordinary estimator of the sample, with what was learned out of bag among all rows.
+        The estimator fitted to the sample, with decision and calibration learned out of bag among all rows.
     n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        Number and names of the features, as in scikit-learn.
 
     Examples
     --------
@@ -317,7 +321,7 @@ class DistributedDSNARegressor(RegressorMixin, _Distributed):
     _ordinary = DSNARegressor
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
-        """Intervals that hold the target; see ``DSNARegressor.predict_interval``.
+        """Predict intervals of the target; see ``DSNARegressor.predict_interval``.
 
         Parameters
         ----------
@@ -328,10 +332,10 @@ class DistributedDSNARegressor(RegressorMixin, _Distributed):
         -------
         array of shape (n, 2), or the same kind of collection as X
         """
-        return self._asked(X, "predict_interval", coverage=coverage)
+        return self._call(X, "predict_interval", coverage=coverage)
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Any:
-        """Quantiles of the target; see ``DSNARegressor.predict_quantiles``.
+        """Predict quantiles of the target; see ``DSNARegressor.predict_quantiles``.
 
         Parameters
         ----------
@@ -342,4 +346,4 @@ class DistributedDSNARegressor(RegressorMixin, _Distributed):
         -------
         array of shape (n, n_quantiles), or the same kind of collection as X
         """
-        return self._asked(X, "predict_quantiles", quantiles=quantiles)
+        return self._call(X, "predict_quantiles", quantiles=quantiles)

@@ -1,8 +1,8 @@
-"""What a model learns out of bag when its rows lie on shards: the ordinary estimators, with neighbours from there.
+"""Learning of a distributed model: the estimators of tables in memory, with out-of-bag neighbours from shards.
 
-Trees are grown on a sample. Its rows, as queries, then meet the rows of all shards, by trees that left out their fold
-and among rows of other folds; calibration, decision, trend and intervals are learned from these answers. So they are
-learned from the neighbourhoods that new rows will have.
+Trees are grown on a sample. The rows of the sample are then queries to all shards, answered by the trees and rows that
+leave out their fold. Calibration, decision, trend and intervals are learned from these answers, so they are learned
+from neighbourhoods like those of new rows.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ..prediction.calibration import class_mass
 from ..regressor import DSNARegressor
 from ..training import OutOfBag, Training
 from ..trend.trend import TrendRows
-from .asking.neighbors import Found, request_outside
+from .asking.neighbors import MergedNeighbors, request_for_fold
 from .placed import AllRows, PlacedRows
 from .sampling import Sample
 
@@ -44,36 +44,36 @@ _OOB_ROWS = 3000
 _TUNING_ROWS = 1000
 
 
-class _Met:
-    """The rows of the sample, then those that they met on shards, each once."""
+class _PooledRows:
+    """The rows of the sample, followed by their neighbours on shards, each row once."""
 
-    def __init__(self, sample: Sample, found: list[Found]):
-        number = np.concatenate([sample.number, *(one.rows.number for one in found)])
-        first, self.at = np.unique(number, return_index=True, return_inverse=True)[1:]
-        # Rows of the sample keep their numbers.
-        order = np.argsort(first)
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        self.at = place[self.at]
-        chosen = first[order]
-        label = [sample.y.astype(np.float64).reshape(len(sample.y), -1), *(one.rows.label for one in found)]
-        self.label = np.concatenate(label)[chosen]
-        self.X = np.concatenate([sample.X, *(one.rows.own for one in found)])[chosen]
-        self.fold = np.concatenate([sample.fold, *(one.rows.fold for one in found)])[chosen]
-        self.starts = np.cumsum([len(sample.y), *(len(one.rows.number) for one in found)])
+    def __init__(self, sample: Sample, neighbors: list[MergedNeighbors]):
+        neighbor_rows = [batch_neighbors.rows for batch_neighbors in neighbors]
+        number = np.concatenate([sample.number, *(rows.number for rows in neighbor_rows)])
+        first, unique_code = np.unique(number, return_index=True, return_inverse=True)[1:]
+        order = np.argsort(first)  # of first occurrence: rows of the sample keep their positions
+        position = np.empty(len(order), dtype=np.int64)
+        position[order] = np.arange(len(order))
+        self._positions = position[unique_code]
+        selected = first[order]
+        label = [sample.y.astype(np.float64).reshape(len(sample.y), -1), *(rows.label for rows in neighbor_rows)]
+        self.label = np.concatenate(label)[selected]
+        self.X = np.concatenate([sample.X, *(rows.own for rows in neighbor_rows)])[selected]
+        self.fold = np.concatenate([sample.fold, *(rows.fold for rows in neighbor_rows)])[selected]
+        self._starts = np.cumsum([len(sample.y), *(len(rows.number) for rows in neighbor_rows)])
 
-    def known(self, part: int) -> np.ndarray:
-        """(m,) numbers of the rows that one part of the queries met."""
-        return self.at[self.starts[part] : self.starts[part + 1]]
+    def positions(self, batch: int) -> np.ndarray:
+        """(m,) positions of the neighbours of one batch of queries."""
+        return self._positions[self._starts[batch] : self._starts[batch + 1]]
 
 
 class _Learner(DSNAEstimator):
-    """An estimator whose training rows are a sample, and whose neighbours come from shards.
+    """An estimator with a sample as training rows, and with neighbours from shards.
 
-    ``sample`` holds the training rows, ``every`` stands for all rows. Both are set before ``fit``.
+    ``sample`` and ``all_rows`` must be set before ``fit``.
     """
 
-    every: AllRows
+    all_rows: AllRows
     sample: Sample
     placed: PlacedRows
 
@@ -83,8 +83,8 @@ class _Learner(DSNAEstimator):
         rng = check_random_state(self.random_state)
         weight, targets = training.weight, training.targets
         scaling = Scaling(training.X, "none", weight)
-        most = self._most_neighbors(forest)
-        leaves = Leaves(training.values, weight, targets.code, None if most is None else LEAF_ROWS)
+        max_neighbors = self._most_neighbors(forest)
+        leaves = Leaves(training.values, weight, targets.code, None if max_neighbors is None else LEAF_ROWS)
         rows = TrainingRows(training.X, scaling, targets, weight, self.sample.fold, leaves)
         forest.set_params(n_jobs=self.n_jobs)
         if self.tune == "oob" and hasattr(forest, "out_of_bag_losses"):
@@ -92,126 +92,136 @@ class _Learner(DSNAEstimator):
         self._say("growing the forest")
         trees, leaf_value = grow(forest, rows, training.label, rng, self.verbose)
         assert trees is not None
-        self._index = NeighborIndex.build(rows, training.label, (trees, leaf_value), self.metric == "forest", most)
+        self._index = NeighborIndex.build(
+            rows, training.label, (trees, leaf_value), self.metric == "forest", max_neighbors
+        )
         self._say("placing all rows")
-        self.placed = self.every.place(trees, most)
+        self.placed = self.all_rows.place(trees, max_neighbors)
         self._index.leaf_value = self.placed.forest.leaf_value
-        if not isinstance(forest, FORESTS):  # trees of scikit-learn weigh their splits by a gain of their own
+        if not isinstance(forest, FORESTS):  # trees of scikit-learn weight their splits by their own gain
             self._index.trees = trees = self.placed.forest.trees
         self.forest_ = forest
         self.approximation_ = Approximation() if self.approximation is None else clone(self.approximation)
-        asked, stands_for = stratified_sample(training.strata, _OOB_ROWS, rng)
+        queries, rows_represented = stratified_sample(training.strata, _OOB_ROWS, rng)
         self._say("out-of-bag rows among all rows")
-        parts = list(self._requests(trees, rows, asked))
-        found = [self.placed.found(request) for _, request in parts]
-        met = _Met(self.sample, found)
-        self._take_rows(met, rows, training)
+        requests = list(self._requests(trees, rows, queries))
+        neighbors = [self.placed.neighbors(request) for _, request in requests]
+        pool = _PooledRows(self.sample, neighbors)
+        self._use_pool(pool, rows, training)
         folds = [
-            Fold(some, request.Q, one.rows.Z, met.known(k), one.near)
-            for k, ((some, request), one) in enumerate(zip(parts, found, strict=True))
+            Fold(fold_rows, request.Q, batch_neighbors.rows.Z, pool.positions(k), batch_neighbors.neighborhoods)
+            for k, ((fold_rows, request), batch_neighbors) in enumerate(zip(requests, neighbors, strict=True))
         ]
         if self.tune == "oob":
-            few = rng.permutation(len(asked))[:_TUNING_ROWS]
-            self._choose_approximation([_some_of(fold, asked[few]) for fold in folds])
+            tuning_queries = rng.permutation(len(queries))[:_TUNING_ROWS]
+            self._choose_approximation([_fold_subset(fold, queries[tuning_queries]) for fold in folds])
         answers = [self._answered(fold) for fold in folds]
-        answered = np.concatenate([f.rows for f in answers]) if answers else np.empty(0, dtype=np.int64)
-        standing = (stands_for * weight[asked])[np.searchsorted(asked, answered)]
+        answered_rows = np.concatenate([answer.rows for answer in answers]) if answers else np.empty(0, dtype=np.int64)
+        answer_weight = (rows_represented * weight[queries])[np.searchsorted(queries, answered_rows)]
         self.restored()
-        return OutOfBag(answers, answered, standing)
+        return OutOfBag(answers, answered_rows, answer_weight)
 
-    def _requests(self, trees: Trees, rows: TrainingRows, asked: np.ndarray) -> Any:
-        """Rows of the sample of each fold, and their request to what left out the fold."""
+    def _requests(self, trees: Trees, rows: TrainingRows, queries: np.ndarray) -> Any:
+        """Yield the queries of each fold, with their request to the trees and rows that leave it out."""
         for fold in range(N_FOLDS):
-            some = asked[rows.fold[asked] == fold]
-            chosen = trees.left_out[:, fold]
-            if not len(some) or not chosen.any():
+            fold_rows = queries[rows.fold[queries] == fold]
+            used_trees = trees.left_out[:, fold]
+            if not len(fold_rows) or not used_trees.any():
                 continue
-            space = metric_map(trees, chosen, rows.X.shape[1]) if self.metric == "forest" else None
-            Q = rows.X[some] if space is None else rowwise_product(rows.X[some], space)
-            yield some, request_outside(self.placed.forest, rows.X[some], Q, fold, space)
+            space = metric_map(trees, used_trees, rows.X.shape[1]) if self.metric == "forest" else None
+            X = rows.X[fold_rows]
+            Q = X if space is None else rowwise_product(X, space)
+            yield fold_rows, request_for_fold(self.placed.forest, X, Q, fold, space)
 
     @abstractmethod
-    def _take_rows(self, met: _Met, rows: TrainingRows, training: Training) -> None:
-        """Keep what the rest of ``fit`` needs of the rows that were met, and settle the index."""
+    def _use_pool(self, pool: _PooledRows, rows: TrainingRows, training: Training) -> None:
+        """Store the pooled rows that the rest of ``fit`` needs, and complete the index."""
 
 
-def _some_of(fold: Fold, asked: np.ndarray) -> Fold:
-    """A fold with some of its queries."""
-    some = np.flatnonzero(np.isin(fold.rows, asked))
-    return fold._replace(rows=fold.rows[some], Q=fold.Q[some], near=fold.near.subset(some))
+def _fold_subset(fold: Fold, rows: np.ndarray) -> Fold:
+    """Return a fold with only these rows as queries."""
+    queries = np.flatnonzero(np.isin(fold.rows, rows))
+    return fold._replace(rows=fold.rows[queries], Q=fold.Q[queries], near=fold.near.subset(queries))
 
 
 class ClassifierLearner(_Learner, DSNAClassifier):
-    """A DSNAClassifier whose neighbours come from shards while it learns."""
+    """A DSNAClassifier that learns from neighbours on shards."""
 
-    def _take_rows(self, met: _Met, rows: TrainingRows, training: Training) -> None:
-        self.met = met
+    pool: _PooledRows
+
+    def _use_pool(self, pool: _PooledRows, rows: TrainingRows, training: Training) -> None:
+        self.pool = pool
         self._index.finish(rows, np.ones(len(rows.weight), dtype=bool))
 
     def _mass(self, alpha: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        return class_mass(alpha, rows, self.met.label[:, 0].astype(np.int64), len(self.classes_))
+        return class_mass(alpha, rows, self.pool.label[:, 0].astype(np.int64), len(self.classes_))
 
     def _solve_fold(self, fold: Fold, approximation: Approximation) -> dict[str, np.ndarray]:
-        label = np.ascontiguousarray(self.met.label[fold.neighbor_rows])
-        how = approximation.kernel_settings(self._n_classes())
-        return solve(fold.Q, fold.Z, label, self._class_scale(), fold.near, how, self.n_jobs)
+        label = np.ascontiguousarray(self.pool.label[fold.neighbor_rows])
+        settings = approximation.kernel_settings(self._n_classes())
+        return solve(fold.Q, fold.Z, label, self._class_scale(), fold.near, settings, self.n_jobs)
 
 
 class RegressorLearner(_Learner, DSNARegressor):
-    """A DSNARegressor whose neighbours come from shards while it learns.
+    """A DSNARegressor that learns from neighbours on shards.
 
-    Rows that the sample met are training rows of weight zero: the trend is cross-fitted at them, too, and nothing is
-    learned from them otherwise.
+    The neighbours of the sample are training rows of weight zero: the trend is cross-fitted at them, and nothing else
+    is learned from them.
     """
 
-    wide: Training
-    relevant: RelevantDensity
+    pooled_training: Training
+    relevant_density: RelevantDensity
 
     def _first_density(self, target: np.ndarray, weight: np.ndarray) -> TargetDensity:
-        targets = self.every.targets
+        targets = self.all_rows.targets
         assert targets is not None
-        return targets.density(self.target_density, self.sample, self.every.totals)
+        return targets.density(self.target_density, self.sample, self.all_rows.totals)
 
     def _density_outside(self, fold: int, target: np.ndarray, weight: np.ndarray) -> TargetDensity:
         targets = self.placed.targets
         assert targets is not None
         if self._density.kind == "callable":
             return self._density
-        return targets.density(self._density.kind, self.sample, self.every.totals, fold)
+        return targets.density(self._density.kind, self.sample, self.all_rows.totals, fold)
 
-    def _take_rows(self, met: _Met, rows: TrainingRows, training: Training) -> None:
-        index, more = self._index, len(met.X) - len(training.X)
-        weight = np.concatenate([training.weight, np.zeros(more)])
-        kept = weight > 0
-        relevant = self._relevant(self._density, met.label[kept], weight[kept])
-        groups = None if training.groups is None else np.concatenate([training.groups, np.zeros(more, dtype=np.int64)])
-        targets = regression_targets(met.label, weight, relevant)
-        self.wide = Training(met.X, met.label, targets.values_by_code(met.label), targets, weight, groups)
-        self.relevant, self._rarity = relevant, relevant.rarity(met.label)
-        index.label, index.weight, index.fold, index.rarity = met.label, weight, met.fold, np.ones(len(weight))
-        placed = rows._replace(X=met.X, targets=targets, weight=weight, fold=met.fold)
-        index.finish(placed, np.ones(len(weight), dtype=bool))
+    def _use_pool(self, pool: _PooledRows, rows: TrainingRows, training: Training) -> None:
+        n_neighbors = len(pool.X) - len(training.X)
+        weight = np.concatenate([training.weight, np.zeros(n_neighbors)])
+        has_weight = weight > 0
+        density = self._relevant(self._density, pool.label[has_weight], weight[has_weight])
+        groups = training.groups
+        if groups is not None:
+            groups = np.concatenate([groups, np.zeros(n_neighbors, dtype=np.int64)])
+        targets = regression_targets(pool.label, weight, density)
+        values = targets.values_by_code(pool.label)
+        self.pooled_training = Training(pool.X, pool.label, values, targets, weight, groups)
+        self.relevant_density, self._rarity = density, density.rarity(pool.label)
+        index = self._index
+        index.label, index.weight, index.fold, index.rarity = pool.label, weight, pool.fold, np.ones(len(weight))
+        pooled_rows = rows._replace(X=pool.X, targets=targets, weight=weight, fold=pool.fold)
+        index.finish(pooled_rows, np.ones(len(weight), dtype=bool))
 
-    def _learn_decision(self, asked: OutOfBag, training: Training) -> None:
-        super()._learn_decision(asked, self.wide)
+    def _learn_decision(self, out_of_bag: OutOfBag, training: Training) -> None:
+        super()._learn_decision(out_of_bag, self.pooled_training)
 
     def _trend_rows(self, training: Training) -> TrendRows:
         rows = super()._trend_rows(training)
         weight = rows.weight * np.mean(training.weight > 0)
-        return rows._replace(weight=weight, sums_of_all_rows=partial(self.every.trend_sums, density=self.relevant))
+        sums_of_all = partial(self.all_rows.trend_sums, density=self.relevant_density)
+        return rows._replace(weight=weight, sums_of_all_rows=sums_of_all)
 
 
-def learned(template: Any, sample: Sample, every: AllRows) -> tuple[Any, PlacedRows]:
-    """An ordinary estimator, fitted to a sample and to all rows, and these where they were placed.
+def fit_on_all_rows(template: Any, sample: Sample, all_rows: AllRows) -> tuple[Any, PlacedRows]:
+    """Fit an estimator to a sample and to all rows; return it with the rows on shards.
 
     Parameters
     ----------
-    template : DSNAClassifier or DSNARegressor, whose parameters are used.
+    template : DSNAClassifier or DSNARegressor with the parameters to use.
     """
-    classes = every.totals.classes
+    classes = all_rows.totals.classes
     params = {**template.get_params(deep=False), "scaling": "none"}
     learner: Any = (RegressorLearner if classes is None else ClassifierLearner)(**params)
-    learner.sample, learner.every = sample, every
+    learner.sample, learner.all_rows = sample, all_rows
     groups = sample.group.view(np.int64) if len(np.unique(sample.group)) < len(sample.group) else None
     y = classes[sample.y] if classes is not None else sample.y[:, 0] if sample.y.shape[1] == 1 else sample.y
     learner.fit(sample.X, y, sample_weight=sample.weight, groups=groups)
@@ -221,4 +231,5 @@ def learned(template: Any, sample: Sample, every: AllRows) -> tuple[Any, PlacedR
     return model, learner.placed
 
 
-_LEARNING = ("sample", "every", "placed", "met", "wide", "relevant")
+#: Attributes of a learner that the fitted estimator does not have.
+_LEARNING = ("sample", "all_rows", "placed", "pool", "pooled_training", "relevant_density")

@@ -1,4 +1,4 @@
-"""Rows on the shards of an engine, and the passes that put them there."""
+"""The passes over the partitions of a table, and the shards that they build on an engine."""
 
 from __future__ import annotations
 
@@ -13,61 +13,61 @@ from ..forest.trees import Trees
 from ..neighbors.index import LEAF_ROWS
 from ..trend.ridge import FoldSums
 from ..trend.trend import TrendColumns
-from .asking.messages import Forest, Request
-from .asking.neighbors import Found, ask, merge
+from .asking.messages import DistributedForest, Request
+from .asking.neighbors import MergedNeighbors, merge, query_shard
 from .blocks import Roles
-from .count import Totals, add_up, summarize
-from .sampling import FoldRule, Sample, offer, quotas, settle_sample
-from .shards import Placement, joined_shard, leaf_weights, place, reach, settle
+from .count import Totals, merge_summaries, summarize
+from .sampling import FoldRule, Sample, merge_offers, offer, quotas
+from .shards import Placement, Shard, finish_shard, leaf_weights, partition_leaf_sums, place
 from .sums.leaves import LeafSums, add_sums, split_weights
-from .sums.targets import LEAST_DISTINCT, TargetSums, add_targets, count_targets
-from .sums.trend import TrendPass, add_trend_sums, trend_sums
+from .sums.targets import MIN_DISTINCT, TargetSums, add_targets, count_targets
+from .sums.trend import TrendPass, trend_sums
 
 
 class Engine(Protocol):
-    """What moves work to data: handles stand for results, wherever they are."""
+    """Interface of an engine: it runs functions close to their data, and returns handles in place of results."""
 
     name: str
 
     def submit(self, function: Any, *arguments: Any) -> Any:
-        """A handle of what the function makes of arguments and of what handles among them stand for."""
+        """Return a handle of the result; handles among the arguments are replaced with their results."""
 
     def gather(self, handles: Iterable[Any]) -> list[Any]:
-        """The results that handles stand for."""
+        """Return the results of handles."""
 
     def broadcast(self, value: Any) -> Any:
-        """A handle of a value that many tasks use."""
+        """Return a handle of a value that many tasks use."""
 
     def release(self, handles: Iterable[Any]) -> None:
-        """Forget results that are not needed any more."""
+        """Delete results that are no longer needed."""
 
     def abandon(self) -> None:
-        """Forget all results: the work that they were made for has failed."""
+        """Delete all results after a failure."""
 
 
 class PlacedRows:
-    """Rows on shards, the forest that finds them, and while a regression is learned its targets by fold."""
+    """Rows on shards, the forest that finds them and, while a regression is learned, its targets by fold."""
 
-    def __init__(self, engine: Engine, shards: list[Any], forest: Forest, targets: TargetSums | None = None):
+    def __init__(self, engine: Engine, shards: list[Any], forest: DistributedForest, targets: TargetSums | None = None):
         self.engine, self.shards, self.forest, self.targets = engine, shards, forest, targets
 
-    def found(self, request: Request) -> Found:
-        """Neighbourhoods of queries among the rows of all shards."""
-        asked = self.engine.broadcast(request)
-        answers = self.engine.gather([self.engine.submit(ask, shard, asked) for shard in self.shards])
-        return merge(self.forest, request, answers)
+    def neighbors(self, request: Request) -> MergedNeighbors:
+        """Find the neighbourhoods of queries among the rows of all shards."""
+        request_handle = self.engine.broadcast(request)
+        handles = [self.engine.submit(query_shard, shard, request_handle) for shard in self.shards]
+        return merge(self.forest, request, self.engine.gather(handles))
 
-    def settled(self, space: np.ndarray | None, trend: Any) -> PlacedRows:
-        """The same rows in the metric space, with the trend at them."""
+    def finished(self, space: np.ndarray | None, trend: Any) -> PlacedRows:
+        """Return the same rows in the metric space, with the trend at them."""
         engine = self.engine
-        told = [engine.broadcast(space), engine.broadcast(trend)]
-        shards = [engine.submit(settle, shard, *told) for shard in self.shards]
-        engine.gather([engine.submit(_rows_of, shard) for shard in shards])
+        space_handle, trend_handle = engine.broadcast(space), engine.broadcast(trend)
+        shards = [engine.submit(finish_shard, shard, space_handle, trend_handle) for shard in self.shards]
+        engine.gather([engine.submit(_shard_size, shard) for shard in shards])
         engine.release(self.shards)
         return PlacedRows(engine, shards, self.forest)
 
 
-def _rows_of(shard: Any) -> int:
+def _shard_size(shard: Any) -> int:
     return int(shard.n_rows)
 
 
@@ -76,114 +76,122 @@ class Passes:
 
     Parameters
     ----------
-    engine : where the work is done.
+    engine : runs the passes.
     partitions : handles of the partitions.
-    seed : of the sample, and of what leaves keep.
-    most : rows of the sample, and different targets that are counted one by one.
-    shard_rows : rows of a shard, about.
+    seed : of the sample, and of the draw of the rows that leaves keep.
+    sample_size : rows of the sample, and distinct targets that are counted one by one, at least ``MIN_DISTINCT``.
+    shard_rows : approximate number of rows of a shard.
     verbose : whether progress is shown.
     """
 
     def __init__(
-        self, engine: Engine, partitions: Sequence[Any], seed: int, most: int, shard_rows: int, verbose: int = 0
+        self, engine: Engine, partitions: Sequence[Any], seed: int, sample_size: int, shard_rows: int, verbose: int = 0
     ):
         self.engine, self.partitions, self.seed = engine, list(partitions), seed
-        self.most, self.most_targets = most, max(most, LEAST_DISTINCT)
+        self.sample_size, self.max_distinct = sample_size, max(sample_size, MIN_DISTINCT)
         self.shard_rows, self.verbose = shard_rows, verbose
 
-    def _each(self, function: Any, what: str, *arguments: Any) -> Iterator[Any]:
-        """Handles of a function of every partition and its number."""
-        parts = enumerate(self.partitions)
-        shown = tracked(parts, len(self.partitions), f"partitions {what}" * bool(self.verbose))
-        return (self.engine.submit(function, part, number, *arguments) for number, part in shown)
+    def _submit_all(self, function: Any, label: str, *arguments: Any) -> Iterator[Any]:
+        """Submit a function of every partition and its number; yield the handles."""
+        numbered_partitions = enumerate(self.partitions)
+        tracked_partitions = tracked(
+            numbered_partitions, len(self.partitions), f"partitions {label}" * bool(self.verbose)
+        )
+        return (self.engine.submit(function, data, number, *arguments) for number, data in tracked_partitions)
 
     def count(self, roles: Roles, classification: bool, scaling: str) -> tuple[Totals, TargetSums | None]:
-        """What all partitions hold, and of a regression its targets."""
-        summaries = self.engine.gather(self._each(summarize, "counted", roles, classification))
-        totals = add_up(summaries, roles, classification, scaling)
+        """Count all partitions; for a regression, count the targets, too."""
+        summaries = self.engine.gather(self._submit_all(summarize, "counted", roles, classification))
+        totals = merge_summaries(summaries, roles, classification, scaling)
         if classification:
             return totals, None
-        told = self.engine.broadcast(totals)
-        targets: TargetSums = self._summed(count_targets, add_targets, "counted", told, self.most_targets)
-        counts, weights = (one.sum(axis=1) for one in (targets.range_count, targets.range_weight))
+        totals_handle = self.engine.broadcast(totals)
+        targets: TargetSums = self._sum(count_targets, add_targets, "counted", totals_handle, self.max_distinct)
+        counts, weights = targets.range_count.sum(axis=1), targets.range_weight.sum(axis=1)
         return totals._replace(counts=counts.astype(np.int64), weights=weights), targets
 
-    def _summed(self, function: Any, add: Any, what: str, *arguments: Any) -> Any:
-        """What a function makes of every partition, added up on the engine one after another."""
-        sums = None
-        for own in self._each(function, what, *arguments):
-            sums = own if sums is None else self.engine.submit(add, sums, own)
-        return self.engine.gather([sums])[0]
+    def _sum(self, function: Any, add: Any, label: str, *arguments: Any) -> Any:
+        """Add up the results of a function of every partition, on the engine and in the order of the partitions."""
+        total = None
+        for handle in self._submit_all(function, label, *arguments):
+            total = handle if total is None else self.engine.submit(add, total, handle)
+        return self.engine.gather([total])[0]
 
     def sample(self, totals: Totals) -> tuple[Sample, FoldRule]:
-        """A bounded sample of all rows, with held-out folds, and the rule of these."""
-        quota = quotas(totals.counts, self.most)
-        told = self.engine.broadcast(totals)
-        offers = self.engine.gather(self._each(offer, "sampled", told, quota, self.seed))
-        sample = settle_sample(offers, totals, quota)
+        """Draw a bounded sample of all rows with held-out folds; return it with the assignment of folds."""
+        quota = quotas(totals.counts, self.sample_size)
+        totals_handle = self.engine.broadcast(totals)
+        offers = self.engine.gather(self._submit_all(offer, "sampled", totals_handle, quota, self.seed))
+        sample = merge_offers(offers, totals, quota)
         rule = FoldRule.of(sample, totals, quota)
         return sample._replace(fold=rule.folds(sample.number, sample.fold)), rule
 
-    def place(self, totals: Totals, rule: FoldRule, trees: Trees, most: tuple[int | None, int | None]) -> PlacedRows:
-        """All rows in the leaves of the trees; ``most`` rows of a leaf, and of a neighbourhood.
+    def place(
+        self, totals: Totals, rule: FoldRule, trees: Trees, row_limits: tuple[int | None, int | None]
+    ) -> PlacedRows:
+        """Put the rows that leaves keep on shards; ``row_limits`` are the rows of a leaf and of a neighbourhood.
 
-        The trees of what is returned weigh their splits in the metric by all rows.
+        The trees of the result weight their splits in the metric by all rows.
         """
         engine = self.engine
-        how = Placement(totals, trees, rule, most[0], self.most_targets, self.seed)
-        placement = engine.broadcast(how)
-        reached: LeafSums = self._summed(reach, add_sums, "counted in leaves", placement)
-        share = engine.broadcast(how.kept_share(reached.counts))
-        pieces = list(self._each(place, "placed", placement, share))
-        # Of many rows, leaves keep few: what few rows are left is joined, for every shard costs time when it is asked.
-        groups = self._groups(engine.gather([engine.submit(_rows_of, piece) for piece in pieces]))
-        shards = [engine.submit(joined_shard, *(pieces[k] for k in group)) for group in groups]
-        kept = engine.gather([engine.submit(leaf_weights, shard) for shard in shards])
+        leaf_rows, max_neighbors = row_limits
+        placement = Placement(totals, trees, rule, leaf_rows, self.max_distinct, self.seed)
+        handle = engine.broadcast(placement)
+        sums: LeafSums = self._sum(partition_leaf_sums, add_sums, "counted in leaves", handle)
+        share = engine.broadcast(placement.kept_share(sums.counts))
+        pieces = list(self._submit_all(place, "placed", handle, share))
+        # Leaves keep few rows, so small pieces are joined: every shard adds time to a query.
+        groups = self._groups(engine.gather([engine.submit(_shard_size, piece) for piece in pieces]))
+        shards = [engine.submit(Shard.join, *(pieces[k] for k in group)) for group in groups]
+        shard_weights = engine.gather([engine.submit(leaf_weights, shard) for shard in shards])
         engine.release(pieces)
-        n_classes, kept_weight = 0 if totals.classes is None else len(totals.classes), np.sum(kept, axis=0)
-        with damage_refused("what workers have summed", "Fit again."):
-            weighed = Trees(**{**trees.state, "metric_weight": split_weights(reached, totals, trees)})
-            forest = Forest(weighed, reached.values(totals), kept_weight, rarity_of(totals), most[1], n_classes)
-        return PlacedRows(engine, shards, forest, reached.targets)
+        n_classes, leaf_total = 0 if totals.classes is None else len(totals.classes), np.sum(shard_weights, axis=0)
+        with damage_refused("the sums of the workers", "Fit again."):
+            weighted_trees = Trees(**{**trees.state, "metric_weight": split_weights(sums, totals, trees)})
+            forest = DistributedForest(
+                weighted_trees, sums.values(totals), leaf_total, rarity_of(totals), max_neighbors, n_classes
+            )
+        return PlacedRows(engine, shards, forest, sums.targets)
 
     def trend_sums(self, totals: Totals, rule: FoldRule, columns: TrendColumns, density: Any) -> FoldSums:
-        """Sums of all rows that a trend is solved from; rows weigh one on average."""
-        told = self.engine.broadcast(TrendPass(totals, rule, self.seed, columns, density))
-        found: FoldSums = self._summed(trend_sums, add_trend_sums, "summed for the trend", told)
-        return found.times(totals.counts.sum() / found.total)
+        """Sum over all rows what a trend is solved from; the mean weight of a row is 1."""
+        settings = self.engine.broadcast(TrendPass(totals, rule, self.seed, columns, density))
+        sums: FoldSums = self._sum(trend_sums, FoldSums.plus, "summed for the trend", settings)
+        return sums.times(totals.counts.sum() / sums.total)
 
     def _groups(self, sizes: Any) -> list[list[int]]:
-        """Parts, given their rows, that make up a shard each, one after another."""
+        """Group consecutive pieces, given their numbers of rows, into shards."""
         groups: list[list[int]] = [[]]
-        rows = 0
-        for k, n in enumerate(sizes):
-            if groups[-1] and rows + n > self.shard_rows:
+        n_rows = 0
+        for piece, size in enumerate(sizes):
+            if groups[-1] and n_rows + size > self.shard_rows:
                 groups.append([])
-                rows = 0
-            groups[-1].append(k)
-            rows += n
+                n_rows = 0
+            groups[-1].append(piece)
+            n_rows += size
         return groups
 
 
 class AllRows(NamedTuple):
-    """The rows of all partitions, once they are counted and a sample is drawn."""
+    """The rows of all partitions, after they are counted and a sample is drawn."""
 
     passes: Passes
     totals: Totals
     rule: FoldRule
     targets: TargetSums | None  # of a regression
 
-    def place(self, trees: Trees, most: int | None) -> PlacedRows:
-        """All rows in the leaves of the trees, so many of a neighbourhood at most."""
-        return self.passes.place(self.totals, self.rule, trees, (None if most is None else LEAF_ROWS, most))
+    def place(self, trees: Trees, max_neighbors: int | None) -> PlacedRows:
+        """Put the rows that leaves keep on shards, for neighbourhoods of at most ``max_neighbors`` rows."""
+        leaf_rows = None if max_neighbors is None else LEAF_ROWS
+        return self.passes.place(self.totals, self.rule, trees, (leaf_rows, max_neighbors))
 
     def trend_sums(self, columns: TrendColumns, density: Any) -> FoldSums:
-        """Sums of all rows that a trend is solved from."""
+        """Sum over all rows what a trend is solved from."""
         return self.passes.trend_sums(self.totals, self.rule, columns, density)
 
 
 def rarity_of(totals: Totals) -> np.ndarray:
-    """(strata,) factor of the rank of a row: inverse frequency of its class; ones in a regression."""
+    """(strata,) factor of the rank of a row: inverse frequency of its class; 1 in a regression."""
     if totals.classes is None:
         return np.ones(totals.n_strata)
     share = np.maximum(totals.weights / totals.weights.sum(), 1e-300)

@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..forest.held_out import N_FOLDS
-from .blocks import Block
+from .blocks import Partition
 from .count import Totals
 
-_ROUND = 64
-_SURE = 8.0  # standard deviations by which a partition offers more rows than are needed
-_FOLD, _KEEP = 1, 2  # streams of hashes
+_EXTRA_ROWS = 64
+_EXTRA_DEVIATIONS = 8.0  # standard deviations by which the partitions offer more rows than the sample takes
+_FOLD_STREAM, _DRAW_STREAM = 1, 2  # streams of hashes
 
 
 def mixed(values: np.ndarray, stream: int) -> np.ndarray:
-    """(n,) uint64 hashes of uint64 numbers; streams are independent of each other.
+    """Hash (n,) uint64 numbers to uint64; streams are independent of each other.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def mixed(values: np.ndarray, stream: int) -> np.ndarray:
 
 
 def hash_values(values: np.ndarray) -> np.ndarray:
-    """(n,) uint64 hashes of keys or groups; equal values have equal hashes in all partitions.
+    """Hash (n,) keys or groups to uint64; equal values have equal hashes in all partitions.
 
     Examples
     --------
@@ -48,13 +48,13 @@ def hash_values(values: np.ndarray) -> np.ndarray:
     """
     if values.dtype.kind in "biu":
         return mixed(values.astype(np.int64).view(np.uint64), 0)
-    names, at = np.unique([str(one) for one in values.tolist()], return_inverse=True)
-    digests = [int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little") for name in names]
-    return np.asarray(np.array(digests, dtype=np.uint64)[at]) if len(names) else np.empty(0, dtype=np.uint64)
+    texts, codes = np.unique([str(value) for value in values.tolist()], return_inverse=True)
+    digests = [int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") for text in texts]
+    return np.asarray(np.array(digests, dtype=np.uint64)[codes]) if len(texts) else np.empty(0, dtype=np.uint64)
 
 
 class Hashes(NamedTuple):
-    """What is drawn for the rows of a block."""
+    """Row numbers, hashes and folds of the rows of a partition."""
 
     number: np.ndarray  # (n,) number of each row in the table
     key: np.ndarray  # (n,) uint64
@@ -62,21 +62,21 @@ class Hashes(NamedTuple):
 
     @property
     def draw(self) -> np.ndarray:
-        """(n,) uniform numbers by which rows are drawn."""
-        return mixed(self.key, _KEEP) / 2.0**64
+        """(n,) uniform random numbers; rows of low numbers are sampled and kept first."""
+        return mixed(self.key, _DRAW_STREAM) / 2.0**64
 
 
-def hash_rows(block: Block, first: int, seed: int) -> Hashes:
-    """Hashes of the rows of a block whose first row has a number."""
-    number = first + block.position
+def hash_rows(partition: Partition, first: int, seed: int) -> Hashes:
+    """Hash the rows of a partition whose first row has the number ``first``."""
+    number = first + partition.position
     salt = mixed(np.array([seed], dtype=np.int64).view(np.uint64), 3)
-    key = mixed((number.view(np.uint64) if block.key is None else hash_values(block.key)) ^ salt, 4)
-    by = key if block.group is None else hash_values(block.group) ^ salt
-    return Hashes(number, key, (mixed(by, _FOLD) % np.uint64(N_FOLDS)).astype(np.int64))
+    key = mixed((number.view(np.uint64) if partition.key is None else hash_values(partition.key)) ^ salt, 4)
+    fold_key = key if partition.group is None else hash_values(partition.group) ^ salt
+    return Hashes(number, key, (mixed(fold_key, _FOLD_STREAM) % np.uint64(N_FOLDS)).astype(np.int64))
 
 
-def quotas(counts: np.ndarray, most: int) -> np.ndarray:
-    """(strata,) rows that a sample takes of each stratum: rare ones whole, the others in equal parts.
+def quotas(counts: np.ndarray, sample_size: int) -> np.ndarray:
+    """(strata,) number of sampled rows of each stratum: all of rare ones, equal numbers of the others.
 
     Examples
     --------
@@ -85,83 +85,84 @@ def quotas(counts: np.ndarray, most: int) -> np.ndarray:
     [480, 40, 480]
     """
     quota = np.zeros(len(counts), dtype=np.int64)
-    left = most
-    for place, s in enumerate(np.argsort(counts, kind="stable")):
-        quota[s] = min(counts[s], max(1, left // (len(counts) - place)))
-        left -= quota[s]
+    remaining = sample_size
+    for rank, stratum in enumerate(np.argsort(counts, kind="stable")):
+        quota[stratum] = min(counts[stratum], max(1, remaining // (len(counts) - rank)))
+        remaining -= quota[stratum]
     return quota
 
 
 class Sample(NamedTuple):
-    """Rows of a sample; n rows."""
+    """The n rows of a sample."""
 
     X: np.ndarray  # (n, d) on the common scale
     y: np.ndarray  # (n,) class numbers, or (n, q) targets
     stratum: np.ndarray
-    weight: np.ndarray  # (n,) of the rows themselves
-    number: np.ndarray
+    weight: np.ndarray  # (n,) sample weights; after ``merge_offers`` scaled to stand for all rows
+    number: np.ndarray  # (n,) in the table
     draw: np.ndarray
     fold: np.ndarray  # (n,) by hash
-    group: np.ndarray  # (n,) uint64 hashes of groups; of rows where there are no groups
+    group: np.ndarray  # (n,) uint64 hashes of groups; of the rows themselves in a table without groups
 
 
-def offer(data: Any, number: int, totals: Totals, quota: np.ndarray, seed: int) -> Sample:
-    """The rows of a partition that may belong to the sample: those whose draw is low enough in any case."""
-    block, y, stratum = totals.block(data, number)
-    hashes = hash_rows(block, int(totals.offsets[number]), seed)
+def offer(data: Any, partition_number: int, totals: Totals, quota: np.ndarray, seed: int) -> Sample:
+    """Select the rows of a partition whose draw is low enough that they may belong to the sample."""
+    partition, y, stratum = totals.read(data, partition_number)
+    hashes = hash_rows(partition, int(totals.offsets[partition_number]), seed)
     draw = hashes.draw
-    wanted = np.where(quota < totals.counts, quota + _SURE * np.sqrt(quota) + _ROUND, np.inf)
-    some = np.flatnonzero(draw < (wanted / np.maximum(totals.counts, 1))[stratum])
-    group = hashes.key if block.group is None else hash_values(block.group)
+    n_offered = quota + _EXTRA_DEVIATIONS * np.sqrt(quota) + _EXTRA_ROWS
+    draw_limit = np.where(quota < totals.counts, n_offered, np.inf) / np.maximum(totals.counts, 1)
+    candidates = np.flatnonzero(draw < draw_limit[stratum])
+    group = hashes.key if partition.group is None else hash_values(partition.group)
     return Sample(
-        totals.scaling.transform(block.X[some]),
-        (stratum if totals.classes is not None else y)[some],
-        stratum[some],
-        block.weight[some],
-        hashes.number[some],
-        draw[some],
-        hashes.fold[some],
-        group[some],
+        totals.scaling.transform(partition.X[candidates]),
+        (stratum if totals.classes is not None else y)[candidates],
+        stratum[candidates],
+        partition.weight[candidates],
+        hashes.number[candidates],
+        draw[candidates],
+        hashes.fold[candidates],
+        group[candidates],
     )
 
 
-def settle_sample(offers: list[Sample], totals: Totals, quota: np.ndarray) -> Sample:
-    """The rows of lowest draw of each stratum, weighted to stand for all rows.
+def merge_offers(offers: list[Sample], totals: Totals, quota: np.ndarray) -> Sample:
+    """Select the rows of lowest draw of each stratum, and weight them to stand for all rows.
 
-    They come in the order of the table or, where a key says which row is which, in that of their draws: trees depend on
-    the order, and tables with a key may come in any.
+    Trees depend on the order of the sample: it is that of the table or, if rows have keys, that of their draws, so that
+    tables with a key may come in any order.
     """
-    every = Sample(*(np.concatenate(parts) for parts in zip(*offers, strict=True)))
-    order = np.lexsort((every.number, every.draw, every.stratum))
-    stratum = every.stratum[order]
+    candidates = Sample(*(np.concatenate(arrays) for arrays in zip(*offers, strict=True)))
+    order = np.lexsort((candidates.number, candidates.draw, candidates.stratum))
+    stratum = candidates.stratum[order]
     rank = np.arange(len(order)) - np.searchsorted(stratum, stratum)
-    chosen = order[rank < quota[stratum]]
-    by = every.number if totals.roles.key is None else every.draw
-    chosen = chosen[np.argsort(by[chosen], kind="stable")]
-    found = Sample(*(a[chosen] for a in every))
-    held = np.bincount(found.stratum, weights=found.weight, minlength=len(quota))
-    return found._replace(weight=found.weight * (totals.weights / np.maximum(held, 1e-300))[found.stratum])
+    selected_rows = order[rank < quota[stratum]]
+    sort_key = candidates.number if totals.roles.key is None else candidates.draw
+    selected_rows = selected_rows[np.argsort(sort_key[selected_rows], kind="stable")]
+    sample = Sample(*(array[selected_rows] for array in candidates))
+    sampled_weight = np.bincount(sample.stratum, weights=sample.weight, minlength=len(quota))
+    return sample._replace(weight=sample.weight * (totals.weights / np.maximum(sampled_weight, 1e-300))[sample.stratum])
 
 
 class FoldRule(NamedTuple):
-    """Held-out folds: rows of strata that are whole in the sample evenly, the others (and groups) by hash."""
+    """Assignment of held-out folds: even for rows of completely sampled strata, by hash for groups and other rows."""
 
-    number: np.ndarray  # (m,) rows that are dealt evenly, by rising number
+    number: np.ndarray  # (m,) increasing numbers of the rows with evenly assigned folds
     fold: np.ndarray  # (m,) their folds
 
     @classmethod
     def of(cls, sample: Sample, totals: Totals, quota: np.ndarray) -> FoldRule:
-        """The rule that a sample makes."""
-        whole = quota[sample.stratum] >= totals.counts[sample.stratum]
-        rare = np.flatnonzero(whole) if not totals.grouped else np.empty(0, dtype=np.int64)
+        """Assign folds to the rows of the completely sampled strata."""
+        is_complete = quota[sample.stratum] >= totals.counts[sample.stratum]
+        rare = np.flatnonzero(is_complete) if not totals.has_groups else np.empty(0, dtype=np.int64)
         rare = rare[np.argsort(sample.number[rare])]
         fold = np.empty(len(rare), dtype=np.int64)
         fold[np.lexsort((sample.draw[rare], sample.stratum[rare]))] = np.arange(len(rare)) % N_FOLDS
         return cls(sample.number[rare], fold)
 
-    def folds(self, number: np.ndarray, by_hash: np.ndarray) -> np.ndarray:
-        """(n,) fold of rows of given numbers and hash folds."""
+    def folds(self, number: np.ndarray, hash_fold: np.ndarray) -> np.ndarray:
+        """(n,) folds of rows, given their numbers and their folds by hash."""
         if not len(self.number):
-            return by_hash
-        at = np.minimum(np.searchsorted(self.number, number), len(self.number) - 1)
-        return np.where(self.number[at] == number, self.fold[at], by_hash)
+            return hash_fold
+        position = np.minimum(np.searchsorted(self.number, number), len(self.number) - 1)
+        return np.where(self.number[position] == number, self.fold[position], hash_fold)

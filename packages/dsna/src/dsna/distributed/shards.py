@@ -1,13 +1,13 @@
-"""The third pass: every row goes into the leaves that it reaches, and lives on one shard.
+"""The third pass: every row is routed to its leaves, and the rows that leaves keep are put on shards.
 
-A leaf keeps about ``most`` rows of all that reach it, of each class or range of targets its share, as a leaf of an
-ordinary model does. Which ones is decided by the draw of a row alone: no shard has to know the rows of another. A row
-that no leaf keeps can never be a neighbour; it counts in the means of the leaves and is not stored.
+A leaf keeps about ``leaf_rows`` of the rows that reach it, from each class or range of targets its share, as in a model
+in memory. The draw of a row alone decides whether a leaf keeps it, so no shard needs the rows of another. A row that no
+leaf keeps can never be a neighbour: it counts in the means of the leaves and is not stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,75 +19,74 @@ from .._utils.sums import rowwise_product
 from ..forest.held_out import N_FOLDS
 from ..forest.scaling import Scaling
 from ..forest.trees import Trees
-from .blocks import Block
+from .blocks import Partition
 from .count import Totals
 from .sampling import FoldRule, Hashes, hash_rows
 from .sums.leaves import LeafSums, add_sums, leaf_sums
 from .sums.targets import target_sums
 
-_AT_ONCE = 8192
+_CHUNK_ROWS = 8192
 
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """What places rows: it is the same for all partitions.
+    """Settings of the third pass, the same for all partitions.
 
     Parameters
     ----------
-    totals : what all partitions hold.
+    totals : counts and moments of all partitions.
     trees : the forest.
-    folds : the rule of held-out folds.
-    most : rows that a leaf keeps; None: all.
-    most_targets : different targets that are counted one by one.
+    folds : the assignment of held-out folds.
+    leaf_rows : approximate number of rows that a leaf keeps; None: all.
+    max_distinct : distinct targets that are counted one by one.
     seed : of the draws.
     """
 
     totals: Totals
     trees: Trees
     folds: FoldRule
-    most: int | None
-    most_targets: int
+    leaf_rows: int | None
+    max_distinct: int
     seed: int
 
     def kept_share(self, counts: np.ndarray) -> np.ndarray:
-        """(leaves, strata) share of the rows that leaves keep, given how many rows reach them."""
-        if self.most is None:
+        """(leaves, strata) share of rows that each leaf keeps, given the counts of rows that reach it."""
+        if self.leaf_rows is None:
             return np.ones(counts.shape)
         size = counts.sum(axis=1, keepdims=True)
-        some = np.maximum(counts, 1)
-        share = np.ceil(self.most * counts / np.maximum(size, 1)) / some
-        return np.asarray(np.where(size <= self.most, 1.0, share))
+        share = np.ceil(self.leaf_rows * counts / np.maximum(size, 1)) / np.maximum(counts, 1)
+        return np.asarray(np.where(size <= self.leaf_rows, 1.0, share))
 
 
 class ShardLimits(NamedTuple):
-    """What a shard must fit: lengths of its axes by name, and the numbers of its rows."""
+    """Required lengths of the axes of a shard by name, and the required numbers of its rows."""
 
     sizes: dict[str, int]  # leaves, dimensions, outputs and trends
     n_strata: int
     n_classes: int  # 0: regression
-    numbers: tuple[int, int, int]  # how many, the first and the last; of no rows, 0, -1 and -1
+    row_span: tuple[int, int, int]  # count of row numbers, the first and the last; 0, -1 and -1 without rows
 
 
 def check_codes(owner: str, rows: Any, n_strata: int, n_classes: int) -> None:
-    """Raise an InvariantError unless rows have codes of strata and, of a classification, these as labels."""
+    """Raise an InvariantError unless the codes are strata and, in a classification, equal to the labels."""
     require(rows.code.max(initial=-1) < n_strata, f"{owner}.code holds numbers past the last of {n_strata}")
-    known = not n_classes or (rows.label.shape[1] == 1 and np.array_equal(rows.label[:, 0], rows.code))
-    require(known, f"{owner}.label holds other numbers than those of the classes")
+    labels_match = not n_classes or (rows.label.shape[1] == 1 and np.array_equal(rows.label[:, 0], rows.code))
+    require(labels_match, f"{owner}.label holds other numbers than those of the classes")
 
 
 @dataclass(frozen=True, eq=False)
 class Shard(Checked):
-    """Rows, and the leaves that keep them; R rows.
+    """R rows and the leaves that keep them.
 
     Parameters
     ----------
-    Z : (R, D) rows on the common scale; in the metric space once the shard is settled.
+    Z : (R, D) rows on the common scale; in the metric space once the model is fitted.
     label : (R, q) targets, or class numbers in one column.
     code : (R,) class or range of targets.
-    weight, draw : (R,) sample weight, and the number that decides which leaves keep the row.
-    number : (R,) numbers of the rows in the table, which rise.
+    weight, draw : (R,) sample weight, and the random number that decides which leaves keep the row.
+    number : (R,) increasing numbers of the rows in the table.
     fold : (R,) held-out folds.
-    trend : (R, q) trend at the rows; empty until the shard is settled, and where there is none.
+    trend : (R, q) trend at the rows; empty during a fit and in a model without a trend.
     leaf_ptr, leaf_rows : rows of each leaf.
     """
 
@@ -120,12 +119,12 @@ class Shard(Checked):
         require(np.all(self.number[1:] > self.number[:-1]), "Shard.number does not rise")
 
     def check_limits(self, limits: ShardLimits) -> None:
-        """Raise an InvariantError unless it is the shard of its model that is to have these rows."""
+        """Raise an InvariantError unless the shard has the required sizes and row numbers."""
         sizes = self.sizes
         for name, length in limits.sizes.items():
             require(sizes[name] == length, f"Shard has {sizes[name]} {name}, not {length}")
         check_codes("Shard", self, limits.n_strata, limits.n_classes)
-        require(span(self.number) == limits.numbers, "Shard.number holds those of another shard")
+        require(span(self.number) == limits.row_span, "Shard.number holds those of another shard")
 
     @property
     def n_rows(self) -> int:
@@ -138,77 +137,78 @@ class Shard(Checked):
         return np.repeat(np.arange(len(self.leaf_ptr) - 1), np.diff(self.leaf_ptr))
 
     @classmethod
-    def join(cls, parts: Sequence[Shard]) -> Shard:
-        """Shards one after another."""
-        if len(parts) == 1:
-            return parts[0]
-        first = np.cumsum([0, *(one.n_rows for one in parts)])
-        leaf = np.concatenate([one.leaf_of_entries for one in parts])
-        rows = np.concatenate([one.leaf_rows + start for one, start in zip(parts, first[:-1], strict=True)])
+    def join(cls, *shards: Shard) -> Shard:
+        """Join shards into one, in this order."""
+        if len(shards) == 1:
+            return shards[0]
+        starts = np.cumsum([0, *(shard.n_rows for shard in shards)])[:-1]
+        leaf = np.concatenate([shard.leaf_of_entries for shard in shards])
+        rows = np.concatenate([shard.leaf_rows + start for shard, start in zip(shards, starts, strict=True)])
         order = np.argsort(leaf, kind="stable")
-        ptr = _pointers(leaf, len(parts[0].leaf_ptr) - 1)
-        of_rows = {name: np.concatenate([getattr(one, name) for one in parts]) for name in ROWS}
-        return cls(**of_rows, leaf_ptr=ptr, leaf_rows=rows[order].astype(np.int32))
+        leaf_ptr = _pointers(leaf, len(shards[0].leaf_ptr) - 1)
+        row_fields = {name: np.concatenate([getattr(shard, name) for shard in shards]) for name in ROWS}
+        return cls(**row_fields, leaf_ptr=leaf_ptr, leaf_rows=rows[order].astype(np.int32))
 
 
 def span(number: np.ndarray) -> tuple[int, int, int]:
-    """How many numbers there are, the first and the last."""
+    """Return the count of the numbers, the first and the last."""
     return (len(number), int(number[0]), int(number[-1])) if len(number) else (0, -1, -1)
 
 
 ROWS = ("Z", "label", "code", "weight", "draw", "number", "fold", "trend")
 
 
-def reach(data: Any, number: int, placement: Placement) -> LeafSums:
-    """What the rows of a partition add to the leaves."""
+def partition_leaf_sums(data: Any, partition_number: int, placement: Placement) -> LeafSums:
+    """Sum the rows of a partition by leaf."""
     totals, trees = placement.totals, placement.trees
-    rows = _PartitionRows.of(data, number, placement)
-    none = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
-    sums = leaf_sums(none, totals, trees.n_leaves, (rows.y, rows.code, rows.block.weight))
-    for part in rows.parts:
-        of_rows = (rows.y[part], rows.code[part], rows.block.weight[part])
-        sums = add_sums(sums, leaf_sums(rows.entries(part, trees)[1], totals, trees.n_leaves, of_rows))
+    rows = _PartitionRows.of(data, partition_number, placement)
+    no_entries = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+    sums = leaf_sums(no_entries, totals, trees.n_leaves, (rows.y, rows.code, rows.partition.weight))
+    for chunk in rows.chunks:
+        row_values = (rows.y[chunk], rows.code[chunk], rows.partition.weight[chunk])
+        sums = add_sums(sums, leaf_sums(rows.entries(chunk, trees)[1], totals, trees.n_leaves, row_values))
     if totals.classes is not None:
         return sums
-    targets = target_sums((rows.y, rows.code, rows.block.weight, rows.fold), totals, placement.most_targets)
+    targets = target_sums((rows.y, rows.code, rows.partition.weight, rows.fold), totals, placement.max_distinct)
     return replace(sums, targets=targets)
 
 
-def place(data: Any, number: int, placement: Placement, share: np.ndarray) -> Shard:
-    """The rows of a partition that leaves keep, given the shares of ``kept_share``, and the leaves that keep them.
+def place(data: Any, partition_number: int, placement: Placement, share: np.ndarray) -> Shard:
+    """Build a shard of the rows of a partition that leaves keep, given the shares of ``kept_share``.
 
-    Trees route all rows once more: to keep rows or leaves since ``reach`` would take as much memory as the partition.
+    Trees route all rows again: storing the rows or the leaves of ``partition_leaf_sums`` would take as much memory as
+    the partition.
     """
     totals, trees = placement.totals, placement.trees
-    rows = _PartitionRows.of(data, number, placement)
+    rows = _PartitionRows.of(data, partition_number, placement)
     draw, code = rows.hashes.draw, rows.code
-    Z, found = [np.empty((0, totals.width))], [np.empty((2, 0), dtype=np.int64)]
-    for part in rows.parts:
-        X, (leaf, row) = rows.entries(part, trees)
-        some = draw[part][row] < share[leaf, code[part][row]]
-        Z.append(X[np.unique(row[some])])
-        found.append(np.stack([leaf[some], part.start + row[some]]))
-    leaf, row = np.concatenate(found, axis=1)
-    kept, at = np.unique(row, return_inverse=True)
-    label = rows.y[kept] if totals.classes is None else code[kept, None].astype(np.float64)
+    Z, entries = [np.empty((0, totals.width))], [np.empty((2, 0), dtype=np.int64)]
+    for chunk in rows.chunks:
+        X, (leaf, row) = rows.entries(chunk, trees)
+        is_kept = draw[chunk][row] < share[leaf, code[chunk][row]]
+        Z.append(X[np.unique(row[is_kept])])
+        entries.append(np.stack([leaf[is_kept], chunk.start + row[is_kept]]))
+    leaf, row = np.concatenate(entries, axis=1)
+    kept_rows, shard_row = np.unique(row, return_inverse=True)
+    label = rows.y[kept_rows] if totals.classes is None else code[kept_rows, None].astype(np.float64)
     return Shard(
         Z=np.concatenate(Z),
         label=label,
-        code=code[kept],
-        weight=rows.block.weight[kept],
-        draw=draw[kept],
-        number=rows.hashes.number[kept],
-        fold=rows.fold[kept],
-        trend=np.empty((len(kept), 0)),
+        code=code[kept_rows],
+        weight=rows.partition.weight[kept_rows],
+        draw=draw[kept_rows],
+        number=rows.hashes.number[kept_rows],
+        fold=rows.fold[kept_rows],
+        trend=np.empty((len(kept_rows), 0)),
         leaf_ptr=_pointers(leaf, trees.n_leaves),
-        leaf_rows=at[np.lexsort((at, code[row], leaf))].astype(np.int32),
+        leaf_rows=shard_row[np.lexsort((shard_row, code[row], leaf))].astype(np.int32),
     )
 
 
 class _PartitionRows(NamedTuple):
-    """A partition whose rows are routed through the trees, some at a time."""
+    """A partition whose rows are routed through the trees in chunks."""
 
-    block: Block
+    partition: Partition
     y: np.ndarray
     code: np.ndarray
     hashes: Hashes
@@ -216,43 +216,38 @@ class _PartitionRows(NamedTuple):
     scaling: Scaling
 
     @classmethod
-    def of(cls, data: Any, number: int, placement: Placement) -> _PartitionRows:
+    def of(cls, data: Any, partition_number: int, placement: Placement) -> _PartitionRows:
         totals = placement.totals
-        block, y, code = totals.block(data, number)
-        hashes = hash_rows(block, int(totals.offsets[number]), placement.seed)
+        partition, y, code = totals.read(data, partition_number)
+        hashes = hash_rows(partition, int(totals.offsets[partition_number]), placement.seed)
         fold = placement.folds.folds(hashes.number, hashes.fold)
-        return cls(block, y, code.astype(np.int64), hashes, fold, totals.scaling)
+        return cls(partition, y, code.astype(np.int64), hashes, fold, totals.scaling)
 
     @property
-    def parts(self) -> Iterator[slice]:
-        """Parts of the rows that are routed together."""
-        return chunks(len(self.code), _AT_ONCE)
+    def chunks(self) -> Iterator[slice]:
+        """Rows that are routed together."""
+        return chunks(len(self.code), _CHUNK_ROWS)
 
-    def entries(self, part: slice, trees: Trees) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-        """Some rows on the common scale, and leaf and row of each entry: not of trees that leave out its fold."""
-        X = self.scaling.transform(self.block.X[part]).reshape(-1, len(self.scaling.offset))
-        seen = ~trees.left_out.T[self.fold[part]]
-        return X, (trees.apply(X)[seen], np.nonzero(seen)[0])
+    def entries(self, chunk: slice, trees: Trees) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+        """Rows on the common scale, and leaf and row of each entry in the trees that do not leave out its fold."""
+        X = self.scaling.transform(self.partition.X[chunk]).reshape(-1, len(self.scaling.offset))
+        grown_on = ~trees.left_out.T[self.fold[chunk]]
+        return X, (trees.apply(X)[grown_on], np.nonzero(grown_on)[0])
 
 
 def _pointers(leaf: np.ndarray, n_leaves: int) -> np.ndarray:
-    """(leaves + 1,) where the entries of each leaf begin."""
+    """(leaves + 1,) index of the first entry of each leaf."""
     return np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=n_leaves))]).astype(np.int64)
 
 
-def joined_shard(*parts: Shard) -> Shard:
-    """Shards one after another."""
-    return Shard.join(parts)
-
-
 def leaf_weights(shard: Shard) -> np.ndarray:
-    """(leaves,) weight of the rows of a shard that each leaf keeps."""
+    """(leaves,) total weight of the rows of a shard that each leaf keeps."""
     weight = shard.weight[shard.leaf_rows]
     return np.bincount(shard.leaf_of_entries, weights=weight, minlength=len(shard.leaf_ptr) - 1)
 
 
-def settle(shard: Shard, space: np.ndarray | None, trend: Any) -> Shard:
-    """The shard with its rows in the metric space, and with the trend at them."""
-    own = shard.trend if trend is None else trend.predict(np.asarray(shard.Z))
-    placed = np.asarray(shard.Z) if space is None else rowwise_product(shard.Z, space)
-    return replace(shard, Z=placed, trend=own)
+def finish_shard(shard: Shard, space: np.ndarray | None, trend: Any) -> Shard:
+    """Return the shard with its rows in the metric space, and with the trend at them."""
+    row_trend = shard.trend if trend is None else trend.predict(np.asarray(shard.Z))
+    Z = np.asarray(shard.Z) if space is None else rowwise_product(shard.Z, space)
+    return replace(shard, Z=Z, trend=row_trend)

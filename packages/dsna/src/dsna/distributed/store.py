@@ -1,4 +1,4 @@
-"""A distributed model as a folder: ``manifest.json``, the ordinary estimator, and one file for each shard."""
+"""Folders of distributed models: ``manifest.json``, the model of the sample, and one file for each shard."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ from .arrays_file import (
     StoreError,
     check_file,
     check_size,
+    damaged_file_refused,
     read_arrays,
     sha256_of,
     store_shard,
-    unsound,
     write_arrays,
 )
 from .asking.core import Core
-from .asking.messages import Forest
-from .engines.local import LocalEngine, opened
+from .asking.messages import DistributedForest
+from .engines.local import LocalEngine, open_shard
 from .placed import PlacedRows
 from .shards import ShardLimits, span
 
 FORMAT, VERSION = "dsna-distributed-model", 3
 MANIFEST, MODEL, LEAVES = "manifest.json", "model.dsna", "leaves.bin"
 _KINDS = ("DistributedDSNAClassifier", "DistributedDSNARegressor")
-_LARGEST_MANIFEST = 1 << 26
+_MAX_MANIFEST_SIZE = 1 << 26
 _LEAVES = {
-    **{name: Forest.FIELDS[name] for name in ("leaf_total", "rarity")},
+    **{name: DistributedForest.FIELDS[name] for name in ("leaf_total", "rarity")},
     **Scaling.FIELDS,
     "shard_numbers": Array("int64", "shards, 3", -1),
 }
 
 
 def check_place(folder: str | os.PathLike[str], overwrite: bool) -> Path:
-    """Refuse a place that no model can be written to, and a folder that holds more than the model to be replaced.
+    """Refuse a folder that cannot be written, or that holds more than the model to be replaced.
 
     Returns
     -------
     Path
-        The place without links.
+        The resolved path.
 
     Examples
     --------
@@ -61,73 +61,75 @@ def check_place(folder: str | os.PathLike[str], overwrite: bool) -> Path:
     Traceback (most recent call last):
     dsna.distributed.arrays_file.StoreError: ...: not a folder of a distributed model, so it is not replaced. ...
     """
-    target = Path(os.path.realpath(folder))
-    if not target.parent.is_dir():
-        raise StoreError(f"{target.parent}: there is no such folder. Make it first, or choose another.")
-    if not target.exists():
-        return target
+    model_folder = Path(os.path.realpath(folder))
+    if not model_folder.parent.is_dir():
+        raise StoreError(f"{model_folder.parent}: there is no such folder. Create it first, or choose another.")
+    if not model_folder.exists():
+        return model_folder
     if not overwrite:
-        raise StoreError(f"{target}: there already. Name a new folder, or overwrite it.")
-    own = _own_files(target)
-    if not own:
-        raise StoreError(f"{target}: not a folder of a distributed model, so it is not replaced. Name another.")
-    others = sorted(set(os.listdir(target)) - own)
-    if others:
+        raise StoreError(f"{model_folder}: there already. Choose another folder, or overwrite this one.")
+    model_files = _model_files(model_folder)
+    if not model_files:
+        raise StoreError(f"{model_folder}: not a folder of a distributed model, so it is not replaced. Choose another.")
+    other_files = sorted(set(os.listdir(model_folder)) - model_files)
+    if other_files:
+        ending = f" and {len(other_files) - 1} more" if len(other_files) > 1 else ""
         raise StoreError(
-            f"{target}: holds {others[0]!r}{f' and {len(others) - 1} more' * (len(others) > 1)}, no part of the model, "
-            "so it is not replaced. Move that elsewhere, or name another folder."
+            f"{model_folder}: holds {other_files[0]!r}{ending}, no part of the model, "
+            "so it is not replaced. Move that elsewhere, or choose another folder."
         )
-    return target
+    return model_folder
 
 
-def _own_files(folder: Path) -> set[str]:
-    """Names of the files of the model in a folder, whether it can be loaded or not; none where there is no model."""
+def _model_files(folder: Path) -> set[str]:
+    """Names of the files of the model in a folder, even of a damaged one; empty without a model."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
         if manifest["format"] != FORMAT:
             return set()
-        return {MANIFEST, *(about["file"] for about in (manifest["model"], *manifest["files"]))}
+        return {MANIFEST, *(entry["file"] for entry in (manifest["model"], *manifest["files"]))}
     except (OSError, ValueError, LookupError, TypeError):
         return set()
 
 
 @contextmanager
 def whole_folder(folder: str | os.PathLike[str], overwrite: bool) -> Iterator[Path]:
-    """A folder beside the one named, which takes its place when it is complete; a failure leaves nothing behind."""
-    target = check_place(folder, overwrite)
-    part = target.with_name(f".dsna-{secrets.token_hex(8)}.part")
-    old = target.with_name(f".dsna-{secrets.token_hex(8)}.old")
+    """Yield a new folder that replaces ``folder`` when it is complete; a failure leaves nothing behind."""
+    model_folder = check_place(folder, overwrite)
+    new_folder = model_folder.with_name(f".dsna-{secrets.token_hex(8)}.part")
+    old_folder = model_folder.with_name(f".dsna-{secrets.token_hex(8)}.old")
     try:
-        part.mkdir()
-        yield part
-        if target.exists():
-            os.replace(target, old)
-        os.replace(part, target)
+        new_folder.mkdir()
+        yield new_folder
+        if model_folder.exists():
+            os.replace(model_folder, old_folder)
+        os.replace(new_folder, model_folder)
     except OSError as error:
         raise FileError(explained(error)) from error
     finally:
-        if old.exists() and not target.exists():
-            os.replace(old, target)
-        for left in (part, old):
-            shutil.rmtree(left, ignore_errors=True)
+        if old_folder.exists() and not model_folder.exists():
+            os.replace(old_folder, model_folder)
+        for leftover in (new_folder, old_folder):
+            shutil.rmtree(leftover, ignore_errors=True)
 
 
 def save(model: Any, folder: str | os.PathLike[str], overwrite: bool = False, encoder: Any = None) -> None:
-    """Write a fitted distributed model to a folder, whole or not at all; see ``load``.
+    """Write a fitted distributed model to a folder, completely or not at all; see ``load``.
 
-    ``encoder`` is a fitted TableEncoder that turns rows of a table into those of the model.
+    ``encoder`` is a fitted TableEncoder that converts rows of a table to those of the model.
     """
     core, placed = model._core, model._placed
-    with whole_folder(folder, overwrite) as part:
-        _save_estimator(core.model, encoder, part / MODEL)
+    with whole_folder(folder, overwrite) as new_folder:
+        _save_estimator(core.model, encoder, new_folder / MODEL)
         leaves = {"leaf_total": core.forest.leaf_total, "rarity": core.forest.rarity, **core.scaling.state}
-        shards, spans = [], []
-        for k, shard in enumerate(placed.shards):
-            one = opened(placed.engine.gather([shard])[0])  # one at a time: they need not fit into memory together
-            shards.append(store_shard(one, part / f"shard-{k:05d}.bin").about)
-            spans.append(span(one.number))
+        entries, spans = [], []
+        for k, handle in enumerate(placed.shards):  # one at a time: they may not fit into memory together
+            shard = open_shard(placed.engine.gather([handle])[0])
+            entries.append(store_shard(shard, new_folder / f"shard-{k:05d}.bin").entry)
+            spans.append(span(shard.number))
         leaves["shard_numbers"] = np.array(spans, dtype=np.int64).reshape(-1, 3)
-        files = [write_arrays(part / LEAVES, leaves), *shards]
+        files = [write_arrays(new_folder / LEAVES, leaves), *entries]
+        model_path = new_folder / MODEL
         manifest = {
             "format": FORMAT,
             "version": VERSION,
@@ -136,10 +138,10 @@ def save(model: Any, folder: str | os.PathLike[str], overwrite: bool = False, en
             "rows": model.n_rows_,
             "features": None if core.features is None else list(core.features),
             "parameters": {"sample_size": int(model.sample_size), "shard_rows": int(model.shard_rows)},
-            "model": {"file": MODEL, "size": (part / MODEL).stat().st_size, "sha256": sha256_of(part / MODEL)},
+            "model": {"file": MODEL, "size": model_path.stat().st_size, "sha256": sha256_of(model_path)},
             "files": files,
         }
-        write_atomically(part / MANIFEST, json.dumps(manifest, indent=1).encode())
+        write_atomically(new_folder / MANIFEST, json.dumps(manifest, indent=1).encode())
 
 
 def _version() -> str:
@@ -155,7 +157,7 @@ def _save_estimator(model: Any, encoder: Any, path: Path) -> None:
 
 
 def is_store(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a folder that ``DistributedDSNAClassifier.save`` or that of the regressor wrote.
+    """Return whether a path is a folder of a distributed model.
 
     Examples
     --------
@@ -168,12 +170,12 @@ def is_store(path: str | os.PathLike[str]) -> bool:
 def load(folder: str | os.PathLike[str]) -> Any:
     """Read a distributed model from the folder that its ``save`` wrote.
 
-    Shards are mapped, not read: each is to be there, in its size, and is verified when it is first asked; the system
-    keeps in memory what is used.
+    Shards are memory-mapped: ``load`` checks that their files exist and have the right sizes, and each shard is
+    verified on its first query. The operating system keeps the parts in use in memory.
 
     Parameters
     ----------
-    folder : path
+    folder : path of the folder.
 
     Returns
     -------
@@ -189,130 +191,145 @@ def load(folder: str | os.PathLike[str]) -> Any:
     >>> X, y = load_iris(return_X_y=True)
     >>> ordinary = DSNAClassifier(CostSensitiveForestClassifier(10), random_state=0)
     >>> model = DistributedDSNAClassifier(ordinary).fit([(X[:80], y[:80]), (X[80:], y[80:])], None)
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     model.save(Path(place) / "iris")
-    ...     bool((load(Path(place) / "iris").predict_proba(X) == model.predict_proba(X)).all())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(Path(folder) / "iris")
+    ...     bool((load(Path(folder) / "iris").predict_proba(X) == model.predict_proba(X)).all())
     True
     """
     return load_with_encoder(folder)[0]
 
 
 def load_with_encoder(folder: str | os.PathLike[str]) -> tuple[Any, Any]:
-    """A distributed model, and the TableEncoder that was saved with it, or None."""
+    """Read a distributed model, and the TableEncoder that was saved with it or None."""
     from . import estimators
 
     folder = Path(folder)
     manifest = _manifest(folder)
-    saved = _load_estimator(folder, manifest["model"])
-    encoder, ordinary = (saved.steps[0][1], saved.steps[1][1]) if hasattr(saved, "steps") else (None, saved)
-    kind = getattr(estimators, manifest["kind"])
-    index: Any = getattr(ordinary, "_index", None)
-    if type(ordinary) is not kind._ordinary or getattr(index, "trees", None) is None:
+    saved_model = _load_estimator(folder, manifest["model"])
+    encoder, ordinary_model = (
+        (saved_model.steps[0][1], saved_model.steps[1][1]) if hasattr(saved_model, "steps") else (None, saved_model)
+    )
+    model_class = getattr(estimators, manifest["kind"])
+    index: Any = getattr(ordinary_model, "_index", None)
+    if type(ordinary_model) is not model_class._ordinary or getattr(index, "trees", None) is None:
         raise StoreError(f"{folder / MODEL}: not the fitted model of a {manifest['kind']}. Train again.")
     leaves, *shards = manifest["files"]
     check_file(folder / leaves["file"], leaves)
     features = None if manifest["features"] is None else tuple(manifest["features"])
-    n_classes = len(getattr(ordinary, "classes_", ()))
-    with unsound(folder / leaves["file"]):
+    n_classes = len(getattr(ordinary_model, "classes_", ()))
+    with damaged_file_refused(folder / leaves["file"]):
         arrays = {name: np.array(values) for name, values in read_arrays(folder / leaves["file"], leaves).items()}
         require(arrays.keys() == _LEAVES.keys(), f"holds {', '.join(arrays)}")
         check_fields("leaves", arrays, _LEAVES)
-        of_leaves = (arrays["leaf_total"], arrays["rarity"])
-        forest = Forest(index.trees, index.leaf_value, *of_leaves, index.max_neighbors, n_classes)
+        forest = DistributedForest(
+            index.trees, index.leaf_value, arrays["leaf_total"], arrays["rarity"], index.max_neighbors, n_classes
+        )
         scaling = Scaling.restored({name: arrays[name] for name in Scaling.FIELDS})
-        core = Core(scaling, ordinary, forest, features, manifest["rows"])
+        core = Core(scaling, ordinary_model, forest, features, manifest["rows"])
         if encoder is not None:
             require(len(encoder.source_columns_) == len(scaling.offset), "the encoder makes other columns")
-        numbers = _numbers_of_shards(arrays["shard_numbers"], manifest["rows"])
-    if len(shards) != len(numbers):
+        spans = _shard_spans(arrays["shard_numbers"], manifest["rows"])
+    if len(shards) != len(spans):
         raise StoreError(
-            f"{folder / MANIFEST}: names {len(shards)} shards, and the model that was saved has {len(numbers)}. "
+            f"{folder / MANIFEST}: names {len(shards)} shards, and the model that was saved has {len(spans)}. "
             "Copy the folder again, or train again."
         )
-    stored = [_stored(folder, about, core, of_shard) for about, of_shard in zip(shards, numbers, strict=True)]
-    model = kind(**manifest["parameters"])
-    model._take(core, PlacedRows(LocalEngine(), stored, forest))
+    stored_shards = [_stored(folder, entry, core, row_span) for entry, row_span in zip(shards, spans, strict=True)]
+    model = model_class(**manifest["parameters"])
+    model._set_fitted(core, PlacedRows(LocalEngine(), stored_shards, forest))
     return model, encoder
 
 
-def _load_estimator(folder: Path, about: dict[str, Any]) -> Any:
-    check_file(folder / about["file"], about)
-    return load_model(folder / about["file"])
+def _load_estimator(folder: Path, entry: dict[str, Any]) -> Any:
+    check_file(folder / entry["file"], entry)
+    return load_model(folder / entry["file"])
 
 
-def _numbers_of_shards(spans: np.ndarray, n_rows: int) -> list[tuple[int, int, int]]:
-    """What each shard is to hold: how many rows, the number of the first and that of the last."""
+def _shard_spans(spans: np.ndarray, n_rows: int) -> list[tuple[int, int, int]]:
+    """Check the number of rows of each shard and the numbers of its first and last rows."""
     n, first, last = spans[spans[:, 0] > 0].T
-    follow = np.all(n <= last - first + 1) and np.all(first[1:] > last[:-1])
-    require(follow, "leaves.shard_numbers: shards do not follow each other")
+    consecutive = np.all(n <= last - first + 1) and np.all(first[1:] > last[:-1])
+    require(consecutive, "leaves.shard_numbers: shards do not follow each other")
     require(last.max(initial=-1) < n_rows, f"leaves.shard_numbers names rows past the last of {n_rows}")
-    return [(int(n), int(first), int(last)) for n, first, last in spans]
+    return [(int(n_shard), int(start), int(stop)) for n_shard, start, stop in spans]
 
 
-def _stored(folder: Path, about: dict[str, Any], core: Core, numbers: tuple[int, int, int]) -> StoredShard:
-    """A shard that is there in its size, and whose first and last rows are those that were saved in its place."""
-    path = folder / about["file"]
-    check_size(path, about)
-    with unsound(path):
-        number = read_arrays(path, about, ["number"])["number"]
+def _stored(folder: Path, entry: dict[str, Any], core: Core, row_span: tuple[int, int, int]) -> StoredShard:
+    """Return a stored shard, checked for its size and for its first and last rows."""
+    path = folder / entry["file"]
+    check_size(path, entry)
+    with damaged_file_refused(path):
+        number = read_arrays(path, entry, ["number"])["number"]
         require(number.ndim == 1, f"Shard.number has shape {number.shape}")
-    if span(number) != numbers:
+    if span(number) != row_span:
         raise StoreError(
-            f"{path}: holds other rows than this shard of the model that was saved; files were swapped, or their "
-            f"entries in {MANIFEST}. Copy the folder again, or train again."
+            f"{path}: does not hold the rows of this shard; files or their entries in {MANIFEST} were swapped. "
+            "Copy the folder again, or train again."
         )
     model, forest = core.model, core.forest
-    outputs = 1 if forest.n_classes else model.n_outputs_
-    trends = 0 if forest.n_classes or model._trend is None else outputs
-    sizes = {"dimensions": model._index.Z.shape[1], "outputs": outputs, "trends": trends}
-    limits = ShardLimits({"leaves": forest.trees.n_leaves, **sizes}, len(forest.rarity), forest.n_classes, numbers)
-    return StoredShard(path, about, limits)
+    n_outputs = 1 if forest.n_classes else model.n_outputs_
+    n_trends = 0 if forest.n_classes or model._trend is None else n_outputs
+    sizes = {"dimensions": model._index.Z.shape[1], "outputs": n_outputs, "trends": n_trends}
+    limits = ShardLimits({"leaves": forest.trees.n_leaves, **sizes}, len(forest.rarity), forest.n_classes, row_span)
+    return StoredShard(path, entry, limits)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a folder, checked."""
+    """Read and check the manifest of a folder."""
     path = folder / MANIFEST
     try:
-        if stat.S_ISREG(path.stat().st_mode) == 0 or path.stat().st_size > _LARGEST_MANIFEST:
+        if stat.S_ISREG(path.stat().st_mode) == 0 or path.stat().st_size > _MAX_MANIFEST_SIZE:
             raise ValueError("too large, or not a regular file")
         manifest = json.loads(path.read_text("utf-8"))
         if manifest["format"] != FORMAT:
             raise ValueError("another format")
     except FileNotFoundError:
         raise StoreError(
-            f"{folder}: no folder of a distributed model: {MANIFEST} is missing. Check the path."
+            f"{folder}: not a folder of a distributed model: {MANIFEST} is missing. Check the path."
         ) from None
     except (OSError, *DAMAGE) as error:
         raise StoreError(f"{path}: not the manifest of a distributed model ({error}). Check the path.") from error
     if manifest.get("version") != VERSION:
         raise StoreError(
-            f"{path}: of format {manifest.get('version')!r}, by dsna {manifest.get('dsna')}; this dsna reads format "
-            f"{VERSION}. Train again, or use the version that wrote it."
+            f"{path}: written in format {manifest.get('version')!r} by dsna {manifest.get('dsna')}; this version reads "
+            f"format {VERSION}. Train again, or use the version that wrote it."
         )
-    with unsound(path):
+    with damaged_file_refused(path):
         _check_manifest(path, manifest)
     return manifest  # type: ignore[no-any-return]
 
 
 def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
-    """Refuse a manifest whose entries are not of their kinds, or that names files outside its folder."""
-    seen: set[str] = set()
-    for about in (manifest["model"], *manifest["files"]):
-        name = about["file"]
-        if type(name) is not str or name != os.path.basename(name) or name.startswith(".") or "\\" in name:
-            raise StoreError(f"{path}: names {name!r}, which is no file of its own folder. Do not use this model.")
-        if name in seen:
-            raise StoreError(f"{path}: names {name} twice. Copy the folder again, or train again.")
-        seen.add(name)
-        if os.path.islink(path.parent / name):
-            raise StoreError(f"{path}: {name} is a link to somewhere else. Copy the files themselves.")
-        if type(about["size"]) is not int or type(about["sha256"]) is not str:
-            raise TypeError(f"{name} has no size or digest")
-    for about in manifest["files"]:
-        about["arrays"].items()
-    right = manifest["kind"] in _KINDS and len(manifest["files"]) >= 2 and type(manifest["rows"]) is int
-    features, given = manifest["features"], manifest["parameters"]
-    right = right and (features is None or all(type(one) is str for one in features))
-    right = right and set(given) == {"sample_size", "shard_rows"} and all(type(one) is int for one in given.values())
-    if not right:
-        raise ValueError("entries of other kinds")
+    """Refuse a manifest with entries of wrong types, or with files outside its folder."""
+    file_names: set[str] = set()
+    for entry in (manifest["model"], *manifest["files"]):
+        file_name = entry["file"]
+        if (
+            type(file_name) is not str
+            or file_name != os.path.basename(file_name)
+            or file_name.startswith(".")
+            or "\\" in file_name
+        ):
+            raise StoreError(
+                f"{path}: names {file_name!r}, which is not a file in its own folder. Do not use this model."
+            )
+        if file_name in file_names:
+            raise StoreError(f"{path}: names {file_name} twice. Copy the folder again, or train again.")
+        file_names.add(file_name)
+        if os.path.islink(path.parent / file_name):
+            raise StoreError(f"{path}: {file_name} is a link to somewhere else. Copy the files themselves.")
+        if type(entry["size"]) is not int or type(entry["sha256"]) is not str:
+            raise TypeError(f"{file_name} has no size or digest")
+    for entry in manifest["files"]:
+        entry["arrays"].items()
+    features, parameters = manifest["features"], manifest["parameters"]
+    is_valid = (
+        manifest["kind"] in _KINDS
+        and len(manifest["files"]) >= 2
+        and type(manifest["rows"]) is int
+        and (features is None or all(type(name) is str for name in features))
+        and set(parameters) == {"sample_size", "shard_rows"}
+        and all(type(value) is int for value in parameters.values())
+    )
+    if not is_valid:
+        raise ValueError("entries of wrong types")

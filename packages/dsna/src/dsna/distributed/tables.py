@@ -1,4 +1,4 @@
-"""What users pass as a table: a dask or ray collection, partitions, or plain rows; and the engine that goes with it."""
+"""Tables as users pass them (dask or ray collections, partitions or plain rows) and their engines."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .engines.local import LocalEngine
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class OpenedTable:
     """A table, ready for the passes.
 
     Parameters
     ----------
-    engine : where the work is done.
-    partitions : handles.
-    roles : the columns of a frame.
-    result : makes what users get of the handles of the answers of each partition.
+    engine : runs the passes.
+    partitions : handles of the partitions.
+    roles : roles of the columns of a frame.
+    result : makes the result for the user from the handles of the batches of answers of each partition.
     """
 
     engine: Any
@@ -36,8 +36,8 @@ class Opened:
 
 def open_table(
     X: Any, y: Any, weight: Any, groups: Any, key: Any, store: str | os.PathLike[str] | None, engine: Any = None
-) -> Opened:
-    """A table of any kind; ``engine`` is that of a model, which plain rows are asked on."""
+) -> OpenedTable:
+    """Open a table of any kind; ``engine`` is that of a model, to which plain rows are queries."""
     library = type(X).__module__.partition(".")[0]
     if library in ("dask", "dask_expr"):
         from .engines.dask import open_dask
@@ -48,7 +48,7 @@ def open_table(
 
         return open_ray(X, y, weight, groups, key)
     if engine is not None:
-        return Opened(engine, [X], Roles(), lambda batches: np.concatenate(engine.gather(batches[0])))
+        return OpenedTable(engine, [X], Roles(), lambda partitions: np.concatenate(engine.gather(partitions[0])))
     if not isinstance(X, list | tuple) or not len(X) or isinstance(X[0], int | float):
         raise DSNAError(
             "X must be a dask DataFrame or Array, a ray Dataset, or a list of partitions; for a table in memory, use "
@@ -64,18 +64,20 @@ def open_table(
     if folder is not None:
         make_folder(folder)
     local = LocalEngine(folder)
-    return Opened(local, X, roles, lambda batches: np.concatenate([part for one in batches for part in one]))
+    return OpenedTable(
+        local, X, roles, lambda partitions: np.concatenate([batch for batches in partitions for batch in batches])
+    )
 
 
-def target_name(given: Any) -> str | tuple[str, ...] | None:
-    """The name of the target, the names of several outputs, or None; anything else is refused."""
-    if isinstance(given, list | tuple) and given and all(isinstance(one, str) for one in given):
-        return given[0] if len(given) == 1 else tuple(given)
-    return column_name(given, "y")
+def target_name(target: Any) -> str | tuple[str, ...] | None:
+    """Return the name of the target, the names of several outputs, or None; refuse anything else."""
+    if isinstance(target, list | tuple) and target and all(isinstance(name, str) for name in target):
+        return target[0] if len(target) == 1 else tuple(target)
+    return column_name(target, "y")
 
 
-def column_name(given: Any, name: str) -> str | None:
-    """The name of a column, or None; anything else is refused."""
-    if given is None or isinstance(given, str):
-        return given
-    raise DSNAError(f"{name} must be the name of a column here, or be part of the partitions: (X, y, ...).")
+def column_name(column: Any, parameter: str) -> str | None:
+    """Return the name of a column, or None; refuse anything else."""
+    if column is None or isinstance(column, str):
+        return column
+    raise DSNAError(f"{parameter} must be the name of a column here, or be part of the partitions: (X, y, ...).")

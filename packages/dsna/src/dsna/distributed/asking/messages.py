@@ -1,4 +1,4 @@
-"""What shards are asked and what they answer, checked when it is made and when it has come from a worker."""
+"""Requests to shards and their answers, checked when they are made and when they arrive from a worker."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _SLACK = 1.0 + 1e-6  # for rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Forest(Checked):
-    """What turns queries into requests.
+class DistributedForest(Checked):
+    """The forest, with the leaf means and weights of all rows, that turns queries into requests.
 
     Parameters
     ----------
     trees : the forest, whose leaves hold rows of the sample.
-    leaf_value : (leaves, k) means of all rows.
-    leaf_total : (leaves,) weight of the rows that are kept on all shards.
+    leaf_value : (leaves, k) class shares or mean targets of all rows.
+    leaf_total : (leaves,) weight of the rows that a leaf keeps on all shards.
     rarity : (strata,) factor of the rank of their rows.
-    most : rows of a neighbourhood; None: all.
-    n_classes : number of classes, which are the strata then; 0 in a regression.
+    most : maximal number of rows in a neighbourhood; None: no limit.
+    n_classes : number of classes, which then are the strata; 0 in a regression.
     """
 
     FIELDS = {
@@ -48,25 +48,25 @@ class Forest(Checked):
     n_classes: int
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
-        known = self.n_classes in (0, sizes["strata"]) and self.n_classes in (0, sizes["averaged"])
-        require(known, f"Forest.n_classes is {self.n_classes}, and it averages {sizes['averaged']}")
+        is_consistent = self.n_classes in (0, sizes["strata"]) and self.n_classes in (0, sizes["averaged"])
+        require(is_consistent, f"DistributedForest.n_classes is {self.n_classes}, and it averages {sizes['averaged']}")
 
 
 @dataclass(frozen=True, eq=False)
 class Request(Checked):
-    """A batch of queries; n rows.
+    """A batch of n queries.
 
     Parameters
     ----------
-    reached : (n, T) leaves.
-    total : (n, T) weight of the rows of these leaves; 0 where a tree is not used.
-    fold : (n,) held-out fold, or -1.
-    Q : (n, D) in the metric space.
+    reached : (n, T) leaf of each query in each tree.
+    total : (n, T) weight of the rows of this leaf; 0 for a tree that is not used.
+    fold : (n,) held-out fold, or -1 for a new row.
+    Q : (n, D) queries in the metric space.
     rarity : (strata,) factor of the rank of their rows.
-    most : rows of a neighbourhood; None: all.
-    n_classes : 0 in a regression.
-    space : map of the rows of shards into the metric space, where they are not there yet.
-    own : whether answers are to hold the rows as the shard has them.
+    most : maximal number of rows in a neighbourhood; None: no limit.
+    n_classes : number of classes; 0 in a regression.
+    space : map of the rows of shards into the metric space; None if they are mapped already.
+    own : whether answers include the rows on the common scale.
     """
 
     FIELDS = {
@@ -92,37 +92,40 @@ class Request(Checked):
     own: bool = False
 
     def check_shard(self, shard: Shard) -> None:
-        """Raise an InvariantError unless the request can be put to a shard."""
+        """Raise an InvariantError unless the request fits the shard."""
         sizes = shard.sizes
-        taken = "dimensions" if self.space is None else "features"
-        require(self.sizes[taken] == sizes["dimensions"], f"Shard.Z has {sizes['dimensions']} columns")
+        columns = "dimensions" if self.space is None else "features"
+        require(self.sizes[columns] == sizes["dimensions"], f"Shard.Z has {sizes['dimensions']} columns")
         require(self.reached.max(initial=-1) < sizes["leaves"], f"Request.reached names leaves past {sizes['leaves']}")
         with np.errstate(over="ignore"):
-            most = MAX_WEIGHT_RATIO * shard.weight.min(initial=FINITE)
-        require(self.total.max(initial=0.0) <= most, f"Shard.weight is below Request.total / {MAX_WEIGHT_RATIO:g}")
+            largest_total = MAX_WEIGHT_RATIO * shard.weight.min(initial=FINITE)
+        require(
+            self.total.max(initial=0.0) <= largest_total, f"Shard.weight is below Request.total / {MAX_WEIGHT_RATIO:g}"
+        )
         check_codes("Shard", shard, len(self.rarity), self.n_classes)
 
     def check_answer(self, answer: Answer) -> None:
-        """Raise an InvariantError unless a shard may have given an answer."""
-        ours, its, rows = self.sizes, answer.sizes, answer.known
-        require(its["queries"] == ours["queries"], f"Answer has {its['queries']} queries, not {ours['queries']}")
+        """Raise an InvariantError unless the answer fits the request."""
+        sizes, n_queries, rows = self.sizes, answer.sizes["queries"], answer.known
+        require(n_queries == sizes["queries"], f"Answer has {n_queries} queries, not {sizes['queries']}")
         require(
-            rows.sizes["dimensions"] == ours["dimensions"], "MetRows.Z has another number of columns than Request.Q"
+            rows.sizes["dimensions"] == sizes["dimensions"],
+            "NeighborRows.Z has another number of columns than Request.Q",
         )
-        require(answer.sums.max(initial=0.0) <= ours["trees"] * _SLACK, "Answer.sums holds more than all trees give")
-        check_codes("MetRows", rows, len(self.rarity), self.n_classes)
+        require(answer.sums.max(initial=0.0) <= sizes["trees"] * _SLACK, "Answer.sums is more than all trees give")
+        check_codes("NeighborRows", rows, len(self.rarity), self.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
-class MetRows(Checked):
-    """Rows that are neighbours of any query of a batch, each once; m rows.
+class NeighborRows(Checked):
+    """The m distinct rows that are neighbours of the queries of a batch.
 
     Parameters
     ----------
-    number : (m,) numbers in the table, which rise.
+    number : (m,) increasing numbers in the table.
     Z : (m, D) in the metric space.
     label, code, fold, trend : as in ``Shard``.
-    own : (m, d) as the shard has them, where that is asked for.
+    own : (m, d) on the common scale, if the request asks for them; otherwise without columns.
     """
 
     FIELDS = {
@@ -139,20 +142,20 @@ class MetRows(Checked):
     own: np.ndarray
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
-        require(np.all(self.number[1:] > self.number[:-1]), "MetRows.number does not rise: a row is on two shards")
+        require(np.all(self.number[1:] > self.number[:-1]), "NeighborRows.number does not rise: a row is on two shards")
 
     @classmethod
-    def join(cls, parts: Sequence[MetRows]) -> MetRows:
-        """Rows of all parts, by their numbers; something stands there even where leaves have no row at all."""
-        every = {name: np.concatenate([getattr(one, name) for one in parts]) for name in cls.FIELDS}
-        if not len(every["number"]):
-            every = {name: np.zeros((1, *one.shape[1:]), dtype=one.dtype) for name, one in every.items()}
-        order = np.argsort(every["number"], kind="stable")
-        return cls(**{name: one[order] for name, one in every.items()})
+    def join(cls, shard_rows: Sequence[NeighborRows]) -> NeighborRows:
+        """Join the rows of all shards, by number; return one row of zeros if there are none."""
+        arrays = {name: np.concatenate([getattr(rows, name) for rows in shard_rows]) for name in cls.FIELDS}
+        if not len(arrays["number"]):
+            arrays = {name: np.zeros((1, *array.shape[1:]), dtype=array.dtype) for name, array in arrays.items()}
+        order = np.argsort(arrays["number"], kind="stable")
+        return cls(**{name: array[order] for name, array in arrays.items()})
 
-    def only(self, some: np.ndarray) -> MetRows:
-        """Some of the rows."""
-        return MetRows(**{name: one[some] for name, one in self.state.items()})
+    def subset(self, rows: np.ndarray) -> NeighborRows:
+        """Return these rows only."""
+        return NeighborRows(**{name: array[rows] for name, array in self.state.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,12 +164,12 @@ class Answer(Checked):
 
     Parameters
     ----------
-    rows : (n, M) places among the rows met, filled up to size.
-    sums : (n, M) shares in the leaves reached, summed over trees.
-    size : (n,) how many rows there are.
-    settled : (n,) from where on rows are in the order of their distances.
-    met : (n,) rows met, also those that did not fit.
-    known : the rows met.
+    rows : (n, M) indices into ``known``, valid up to ``size``.
+    sums : (n, M) shares in the leaves of the query, summed over trees.
+    size : (n,) number of best rows.
+    settled : (n,) position from which the rows are in the order of their distances.
+    met : (n,) number of rows in the leaves of the query, including those past ``size``.
+    known : the best rows of all queries.
     """
 
     FIELDS = {
@@ -175,7 +178,7 @@ class Answer(Checked):
         "size": Array("int64", "queries", 0),
         "settled": Array("int64", "queries", 0),
         "met": Array("int64", "queries", 0),
-        "known": Part("MetRows"),
+        "known": Part("NeighborRows"),
     }
 
     rows: np.ndarray
@@ -183,11 +186,11 @@ class Answer(Checked):
     size: np.ndarray
     settled: np.ndarray
     met: np.ndarray
-    known: MetRows
+    known: NeighborRows
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
         require(self.size.max(initial=0) <= sizes["most"], f"Answer.size is over {sizes['most']}")
-        require(np.all(self.settled <= self.size), "Answer.settled is over its size")
-        require(np.all(self.size <= self.met), "Answer.met is below its size")
-        met = self.rows[np.arange(sizes["most"]) < self.size[:, None]]
-        require(met.max(initial=-1) < len(self.known.number), "Answer.rows names rows that were not met")
+        require(np.all(self.settled <= self.size), "Answer.settled is over Answer.size")
+        require(np.all(self.size <= self.met), "Answer.met is below Answer.size")
+        rows = self.rows[np.arange(sizes["most"]) < self.size[:, None]]
+        require(rows.max(initial=-1) < len(self.known.number), "Answer.rows names rows that are not in Answer.known")

@@ -13,116 +13,116 @@ from ..._utils.sums import rowwise_product
 from ...forest.trees import Trees
 from ...neighbors.neighborhoods import Neighborhoods
 from ..shards import Shard
-from .messages import Answer, Forest, MetRows, Request
+from .messages import Answer, DistributedForest, NeighborRows, Request
 
 _REMEDY = "Ask again, or load the model from a folder that was saved."
 
 
-class Found(NamedTuple):
+class MergedNeighbors(NamedTuple):
     """Neighbourhoods of a batch of queries among all rows."""
 
-    near: Neighborhoods  # numbers the rows below
-    rows: MetRows
+    neighborhoods: Neighborhoods  # indices into ``rows``
+    rows: NeighborRows
 
 
-def request(forest: Forest, scaled: np.ndarray, Q: np.ndarray) -> Request:
-    """The request of new rows on the common scale and in the metric space."""
+def request_for_new_rows(forest: DistributedForest, scaled: np.ndarray, Q: np.ndarray) -> Request:
+    """Make the request for new rows, given on the common scale and in the metric space."""
     reached = forest.trees.apply(scaled)
     fold = np.full(len(Q), -1, dtype=np.int64)
     return Request(reached, forest.leaf_total[reached], fold, Q, forest.rarity, forest.most, forest.n_classes)
 
 
-def request_outside(forest: Forest, scaled: np.ndarray, Q: np.ndarray, fold: int, space: np.ndarray | None) -> Request:
-    """The request of training rows of a held-out fold, to trees and rows that leave it out."""
+def request_for_fold(
+    forest: DistributedForest, scaled: np.ndarray, Q: np.ndarray, fold: int, space: np.ndarray | None
+) -> Request:
+    """Make the request for training rows of a held-out fold, to the trees and rows that leave it out."""
     reached = forest.trees.apply(scaled)
     total = np.where(forest.trees.left_out[:, fold], forest.leaf_total[reached], 0.0)
-    of_all = (forest.rarity, forest.most, forest.n_classes)
-    return Request(reached, total, np.full(len(Q), fold), Q, *of_all, space, own=True)
+    settings = (forest.rarity, forest.most, forest.n_classes)
+    return Request(reached, total, np.full(len(Q), fold), Q, *settings, space, own=True)
 
 
-def ask(shard: Shard, asked: Request) -> Answer:
-    """The best rows of a shard for queries."""
+def query_shard(shard: Shard, request: Request) -> Answer:
+    """Find the best rows of a shard for each query."""
     from ..._kernels.approximation.shards import gather_from_shard
 
     with damage_refused("a shard of the model", _REMEDY):
-        asked.check_shard(shard)
-    n, width = len(asked.Q), shard.n_rows
-    Z = rowwise_product(shard.Z, asked.space) if asked.space is not None else shard.Z
-    if asked.most is not None:
-        width = min(asked.most, width)
+        request.check_shard(shard)
+    n, width = len(request.Q), shard.n_rows
+    Z = rowwise_product(shard.Z, request.space) if request.space is not None else shard.Z
+    if request.most is not None:
+        width = min(request.most, width)
     else:
-        held = np.where(asked.total > 0, shard.leaf_ptr[asked.reached + 1] - shard.leaf_ptr[asked.reached], 0)
-        width = min(width, int(held.sum(axis=1).max(initial=0)))
+        leaf_sizes = shard.leaf_ptr[request.reached + 1] - shard.leaf_ptr[request.reached]
+        n_entries = np.where(request.total > 0, leaf_sizes, 0).sum(axis=1)
+        width = min(width, int(n_entries.max(initial=0)))
     rows, sums = np.zeros((n, max(1, width)), dtype=np.int64), np.zeros((n, max(1, width)))
-    size, settled, met = np.zeros((3, n), dtype=np.int64)
+    size, settled, n_met = np.zeros((3, n), dtype=np.int64)
     if shard.n_rows:
-        known = (shard.leaf_ptr, shard.leaf_rows, shard.fold, shard.weight, asked.rarity[shard.code])
-        arrays = (writable(a) for a in (asked.reached, asked.total, asked.fold, *known, asked.Q, Z))
-        gather_from_shard(*arrays, rows, sums, size, settled, met)
-    inside = np.arange(rows.shape[1]) < size[:, None]
-    named = np.unique(rows[inside])
-    rows[inside] = np.searchsorted(named, rows[inside])
-    met_rows = MetRows(
-        number=np.asarray(shard.number[named]),
-        Z=np.asarray(Z[named]),
-        label=np.asarray(shard.label[named]),
-        code=np.asarray(shard.code[named]),
-        fold=np.asarray(shard.fold[named]),
-        trend=np.asarray(shard.trend[named]),
-        own=np.asarray(shard.Z[named]) if asked.own else np.empty((len(named), 0)),
+        shard_arrays = (shard.leaf_ptr, shard.leaf_rows, shard.fold, shard.weight, request.rarity[shard.code])
+        inputs = (request.reached, request.total, request.fold, *shard_arrays, request.Q, Z)
+        gather_from_shard(*(writable(array) for array in inputs), rows, sums, size, settled, n_met)
+    is_filled = np.arange(rows.shape[1]) < size[:, None]
+    best_rows = np.unique(rows[is_filled])
+    rows[is_filled] = np.searchsorted(best_rows, rows[is_filled])
+    neighbor_rows = NeighborRows(
+        number=np.asarray(shard.number[best_rows]),
+        Z=np.asarray(Z[best_rows]),
+        label=np.asarray(shard.label[best_rows]),
+        code=np.asarray(shard.code[best_rows]),
+        fold=np.asarray(shard.fold[best_rows]),
+        trend=np.asarray(shard.trend[best_rows]),
+        own=np.asarray(shard.Z[best_rows]) if request.own else np.empty((len(best_rows), 0)),
     )
-    return Answer(rows, sums, size, settled, met, met_rows)
+    return Answer(rows, sums, size, settled, n_met, neighbor_rows)
 
 
-def merge(forest: Forest, asked: Request, answers: Sequence[Answer]) -> Found:
-    """The neighbourhoods that one model of all rows would find, and the vote of the forest."""
+def merge(forest: DistributedForest, request: Request, answers: Sequence[Answer]) -> MergedNeighbors:
+    """Merge the answers of all shards into the neighbourhoods of one model of all rows, with the vote of the forest."""
     from ..._kernels.approximation.shards import merge_shards
 
     with damage_refused("an answer of a worker", _REMEDY):
-        for one in answers:
-            asked.check_answer(one)
-        rows = MetRows.join([one.known for one in answers])
-    n, width = len(asked.Q), max(1, int(np.sum([one.size for one in answers], axis=0).max(initial=0)))
-    found, sums = np.zeros((n, width), dtype=np.int64), np.zeros((n, width))
-    size = np.zeros(n, dtype=np.int64)
-    for one in answers:
-        query, k = np.nonzero(np.arange(one.rows.shape[1]) < one.size[:, None])
-        to = size[query] + k
-        found[query, to] = np.searchsorted(rows.number, one.known.number)[one.rows[query, k]]
-        sums[query, to] = one.sums[query, k]
-        size += one.size
-    used = np.where(asked.fold[:, None] < 0, True, forest.trees.left_out.T[asked.fold])
-    most = found.shape[1] if asked.most is None else min(asked.most, found.shape[1])
-    chosen, proximity = np.zeros((n, most), dtype=np.int64), np.zeros((n, most))
-    kept, settled = np.zeros(n, dtype=np.int64), np.sum([one.settled for one in answers], axis=0)
-    met = np.sum([one.met for one in answers], axis=0)
-    known = (
-        writable(a)
-        for a in (found, sums, size, settled, met, used.sum(axis=1), asked.rarity[rows.code], asked.Q, rows.Z)
+        for answer in answers:
+            request.check_answer(answer)
+        rows = NeighborRows.join([answer.known for answer in answers])
+    n, width = len(request.Q), max(1, int(np.sum([answer.size for answer in answers], axis=0).max(initial=0)))
+    candidates, sums = np.zeros((n, width), dtype=np.int64), np.zeros((n, width))
+    n_candidates = np.zeros(n, dtype=np.int64)
+    for answer in answers:
+        query, rank = np.nonzero(np.arange(answer.rows.shape[1]) < answer.size[:, None])
+        position = n_candidates[query] + rank
+        joined_index = np.searchsorted(rows.number, answer.known.number)
+        candidates[query, position] = joined_index[answer.rows[query, rank]]
+        sums[query, position] = answer.sums[query, rank]
+        n_candidates += answer.size
+    used_trees = np.where(request.fold[:, None] < 0, True, forest.trees.left_out.T[request.fold])
+    n_best = width if request.most is None else min(request.most, width)
+    neighbors, proximity = np.zeros((n, n_best), dtype=np.int64), np.zeros((n, n_best))
+    size, settled = np.zeros(n, dtype=np.int64), np.sum([answer.settled for answer in answers], axis=0)
+    n_met = np.sum([answer.met for answer in answers], axis=0)
+    inputs = (candidates, sums, n_candidates, settled, n_met, used_trees.sum(axis=1), request.rarity[rows.code])
+    arrays = (writable(array) for array in (*inputs, request.Q, rows.Z))
+    merge_shards(*arrays, neighbors, proximity, size)
+    vote = Trees.mean_over_trees(forest.leaf_value, request.reached, used_trees)
+    # Rows that are not the neighbours of any query depend on the division into shards, and results must not.
+    is_filled = np.arange(n_best) < size[:, None]
+    neighbor_rows = np.unique(neighbors[is_filled]) if is_filled.any() else np.zeros(1, dtype=np.int64)
+    neighbors[is_filled] = np.searchsorted(neighbor_rows, neighbors[is_filled])
+    width = max(1, int(size.max(initial=0)))
+    neighborhoods = Neighborhoods(
+        np.ascontiguousarray(neighbors[:, :width]), np.ascontiguousarray(proximity[:, :width]), size, vote
     )
-    merge_shards(*known, chosen, proximity, kept)
-    vote = Trees.mean_over_trees(forest.leaf_value, asked.reached, used)
-    # Rows that no query keeps depend on how rows are dealt to shards, and what is learned must not.
-    inside = np.arange(most) < kept[:, None]
-    named = np.unique(chosen[inside]) if inside.any() else np.zeros(1, dtype=np.int64)
-    chosen[inside] = np.searchsorted(named, chosen[inside])
-    rows = rows.only(named)
-    width = max(1, int(kept.max(initial=0)))
-    near = Neighborhoods(
-        np.ascontiguousarray(chosen[:, :width]), np.ascontiguousarray(proximity[:, :width]), kept, vote
-    )
-    return Found(near, rows)
+    return MergedNeighbors(neighborhoods, rows.subset(neighbor_rows))
 
 
-class FoundIndex:
-    """The neighbours of a batch of queries, in the place of the index of an ordinary model."""
+class PrecomputedIndex:
+    """The neighbours of one batch of queries, with the interface of the index of a model in memory."""
 
-    def __init__(self, index: Any, found: Found):
+    def __init__(self, index: Any, merged_neighbors: MergedNeighbors):
         self.scale_and_map, self.scaling, self.trees = index.scale_and_map, index.scaling, index.trees
-        rows = found.rows
-        self.label, self.Z, self.fold = rows.label, rows.Z, rows.fold
-        self._near = found.near
+        self.label, self.Z, self.fold = merged_neighbors.rows.label, merged_neighbors.rows.Z, merged_neighbors.rows.fold
+        self._neighborhoods = merged_neighbors.neighborhoods
 
     def neighbors(self, scaled: np.ndarray, Q: np.ndarray, **_: Any) -> Neighborhoods:
-        """The neighbours, whatever is asked: it is asked for the same queries."""
-        return self._near
+        """Return the neighbours; the queries must be those of the batch."""
+        return self._neighborhoods

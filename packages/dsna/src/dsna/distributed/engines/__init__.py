@@ -1,1 +1,1 @@
-"""Where the passes are run: this process, Dask or Ray."""
+"""Engines that run the passes: this process, Dask or Ray."""

@@ -1,4 +1,4 @@
-"""Work in this process, one partition after another; shards on disk where a folder is given."""
+"""The engine of one machine: partitions one after another in this process, and shards in memory or in a folder."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..shards import Shard
 
 
 class LocalEngine:
-    """The engine of one machine: what is submitted is done at once.
+    """The engine of one machine, which calls submitted functions at once.
 
     Parameters
     ----------
     folder : folder or None
-        Where shards are kept while a model is made, to be read as mapped files; None: in memory.
+        Folder for the shards during a fit, which are read as mapped files; None: in memory.
 
     Examples
     --------
@@ -36,12 +36,12 @@ class LocalEngine:
         self._written: list[Path] = []
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function; shards that it returns are put into the folder."""
-        return self._kept(with_opened(function, *arguments))
+        """Call a function, and write the shards that it returns to the folder."""
+        return self._stored(call_with_shards(function, *arguments))
 
-    def _kept(self, result: Any) -> Any:
+    def _stored(self, result: Any) -> Any:
         if isinstance(result, tuple) and type(result) is tuple:
-            return tuple(self._kept(one) for one in result)
+            return tuple(self._stored(item) for item in result)
         if self.folder is None or not isinstance(result, Shard):
             return result
         path = self.folder / f"shard-{secrets.token_hex(8)}.bin"
@@ -49,47 +49,47 @@ class LocalEngine:
         return store_shard(result, path)
 
     def gather(self, handles: Iterable[Any]) -> list[Any]:
-        """Results."""
+        """Return results, which are their own handles."""
         return list(handles)
 
     def broadcast(self, value: Any) -> Any:
-        """A value that all tasks use."""
+        """Return the value, which is its own handle."""
         return value
 
     def release(self, handles: Iterable[Any]) -> None:
-        """Forget results that are not needed any more."""
-        for one in handles:
-            if isinstance(one, StoredShard):
-                _remove(one.path)
+        """Delete results that are no longer needed."""
+        for result in handles:
+            if isinstance(result, StoredShard):
+                _remove(result.path)
 
     def abandon(self) -> None:
-        """Forget all results: the work that they were made for has failed."""
+        """Delete all results after a failure."""
         for path in self._written:
             _remove(path)
 
 
 def _remove(path: Path) -> None:
-    with suppress(OSError):  # where a mapped file cannot be removed, the folder is, later
+    with suppress(OSError):  # some systems do not remove mapped files; they are removed with the folder
         path.unlink()
 
 
-def with_opened(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function with shards in place of the files that hold them."""
-    return function(*(opened(one) for one in arguments))
+def call_with_shards(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function with shards in place of their files."""
+    return function(*(open_shard(argument) for argument in arguments))
 
 
 def on_worker(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function in a process that reads files, too: Arrow first gives back the memory that it did this with."""
+    """Call a function on a worker, after Arrow has released the memory that it used to read files."""
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
-    return with_opened(function, *arguments)
+    return call_with_shards(function, *arguments)
 
 
-def joined(*parts: np.ndarray) -> np.ndarray:
-    """Answers one after another."""
-    return np.concatenate(parts)
+def concatenated(*batches: np.ndarray) -> np.ndarray:
+    """Concatenate batches of answers."""
+    return np.concatenate(batches)
 
 
-def opened(argument: Any) -> Any:
-    """A shard in place of the file that holds it; anything else as it is."""
+def open_shard(argument: Any) -> Any:
+    """Open a stored shard; return any other argument unchanged."""
     return argument.open() if isinstance(argument, StoredShard) else argument

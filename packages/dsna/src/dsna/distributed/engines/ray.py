@@ -1,4 +1,4 @@
-"""Work in tasks of Ray: partitions and shards stay in its object store."""
+"""The engine of Ray: partitions and shards stay in its object store."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 from ..blocks import Roles
-from ..tables import Opened, column_name, target_name
-from .local import joined, on_worker
+from ..tables import OpenedTable, column_name, target_name
+from .local import concatenated, on_worker
 
 _RETRIES = 3
-_BLOCK = 32_000_000  # bytes of a block of rows, about; a worker needs some four times as many for it
+_BLOCK = 32_000_000  # approximate bytes of a block of rows; a worker needs about four times as much memory
 _GONE = (
     "Ray went away, or lost workers faster than it could repeat their work ({}). Start it again, with more memory for "
     "each worker, and repeat the call."
@@ -21,9 +21,9 @@ _GONE = (
 
 
 class RayEngine:
-    """The engine of a Ray that is running.
+    """The engine of a running Ray.
 
-    Tasks of a lost worker are run again, and objects that it held are made again, so results do not depend on it.
+    Ray runs the tasks of a lost worker again and rebuilds its objects, so results do not depend on lost workers.
     """
 
     name = "Ray"
@@ -35,35 +35,35 @@ class RayEngine:
         return {"_run": None}
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """An object reference."""
+        """Submit a task; return an object reference."""
         with _ray_errors() as ray:
             if self._run is None:
                 self._run = ray.remote(max_retries=_RETRIES)(on_worker)
             return self._run.remote(function, *arguments)
 
     def gather(self, handles: Iterable[Any]) -> list[Any]:
-        """Objects of references."""
+        """Return the objects of references."""
         with _ray_errors() as ray:
             return list(ray.get(list(handles)))
 
     def broadcast(self, value: Any) -> Any:
-        """A reference to a value that many tasks use."""
+        """Return a reference to a value that many tasks use."""
         with _ray_errors() as ray:
             return ray.put(value)
 
     def release(self, handles: Iterable[Any]) -> None:
-        """Ray forgets what nobody refers to."""
+        """Do nothing: Ray deletes objects without references."""
 
     def abandon(self) -> None:
-        """Ray forgets what nobody refers to."""
+        """Do nothing: Ray deletes objects without references."""
 
 
 @contextmanager
 def _ray_errors() -> Iterator[Any]:
-    """Ray, if it is running; says in one sentence that it is gone, and what our own code said on a worker."""
+    """Yield Ray; report a Ray that is gone in one sentence, and raise our own errors of workers again."""
     import ray
 
-    if not ray.is_initialized():  # else it would be started anew, without what it held
+    if not ray.is_initialized():  # otherwise a call would start it again, without its objects
         raise DSNAError(_GONE.format("it is not running"))
     try:
         yield ray
@@ -73,17 +73,17 @@ def _ray_errors() -> Iterator[Any]:
         raise
     except (ray.exceptions.RayError, ConnectionError) as error:
         raise DSNAError(_GONE.format(error)) from error
-    except SystemExit as error:  # what ray.get raises where another thread shuts Ray down
+    except SystemExit as error:  # raised by ray.get if another thread shuts Ray down
         if error.code:
             raise
         raise DSNAError(_GONE.format("it was shut down")) from error
 
 
-def open_ray(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
-    """A ray Dataset; target, weights and groups are columns of it."""
+def open_ray(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> OpenedTable:
+    """Open a ray Dataset; target, weights and groups are columns of it."""
     import_extra("ray", "ray")
     if not hasattr(X, "materialize"):
-        raise DSNAError(f"X is a {type(X).__name__}: a ray Dataset is needed.")
+        raise DSNAError(f"X is a {type(X).__name__}; it must be a ray Dataset.")
     roles = Roles(
         target_name(y),
         column_name(weight, "sample_weight"),
@@ -92,34 +92,32 @@ def open_ray(X: Any, y: Any, weight: Any, groups: Any, key: Any) -> Opened:
     )
     engine = RayEngine()
     with _ray_errors():
-        parts = _in_small_blocks(X).to_numpy_refs()
-    return Opened(engine, parts, roles, lambda batches: _collected(engine, batches))
+        partitions = _in_small_blocks(X).to_numpy_refs()
+    return OpenedTable(engine, partitions, roles, lambda batches: _collected(engine, batches))
 
 
 def _in_small_blocks(dataset: Any) -> Any:
-    """A materialized Dataset, in the same order, of blocks that are read or else cut so small that workers stay small.
+    """Materialize a Dataset in small blocks, in the same order, to limit the memory of workers.
 
-    Ray Data reads blocks of up to 128 MB, and a table that is in memory already is often one block.
+    Ray Data reads blocks of up to 128 MB, and a table in memory is often one block.
     """
     context, largest = dataset.context, dataset.context.target_max_block_size
     context.target_max_block_size = min(_BLOCK, largest or _BLOCK)
     try:
-        read = dataset.materialize()
+        materialized = dataset.materialize()
     finally:
         context.target_max_block_size = largest
-    n = -(-(read.size_bytes() or 0) // _BLOCK)
-    return read if n <= 2 * read.num_blocks() else read.repartition(n).materialize()
+    n_blocks = -(-(materialized.size_bytes() or 0) // _BLOCK)
+    if n_blocks <= 2 * materialized.num_blocks():
+        return materialized
+    return materialized.repartition(n_blocks).materialize()
 
 
 def _collected(engine: RayEngine, batches: list[list[Any]]) -> Any:
-    """A ray Dataset of what the batches of all partitions hold, in a column ``data``."""
+    """Collect the batches of all partitions in a ray Dataset with a column ``data``."""
     import ray.data
 
-    parts = [engine.submit(joined, *one) for one in batches]
-    engine.gather([engine.submit(_rows, one) for one in parts])
+    answers = [engine.submit(concatenated, *partition_batches) for partition_batches in batches]
+    engine.gather([engine.submit(len, answer) for answer in answers])
     with _ray_errors():
-        return ray.data.from_numpy_refs(parts)
-
-
-def _rows(array: Any) -> int:
-    return len(array)
+        return ray.data.from_numpy_refs(answers)

@@ -12,11 +12,11 @@ from ...trend.trend import TrendColumns, trend_weights
 from ..count import Totals
 from ..sampling import FoldRule, hash_rows
 
-_AT_ONCE = 8192
+_CHUNK_ROWS = 8192
 
 
 class TrendPass(NamedTuple):
-    """What makes sums of rows: it is the same for all partitions."""
+    """Settings of the sums, the same for all partitions."""
 
     totals: Totals
     folds: FoldRule
@@ -25,22 +25,17 @@ class TrendPass(NamedTuple):
     density: Any  # of the targets
 
 
-def trend_sums(data: Any, number: int, told: TrendPass) -> FoldSums:
-    """The sums of a partition."""
-    totals, columns = told.totals, told.columns
-    block, y, _ = totals.block(data, number)
-    hashes = hash_rows(block, int(totals.offsets[number]), told.seed)
-    fold = told.folds.folds(hashes.number, hashes.fold)
-    r, k = columns.columns.shape[1], columns.responses(np.zeros((1, len(totals.low)))).shape[1]
-    sums = FoldSums(np.empty((0, r)), np.empty((0, k)), np.empty(0), np.empty(0, dtype=np.int64))
+def trend_sums(data: Any, partition_number: int, settings: TrendPass) -> FoldSums:
+    """Sum over the rows of a partition."""
+    totals, columns = settings.totals, settings.columns
+    partition, y, _ = totals.read(data, partition_number)
+    hashes = hash_rows(partition, int(totals.offsets[partition_number]), settings.seed)
+    fold = settings.folds.folds(hashes.number, hashes.fold)
+    n_columns, n_values = columns.columns.shape[1], columns.responses(np.zeros((1, len(totals.low)))).shape[1]
+    sums = FoldSums(np.empty((0, n_columns)), np.empty((0, n_values)), np.empty(0), np.empty(0, dtype=np.int64))
     with one_blas_thread():
-        for part in chunks(len(y), _AT_ONCE):
-            F, responses = columns.transform(totals.scaling.transform(block.X[part])), columns.responses(y[part])
-            weight = trend_weights(block.weight[part], told.density.evaluate(y[part]))
-            sums = sums.plus(FoldSums(F, responses, weight, fold[part]))
+        for chunk in chunks(len(y), _CHUNK_ROWS):
+            F, values = columns.transform(totals.scaling.transform(partition.X[chunk])), columns.responses(y[chunk])
+            weight = trend_weights(partition.weight[chunk], settings.density.evaluate(y[chunk]))
+            sums = sums.plus(FoldSums(F, values, weight, fold[chunk]))
     return sums
-
-
-def add_trend_sums(one: FoldSums, other: FoldSums) -> FoldSums:
-    """The sums of both."""
-    return one.plus(other)
