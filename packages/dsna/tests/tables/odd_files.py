@@ -118,9 +118,9 @@ ODD_FILES = {
     "zstd cut off": refused(ZSTD(csv())[:-20], "the zstd file ends too early", name="t.csv.zst"),
     "zstd damaged": refused(ZSTD(csv())[:8] + bytes(40), "the zstd file is damaged", name="t.csv.zst"),
     "gzip of nothing": refused(GZIP(b""), "the file is empty", name="t.csv.gz"),
-    "not packed": refused(csv(), "this is no packed file, as its ending says", name="t.csv.gz"),
-    "Parquet cut off": refused(binary("parquet")[:-30], "the parquet file is damaged or cut off", name="t.parquet"),
-    "Arrow cut off": refused(binary("arrow")[:-60], "the arrow file is damaged or cut off", name="t.arrow"),
+    "not packed": refused(csv(), "this file is not compressed, as its ending says", name="t.csv.gz"),
+    "Parquet cut off": refused(binary("parquet")[:-30], "the parquet file is damaged or truncated", name="t.parquet"),
+    "Arrow cut off": refused(binary("arrow")[:-60], "the arrow file is damaged or truncated", name="t.arrow"),
     "Parquet, one column": refused(
         binary("parquet", pl.DataFrame({"a": [1]})), "there is one column only", name="t.pq"
     ),
