@@ -354,12 +354,12 @@ class InputColumns:
         absent = [name for name in names if name not in index_of_name]
         if absent:
             raise DSNAError(
-                f"X lacks the column {few(absent)}, which training had; it has {few(self.names)}: add it, or correct "
-                "its name. (Feature names should match those that were passed during fit.)"
+                f"X lacks the training columns {few(absent)}; it has {few(self.names)}: add them, or correct "
+                "their names. (Feature names should match those that were passed during fit.)"
             )
         extra = [name for name in self.names if name not in set(names)]
         if extra:
-            warn(f"there are the columns {few(extra)}, which training had not: ignored")
+            warn(f"columns that were not in the training data are ignored: {few(extra)}")
         return [index_of_name[name] for name in names]
 
     @classmethod

@@ -114,7 +114,7 @@ def check_types(types: Mapping[str, TypeSpec] | None, names: Sequence[str]) -> d
     unknown = [str(name) for name in specs if name not in names]
     if unknown:
         columns = ", ".join(map(str, names[:10])) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-        raise DSNAError(f"types names {', '.join(map(repr, unknown))}, and there are the columns {columns}.")
+        raise DSNAError(f"types names {', '.join(map(repr, unknown))}, which is not among the columns {columns}.")
     return {name: ColumnType.of(spec, name) for name, spec in specs.items()}
 
 

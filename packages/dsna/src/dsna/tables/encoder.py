@@ -286,7 +286,7 @@ class TableEncoder(TransformerMixin, CheckedEstimator):
         >>> from dsna.tables import TableEncoder
         >>> encoder = TableEncoder().fit(pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}))
         >>> encoder.transform_with_notes(pd.DataFrame({"a": [1.0], "b": ["z"]}))[1]
-        ["column 'b': 1 rows hold categories that training had not, such as 'z'"]
+        ["column 'b': 1 rows hold categories not seen in training, such as 'z'"]
         """
         encoded, notes = self._encode(X)
         return encoded, notes.messages

@@ -57,15 +57,15 @@ def find_leaks(frame: Any, target: Any, keep: Collection[str] = ()) -> list[Leak
     ...     print(f"{column}: {reason}")
     patient: it identifies rows: each has a value of its own
     country: it holds one value only
-    died: it gives the target away: each of its values goes with one of 'outcome', and back
+    died: it gives the target away: its values correspond one to one to those of 'outcome'
     """
     columns = InputColumns.of(frame)
     unknown = [name for name in keep if name not in columns.names]
     if unknown:
-        raise DSNAError(f"keep names {', '.join(map(repr, unknown))}, and there is no such column.")
+        raise DSNAError(f"keep names {', '.join(map(repr, unknown))}, which is not a column of the frame.")
     if isinstance(target, str):
         if target not in columns.names:
-            raise DSNAError(f"There is no column {target!r} to be the target.")
+            raise DSNAError(f"There is no column {target!r} to use as the target.")
         title, target_cells = repr(target), columns.read(columns.names.index(target))
     else:
         title, target_cells = "the target", Cells.of_array("target", np.asarray(target))
@@ -113,7 +113,7 @@ def _copy_of_target(cells: Cells, target: Cells, title: str) -> str:
     codes, target_codes = cells.words().codes[is_known], target.words().codes[is_known]
     n_pairs = len(np.unique(np.column_stack([codes, target_codes]), axis=0))
     if n_pairs == len(np.unique(codes)) == len(np.unique(target_codes)) <= is_known.sum() / 2:
-        return f"it gives the target away: each of its values goes with one of {title}, and back"
+        return f"it gives the target away: its values correspond one to one to those of {title}"
     return ""
 
 

@@ -135,7 +135,7 @@ def without_target(table: FileTable, target: str, rows: np.ndarray) -> str:
 def _no_column(target: str, names: list[str]) -> str:
     """Return the message for a target that is not a column."""
     suggestion, columns = suggested(target, names)
-    return f"there is no column {short(target)} to be the target{suggestion}; there are {columns}"
+    return f"there is no column {short(target)} to use as the target{suggestion}; there are {columns}"
 
 
 def suggested(name: str, names: list[str]) -> tuple[str, str]:

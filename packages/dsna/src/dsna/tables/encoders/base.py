@@ -86,10 +86,7 @@ class ColumnEncoder(Checked, ABC):
         if self.indicator:
             columns = [*columns, missing.astype(np.float64)]
         elif missing.any() and not self.missing:
-            notes.add(
-                f"column {name!r}: {int(missing.sum())} missing values, of which training had none, are filled in as "
-                "usual ones"
-            )
+            notes.add(f"column {name!r}: {missing.sum()} missing values are filled in, although training had none")
         return np.column_stack(columns) if columns else np.empty((len(missing), 0))
 
 
@@ -114,12 +111,9 @@ def check_readable(cells: Cells, unreadable: np.ndarray, expected: str, notes: N
     if n_unreadable == n_filled:
         raise DSNAError(
             f"Column {cells.name!r} holds {', '.join(examples)}, where training had {expected}: is it another column "
-            "under this name?"
+            "with the same name?"
         )
-    notes.warn(
-        f"column {cells.name!r}: {n_unreadable} cells, such as {', '.join(examples)}, are no {expected}: taken for "
-        "missing values"
-    )
+    notes.warn(f"column {cells.name!r}: {notes.unreadable[cells.name].text()}: taken for missing values")
 
 
 def shortened(text: str) -> str:

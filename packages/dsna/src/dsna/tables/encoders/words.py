@@ -92,7 +92,7 @@ class CategoryEncoder(ColumnEncoder):
         if new_categories:
             n_new = int(np.isin(words.codes, [words.values.index(value) for value in new_categories[:1000]]).sum())
             examples = ", ".join(repr(shortened(value)) for value in new_categories[:SHOWN])
-            notes.add(f"column {cells.name!r}: {n_new} rows hold categories that training had not, such as {examples}")
+            notes.add(f"column {cells.name!r}: {n_new} rows hold categories not seen in training, such as {examples}")
         if self.frequency:
             shares = np.array([share_of_category.get(value, 0.0) for value in words.values], dtype=np.float64)
             columns.append(words.expand(shares, 0.0)[:, None])

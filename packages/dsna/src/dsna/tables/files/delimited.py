@@ -158,8 +158,8 @@ class DelimitedReader:
             if len(columns) > 1 and name:
                 self.repeated.append(name)
                 self.problems.append(
-                    f"the name {short(name)} stands over {plural('column', columns)} in line {line}: give each a name "
-                    "of its own"
+                    f"the name {short(name)} is used for {plural('column', columns)} in line {line}: give each "
+                    "column its own name"
                 )
         self.unnamed = columns_of_name.get("", [])
         if self.unnamed:
@@ -223,7 +223,7 @@ class DelimitedReader:
             if names_line:
                 hint = f" (line {names_line} looks like these), or leave them out with {_skip_lines(names_line - 1)}"
             return (
-                f"line {self.header_line} ({short(first)}) is no header, as line {line} has {width} fields: remove "
+                f"line {self.header_line} ({short(first)}) is not a header, as line {line} has {width} fields: remove "
                 f"comments and titles above the column names{hint}"
             )
         widths = listed([f"line {line} has {width}" for line, width in self._ragged[:_SHOWN]], self._n_ragged)

@@ -122,7 +122,7 @@ def find_encoding(content: bytes, name: str) -> tuple[str, str]:
         if encoding:
             return encoding, f"every second byte is zero: {encoding.upper()} ({setting('encoding', encoding)})"
         line = content[: content.index(b"\0")].count(b"\n") + 1
-        raise all_problems(name, [f"line {line} holds NUL bytes, so this is no text: save it as CSV in UTF-8"])
+        raise all_problems(name, [f"line {line} holds NUL bytes, so this is not a text file: save it as CSV in UTF-8"])
     try:
         codecs.getincrementaldecoder("utf-8")().decode(content)  # incremental, as the sample may end within a letter
         return "utf-8", ""
@@ -140,7 +140,8 @@ def find_encoding(content: bytes, name: str) -> tuple[str, str]:
         is_western = False
     if not is_western:
         raise all_problems(
-            name, [f"{byte}, and the encoding cannot be told: save it as UTF-8, or name it with encoding (--encoding)"]
+            name,
+            [f"{byte}, and the encoding cannot be guessed: save it as UTF-8, or name it with encoding (--encoding)"],
         )
     return _WESTERN, f"{byte}: read as Windows-1252, the encoding of Western Europe ({setting('encoding', _WESTERN)})"
 
@@ -174,7 +175,9 @@ def check_content(stream: IO[bytes], name: str, encoding: str | None) -> tuple[b
             text = decoder.decode(block)
             if "\0" in text:
                 line += text[: text.index("\0")].count("\n")
-                raise all_problems(name, [f"line {line} holds NUL bytes, so this is no text: save it as CSV in UTF-8"])
+                raise all_problems(
+                    name, [f"line {line} holds NUL bytes, so this is not a text file: save it as CSV in UTF-8"]
+                )
             line += text.count("\n")
             block = stream.read(_BLOCK)
         decoder.decode(b"", final=True)

@@ -162,7 +162,7 @@ class Source:
         buffered = file if isinstance(file, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, file))
         head = buffered.peek(_HEAD)[:_HEAD]
         if starts_model(buffered.peek(_MODEL_HEAD)[:_MODEL_HEAD]):
-            raise all_problems(self.name, ["this is a dsna model, not a table: name a table in its place"])
+            raise all_problems(self.name, ["this is a dsna model, not a table: name a table instead"])
         for magic, (description, remedy) in _OTHER_FORMATS.items():
             if head.startswith(magic):
                 raise all_problems(self.name, [f"this is {description}: {remedy}"])

@@ -228,7 +228,7 @@ class Typing:
             remarks.by_column.append(f"column {short(name)}: {unreadable.text()}: taken for missing values")
         else:
             remarks.by_column.append(
-                f"column {short(name)} holds {expected}, but for {listed(examples, len(rows))}: taken for missing "
+                f"column {short(name)} holds {expected}, except in {listed(examples, len(rows))}: taken for missing "
                 f"values (or read it as text: {setting('types', 'category', name)})"
             )
 
