@@ -42,7 +42,7 @@ class DateEncoder(ColumnEncoder):
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
         require(
-            all(part in _DATE_PARTS for part in self.parts),
+            all(name in _DATE_PARTS for name in self.parts),
             "DateEncoder.parts holds unknown parts of dates",
         )
 
@@ -64,7 +64,7 @@ class DateEncoder(ColumnEncoder):
 
     def suffixes(self) -> list[str]:
         """Return the suffixes that turn the name of the input column into those of the output columns."""
-        return [f": {part}" for part in self.parts] + [": age in days"] + [MISSING_COLUMN] * self.indicator
+        return [f": {name}" for name in self.parts] + [": age in days"] + [MISSING_COLUMN] * self.indicator
 
     def encode(self, cells: Cells, notes: Notes) -> np.ndarray:
         """Encode cells as an (n, n_columns) float64 array."""
