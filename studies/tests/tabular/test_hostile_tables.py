@@ -65,7 +65,7 @@ def test_all_problems_of_a_file_are_reported_at_once(folder):
         "missing values in 'b', line 5, line 7",
         "missing values in 'y', line 7",
         "'?' in column 'a': taken for missing values",
-        "column 'b' holds numbers, but for line 5 ('inf')",
+        "column 'b' holds numbers, except in line 5 ('inf')",
     ):
         assert part in said
     assert said.count("\n  - ") == 5
@@ -101,7 +101,7 @@ def test_largest_seeds_reach_seeded_methods(folder):
 def test_many_names_are_not_all_listed(folder):
     (folder / "t.csv").write_bytes(HOSTILE_TABLES["wide"][0])
     said = ask(folder, "--target", "z").stderr
-    assert "there is no column 'z' to be the target" in said
+    assert "there is no column 'z' to use as the target" in said
     assert len(said) < 400
 
 

@@ -40,7 +40,7 @@ def test_label_column_and_task_can_be_named(tmp_path):
     assert read_table(path).task == "regression"
     assert read_table(path, target="y").task == "classification"
     assert read_table(path, target="y", task="regression").y.tolist() == [1.0, 2.0, 1.0]
-    with pytest.raises(TableError, match="no column 'z' to be the target; there are 'y', 'a', 'b'"):
+    with pytest.raises(TableError, match="no column 'z' to use as the target; there are 'y', 'a', 'b'"):
         read_table(path, target="z")
     with pytest.raises(TableError, match="not numeric"):
         read_table(written(tmp_path, "a,y\n1,u\n2,v\n"), task="regression")

@@ -174,7 +174,7 @@ def _encoder(header):
         (lambda h: _encoder(h).pop("unreadable_"), "lacks unreadable_"),
         (lambda h: _encoder(h)["_columns"].pop(), "no list of columns"),
         (lambda h: _encoder(h)["_columns"].__setitem__(0, _encoder(h)["rows_"]), "holds a KeptRows"),
-        (lambda h: _encoder(h)["rows_"]["state"].__setitem__("id", 99), "id is no column"),
+        (lambda h: _encoder(h)["rows_"]["state"].__setitem__("id", 99), "id is not the index of a column"),
         (lambda h: _encoder(h)["rows_"]["state"]["parts"].pop(), "no list of columns"),
         (lambda h: _encoder(h)["rows_"]["state"]["parts"][0]["state"].__setitem__("kind", "date"), "has dtype"),
     ],
@@ -216,7 +216,7 @@ def test_a_forest_behind_an_encoder_comes_back(tmp_path):
 
 
 def test_dates_past_all_calendars_are_refused():
-    with pytest.raises(ValueError, match="dates that are none"):
+    with pytest.raises(ValueError, match="dates outside the years"):
         KeptColumn("time", np.array([2**62]), np.array([True]))
 
 

@@ -61,7 +61,7 @@ def test_missing_columns_are_refused_and_further_ones_noted():
     answer = client().post("/table.csv", **sent(NEW.drop("size", ODD)))
     refused(answer, 422, "the file lacks the column 'size'", "quoted")
     page = client().post("/table", **sent(NEW.with_columns(more=pl.lit(1)))).text
-    assert "there are the columns &#39;more&#39;, which training had not: ignored" in page
+    assert "columns that were not in the training data are ignored: &#39;more&#39;" in page
     assert predicted({"person": None}).status_code == 200
 
 

@@ -58,9 +58,9 @@ ODD_FILES = {
     "header only": refused(b"a,b,y\n", "there is a header and no row below it: add rows"),
     "one column": refused(b"y\n1\n2\n", "there is one column only ('y')"),
     "one column, spaces": refused(b"a b y\n1 2 0\n", "name the separator with --separator"),
-    "duplicate names": refused(csv("a,a,y"), "the name 'a' stands over columns 1 and 2 in line 1: give each a name"),
-    "duplicate names thrice": refused(csv("y,y,y"), "the name 'y' stands over columns 1, 2 and 3"),
-    "duplicate names but for blanks": refused(csv("a, a,y"), "the name 'a' stands over columns 1 and 2"),
+    "duplicate names": refused(csv("a,a,y"), "the name 'a' is used for columns 1 and 2 in line 1: give each column"),
+    "duplicate names thrice": refused(csv("y,y,y"), "the name 'y' is used for columns 1, 2 and 3"),
+    "duplicate names but for blanks": refused(csv("a, a,y"), "the name 'a' is used for columns 1 and 2"),
     "too many fields": refused(
         csv(rows={3: "1,2,1,9", 6: "1,2,3,4,5"}), "as in line 1, but line 5 has 4, line 8 has 5"
     ),
@@ -68,8 +68,8 @@ ODD_FILES = {
     "many ragged lines": refused(csv(rows=dict.fromkeys(range(9), "1,2")), "line 4 has 2 and 6 more: fill in"),
     "trailing separator": refused(csv(rows={i: f"{i},1,{i % 2}," for i in range(40)}), "line 2 has 4"),
     "notes below": refused(csv() + b"\nmade by hand\n", "but line 43 has 1"),
-    "title": refused(b"Patients\n" + csv(), "line 1 ('Patients') is no header, as line 2 has 3 fields: remove"),
-    "comment": refused(b"# a, made on Monday\n" + csv(), "line 1 ('# a') is no header"),
+    "title": refused(b"Patients\n" + csv(), "line 1 ('Patients') is not a header, as line 2 has 3 fields: remove"),
+    "comment": refused(b"# a, made on Monday\n" + csv(), "line 1 ('# a') is not a header"),
     "title over all columns": refused(
         b"Patients,,\n" + csv(), "line 2 looks like the names ('a', 'b', 'y'): leave out"
     ),
@@ -92,12 +92,12 @@ ODD_FILES = {
     "open quote": refused(one_cell('"abc'), "a quote that opens in line 5 never closes: close or remove it"),
     "text after a quote": refused(one_cell('"abc"d'), "line 5 cannot be read"),
     "huge cell": refused(one_cell("x" * 200_000), "a cell in line 5 has over 131072 characters"),
-    "web page": refused(b"<!DOCTYPE html>\n<html><body>404, not found</body></html>\n", "is no header"),
+    "web page": refused(b"<!DOCTYPE html>\n<html><body>404, not found</body></html>\n", "is not a header"),
     # Refused: what is no text
-    "NUL": refused(one_cell("\0"), "line 5 holds NUL bytes, so this is no text"),
+    "NUL": refused(one_cell("\0"), "line 5 holds NUL bytes, so this is not a text file"),
     "binary": refused(bytes(range(1, 256)) * 20 + b"\0", "line 21 holds NUL bytes"),
     "Cyrillic": refused(
-        RUSSIAN.encode("cp1251"), "which is not UTF-8, and the encoding cannot be told: save it as UTF-8"
+        RUSSIAN.encode("cp1251"), "which is not UTF-8, and the encoding cannot be guessed: save it as UTF-8"
     ),
     "Cyrillic remedy": refused(RUSSIAN.encode("cp1251"), "(--encoding)"),
     "wrong encoding named": refused(
@@ -118,9 +118,9 @@ ODD_FILES = {
     "zstd cut off": refused(ZSTD(csv())[:-20], "the zstd file ends too early", name="t.csv.zst"),
     "zstd damaged": refused(ZSTD(csv())[:8] + bytes(40), "the zstd file is damaged", name="t.csv.zst"),
     "gzip of nothing": refused(GZIP(b""), "the file is empty", name="t.csv.gz"),
-    "not packed": refused(csv(), "this is no packed file, as its ending says", name="t.csv.gz"),
-    "Parquet cut off": refused(binary("parquet")[:-30], "the parquet file is damaged or cut off", name="t.parquet"),
-    "Arrow cut off": refused(binary("arrow")[:-60], "the arrow file is damaged or cut off", name="t.arrow"),
+    "not packed": refused(csv(), "this file is not compressed, as its ending says", name="t.csv.gz"),
+    "Parquet cut off": refused(binary("parquet")[:-30], "the parquet file is damaged or truncated", name="t.parquet"),
+    "Arrow cut off": refused(binary("arrow")[:-60], "the arrow file is damaged or truncated", name="t.arrow"),
     "Parquet, one column": refused(
         binary("parquet", pl.DataFrame({"a": [1]})), "there is one column only", name="t.pq"
     ),
@@ -131,7 +131,7 @@ ODD_FILES = {
     "unknown type": refused(
         csv(), "The type 'colour' of column 'a' is unknown", options=ReadOptions(types={"a": "colour"})
     ),
-    "type of no column": refused(csv(), "types names 'z', and there are", options=ReadOptions(types={"z": "number"})),
+    "type of no column": refused(csv(), "types names 'z', which is not", options=ReadOptions(types={"z": "number"})),
     "long separator": refused(csv(), "separator='::' must be one character", options=ReadOptions(separator="::")),
     # Mended, with a note
     "no header, said": mended(
@@ -167,11 +167,13 @@ ODD_FILES = {
     "question mark": typed(one_cell("?"), "number", "'?' in column 'a': taken for missing values"),
     "NA": typed(one_cell("N/A"), "number", "'N/A' in column 'a'"),
     "word among numbers": typed(
-        one_cell("unknown"), "number", "column 'a' holds numbers, but for line 5 ('unknown'): taken for missing values"
+        one_cell("unknown"),
+        "number",
+        "column 'a' holds numbers, except in line 5 ('unknown'): taken for missing values",
     ),
-    "infinite": typed(one_cell("inf"), "number", "but for line 5 ('inf')"),
-    "1e999": typed(one_cell("1e999"), "number", "but for line 5 ('1e999')"),
-    "word among dates": typed(column([*(f"2020-01-{d}" for d in DAYS), "soon"]), "date", "but for line 30 ('soon')"),
+    "infinite": typed(one_cell("inf"), "number", "except in line 5 ('inf')"),
+    "1e999": typed(one_cell("1e999"), "number", "except in line 5 ('1e999')"),
+    "word among dates": typed(column([*(f"2020-01-{d}" for d in DAYS), "soon"]), "date", "except in line 30 ('soon')"),
     "ambiguous dates": typed(column(["1.2.2020", "3.4.2021"]), "date", "are read day first (the other way: types={'a'"),
     "months first": typed(column(["1/2/2020", "3/4/2021"]), "date", "are read month first"),
     "codes": typed(column(["0012", "0345"]), "category", "which begin with 0 or are too long to be kept"),
@@ -209,5 +211,5 @@ ODD_FILES = {
     "number told to be a category": typed(csv(), "category", options=ReadOptions(types={"a": "category"})),
     "emoji and signs": mended(csv("größe (cm),<script>alert(1)</script>,🎈").replace(b"1.5", "שלום".encode())),
     "10 kB name": mended(csv("a" * 10_000 + ",b,y")),
-    "10 kB cell": mended(one_cell("x" * 10_000), "but for line 5 ('xxxxx"),
+    "10 kB cell": mended(one_cell("x" * 10_000), "except in line 5 ('xxxxx"),
 }

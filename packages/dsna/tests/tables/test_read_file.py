@@ -81,7 +81,7 @@ def test_all_problems_are_told_at_once(tmp_path):
         read_file(path)
     lines = str(error.value).splitlines()
     assert len(lines) == 3
-    assert "the name 'a' stands over columns 1 and 2" in lines[1]
+    assert "the name 'a' is used for columns 1 and 2" in lines[1]
     assert "line 5 has 2, line 7 has 4" in lines[2]
 
 
@@ -152,7 +152,11 @@ def labelled(folder, text, target="y"):
 @pytest.mark.parametrize(
     "text, target, said",
     [
-        ("a,Outcome\n1,2\n3,4\n", "outcome", "there is no column 'outcome' to be the target (did you mean 'Outcome'?)"),
+        (
+            "a,Outcome\n1,2\n3,4\n",
+            "outcome",
+            "there is no column 'outcome' to use as the target (did you mean 'Outcome'?)",
+        ),
         ("a,b\n1,2\n3,4\n", "z", "there are 'a', 'b'"),
         ("a,y\n1,2\n3,2\n", "y", "the target 'y' holds one value only ('2'): is it the right column?"),
         ("a,y\n1,\n3,NA\n", "y", "the target 'y' holds no value"),

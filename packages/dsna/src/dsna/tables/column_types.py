@@ -1,19 +1,18 @@
-"""What the columns of a table hold: numbers, booleans, categories, ordered text, dates, text, identifiers."""
+"""Types of columns: numbers, booleans, categories, ordered text, dates, text, identifiers and constants."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from .._utils.errors import DSNAError
 from .words import DATE_ORDERS, Words, booleans, dates, is_code, numbers
 
-#: What a column can hold.
+#: Kinds of columns.
 KINDS = ("number", "boolean", "category", "ordered", "date", "text", "identifier", "constant")
-#: Words that have an order, from the lowest on; synonyms at one height stand for themselves.
+#: Scales of words, the lowest first; synonyms are adjacent.
 SCALES = (
     ("none", "very low", "low", "medium", "moderate", "high", "very high"),
     ("none", "minimal", "mild", "moderate", "severe", "critical"),
@@ -26,28 +25,28 @@ SCALES = (
     ("first", "second", "third", "fourth", "fifth"),
     ("beginner", "intermediate", "advanced", "expert"),
 )
-_MOSTLY = 0.9  # of the cells; where so many are numbers or dates, the others count as missing
-_LEAST_LEVELS = 3  # of two the order does not matter
-_LEAST_ROWS = 20  # that tell an identifier from a category
-_WORDS = 4  # of free text, on average
+_MIN_SHARE = 0.9  # of cells that are numbers or dates, for the others to count as missing values
+_MIN_LEVELS = 3  # the order of two levels does not matter
+_MIN_ROWS = 20  # that distinguish an identifier from a category
+_MIN_WORDS = 4  # in a cell of free text, on average
 TypeSpec = str | Sequence[str]
-#: Decimal signs by their names in types.
+#: Names of decimal signs in type specifications.
 SIGNS = {"point": ".", "comma": ","}
 
 
 @dataclass(frozen=True)
 class ColumnType:
-    """What a column holds.
+    """Type of a column.
 
     Parameters
     ----------
     kind : one of ``KINDS``.
     levels : tuple of str
-        Of ordered text, from the lowest on.
+        Levels of ordered text, the lowest first.
     order : str
-        Of day, month and year in dates that are text: "ymd", "dmy" or "mdy".
+        Order of day, month and year in dates written as text: "ymd", "dmy" or "mdy".
     decimal : str
-        Decimal sign of numbers that are text: "." or ","; empty where it is not known.
+        Decimal sign of numbers written as text: "." or ","; empty if unknown.
 
     Examples
     --------
@@ -67,30 +66,30 @@ class ColumnType:
 
     @classmethod
     def of(cls, spec: TypeSpec, column: str) -> ColumnType:
-        """A type from how users write it: the kind, the levels of an order, "date:dmy" or "number:comma"."""
+        """Parse a type specification: a kind, a list of levels, or a kind with a notation, such as "date:dmy"."""
         if isinstance(spec, ColumnType):
             return spec
         if isinstance(spec, str):
-            kind, _, more = spec.partition(":")
-            if kind == "date" and (not more or more in DATE_ORDERS):
-                return cls("date", order=more or "ymd")
-            if kind == "number" and more in SIGNS:
-                return cls("number", decimal=SIGNS[more])
-            if kind in KINDS and kind != "ordered" and not more:
+            kind, _, notation = spec.partition(":")
+            if kind == "date" and (not notation or notation in DATE_ORDERS):
+                return cls("date", order=notation or "ymd")
+            if kind == "number" and notation in SIGNS:
+                return cls("number", decimal=SIGNS[notation])
+            if kind in KINDS and kind != "ordered" and not notation:
                 return cls(kind)
-        elif len(spec) > 1 and all(isinstance(one, str) for one in spec):
+        elif len(spec) > 1 and all(isinstance(level, str) for level in spec):
             if len(set(spec)) == len(spec):
                 return cls("ordered", levels=tuple(spec))
             raise DSNAError(f"The levels of column {column!r} name one twice: list each once, the lowest first.")
-        known = ", ".join(kind for kind in KINDS if kind != "ordered")
+        kinds = ", ".join(kind for kind in KINDS if kind != "ordered")
         raise DSNAError(
-            f"The type {spec!r} of column {column!r} is unknown: use one of {known}, number:point, number:comma, "
+            f"The type {spec!r} of column {column!r} is unknown: use one of {kinds}, number:point, number:comma, "
             "date:dmy or date:mdy, or list the levels of ordered text, the lowest first."
         )
 
     @property
     def spec(self) -> str | list[str]:
-        """The type as users write it: plain values, which ``of`` reads back."""
+        """The type specification, which ``of`` parses."""
         if self.kind == "ordered":
             return list(self.levels)
         if self.kind == "number" and self.decimal:
@@ -99,35 +98,35 @@ class ColumnType:
 
     @property
     def way(self) -> str:
-        """How cells are written that can be written in two ways: a decimal sign or an order, empty of other columns."""
+        """Notation of the cells: the decimal sign of numbers, the order of dates, empty for other columns."""
         return self.decimal if self.kind == "number" else self.order if self.kind == "date" else ""
 
     def written(self, way: str) -> ColumnType:
-        """The type of a column that is written so; the same where it is not known, or there is no choice."""
+        """Return the type with this notation; unchanged if the notation is empty or the kind has none."""
         if not way or self.kind not in ("number", "date"):
             return self
         return replace(self, decimal=way) if self.kind == "number" else replace(self, order=way)
 
 
 def check_types(types: Mapping[str, TypeSpec] | None, names: Sequence[str]) -> dict[str, ColumnType]:
-    """The types that a user names, by column; columns that are not there are refused."""
-    given = dict(types or {})
-    strangers = [str(name) for name in given if name not in names]
-    if strangers:
-        there = ", ".join(map(str, names[:10])) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-        raise DSNAError(f"types names {', '.join(map(repr, strangers))}, and there are the columns {there}.")
-    return {name: ColumnType.of(spec, name) for name, spec in given.items()}
+    """Parse the types that a user specifies by column, and refuse unknown columns."""
+    specs = dict(types or {})
+    unknown = [str(name) for name in specs if name not in names]
+    if unknown:
+        columns = ", ".join(map(str, names[:10])) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+        raise DSNAError(f"types names {', '.join(map(repr, unknown))}, which is not among the columns {columns}.")
+    return {name: ColumnType.of(spec, name) for name, spec in specs.items()}
 
 
 def type_of_words(words: Words, *, several: bool = True) -> ColumnType:
-    """What text says, seen as a whole; of numbers, the decimal sign is not looked for.
+    """Infer the type of a column of text, without the decimal sign of numbers.
 
     Parameters
     ----------
     words : Words
         All cells of the column.
     several : bool, default=True
-        Whether a column of one value is a constant, whatever the value is.
+        Whether a column with only one value is a constant.
 
     Examples
     --------
@@ -155,43 +154,41 @@ def type_of_words(words: Words, *, several: bool = True) -> ColumnType:
 
 
 def _are_numbers(values: list[str], counts: np.ndarray) -> bool:
-    """Whether nearly all cells are numbers, with one of the decimal signs."""
+    """Return whether nearly all cells are numbers, with either decimal sign."""
     if any(is_code(value) for value in values):
         return False
-    least = _MOSTLY * counts.sum()
-    return any(counts[~np.isnan(numbers(values, sign))].sum() >= least for sign in SIGNS.values())
+    threshold = _MIN_SHARE * counts.sum()
+    return any(counts[~np.isnan(numbers(values, sign))].sum() >= threshold for sign in SIGNS.values())
 
 
 def date_order(values: Sequence[str], counts: np.ndarray) -> str:
-    """Order of day, month and year under which nearly all values are dates; empty where there is none.
+    """Find the order of day, month and year in which nearly all cells are dates; empty if there is none.
 
-    Where both fit, days come first after points and months after slashes, as is usual.
+    If two orders fit equally well, the month comes first in dates with slashes, and the day in others.
     """
-    some = np.linspace(0, len(values) - 1, min(len(values), 50)).astype(int)
-    sample = [values[place] for place in some]
+    sample_indices = np.linspace(0, len(values) - 1, min(len(values), 50)).astype(int)
+    sample = [values[i] for i in sample_indices]
     shares = {}
     for order in DATE_ORDERS:
         if np.isnat(dates(sample, order)).mean() <= 0.5:
             shares[order] = float(counts[~np.isnat(dates(values, order))].sum() / counts.sum())
-    if not shares or max(shares.values()) < _MOSTLY:
+    if not shares or max(shares.values()) < _MIN_SHARE:
         return ""
-    best = max(shares.values())
-    fitting = [order for order, share in shares.items() if share == best]
-    if len(fitting) > 1:
-        return "mdy" if "/" in values[0] and "mdy" in fitting else fitting[0]
-    return fitting[0]
+    best_share = max(shares.values())
+    best_orders = [order for order, share in shares.items() if share == best_share]
+    return "mdy" if len(best_orders) > 1 and "/" in values[0] and "mdy" in best_orders else best_orders[0]
 
 
 def ambiguous_dates(values: Sequence[str], order: str) -> bool:
-    """Whether day and month could be the other way round in every value."""
+    """Return whether every value is also a date with day and month swapped."""
     other = {"dmy": "mdy", "mdy": "dmy"}.get(order)
     return other is not None and not np.isnat(dates(values, other)).any()
 
 
 def _levels(values: list[str]) -> tuple[str, ...]:
-    """Values in their usual order, where they have one."""
+    """Return values in the order of a scale that has them all, otherwise nothing."""
     by_lower = {value.lower(): value for value in values}
-    if len(values) < _LEAST_LEVELS or len(by_lower) < len(values):
+    if len(values) < _MIN_LEVELS or len(by_lower) < len(values):
         return ()
     for scale in SCALES:
         if by_lower.keys() <= set(scale):
@@ -200,18 +197,19 @@ def _levels(values: list[str]) -> tuple[str, ...]:
 
 
 def _kind_of_text(values: list[str], counts: np.ndarray) -> str:
-    """Category, free text or identifier."""
+    """Return "category", "text" or "identifier"."""
     total = counts.sum()
-    lengths = np.array([len(value.split()) for value in values])
-    if 2 * len(values) > total and float((lengths * counts).sum() / total) >= _WORDS:
+    word_counts = np.array([len(value.split()) for value in values])
+    if 2 * len(values) > total and float((word_counts * counts).sum() / total) >= _MIN_WORDS:
         return "text"
-    return "identifier" if len(values) == total >= _LEAST_ROWS else "category"
+    return "identifier" if len(values) == total >= _MIN_ROWS else "category"
 
 
 def numbers_the_rows(column: np.ndarray) -> bool:
-    """Whether numbers are identifiers: whole, all distinct, and so dense that chance would have repeated some.
+    """Return whether numbers are identifiers: whole, distinct, and so dense that random numbers would repeat.
 
-    Of n numbers drawn from a span s, n²/(2s) pairs are equal on average; none among ten expected ones is no chance.
+    Among n random whole numbers from a range of size s, about n²/(2s) pairs are equal. No equal pair where ten are
+    expected cannot be chance.
 
     Examples
     --------
@@ -221,14 +219,8 @@ def numbers_the_rows(column: np.ndarray) -> bool:
     >>> numbers_the_rows(np.random.RandomState(0).randint(0, 10**9, 100).astype(float))
     False
     """
-    known = column[np.isfinite(column)]
-    n = len(known)
-    if n < _LEAST_ROWS or np.any(known != np.round(known)) or len(np.unique(known)) < n:
+    values = column[np.isfinite(column)]
+    n = len(values)
+    if n < _MIN_ROWS or np.any(values != np.round(values)) or len(np.unique(values)) < n:
         return False
-    return bool(n * n / 2.0 > 10.0 * (np.ptp(known) + 1.0))
-
-
-def missing_note(name: Any, words: Words) -> str:
-    """What to say of spellings of missing values."""
-    shown = ", ".join(map(repr, words.missing))
-    return f"column {name!r}: {shown} counts as a missing value" if words.missing else ""
+    return bool(n * n / 2.0 > 10.0 * (np.ptp(values) + 1.0))

@@ -1,4 +1,4 @@
-"""TableEncoder: data frames as people have them -> a matrix of finite numbers."""
+"""Transformer from data frames of mixed types to a matrix of finite numbers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .._utils.errors import DSNAError, setting, warn_caller
 from .._utils.parameters import CheckedEstimator, at_least
 from .cells import InputColumns, Unreadable
 from .column_types import ColumnType, TypeSpec, check_types
-from .encoders import ENCODERS, ColumnEncoder, Filling, Notes, Settings, telling_gaps
+from .encoders import ENCODERS, ColumnEncoder, EncoderSettings, Filling, Notes, informative_gaps
 from .files.delimited import few
 from .kept_rows import KeptRows
 from .notation import Notation
 
 
 class TableWarning(UserWarning):
-    """Something about a table that was mended and should not pass unseen.
+    """Warning about an irregularity of a table that was repaired.
 
     Examples
     --------
@@ -35,60 +35,61 @@ class TableWarning(UserWarning):
 class TableEncoder(TransformerMixin, CheckedEstimator):
     """Encode a table of numbers, booleans, categories, ordered text, dates and free text as finite numbers.
 
-    Takes pandas, polars and Arrow frames, others that narwhals knows, and 2-D arrays. Nothing is learned from the
-    target, and all that is learned comes from the rows given to ``fit``.
+    The input is a pandas, polars or Arrow frame, another frame that narwhals supports, or a 2-D array. The encoder
+    learns only from the rows given to ``fit``, and never from the target.
 
-    - Numbers stay as they are, also where they are written as text; booleans become 0 and 1.
-    - Each frequent category gets a column of 0 and 1. Rare categories share one, which new ones join. Of a column with
-      more than ``max_categories``, another column holds the share of training rows of each category.
+    - Numbers, including those written as text, are unchanged; booleans become 0 and 1.
+    - Each frequent category gets a column of 0 and 1. Rare and new categories share one. If a column has more than
+      ``max_categories`` categories, another column holds the share of training rows of each category.
     - Ordered text, such as low, medium and high, becomes its rank.
-    - Dates become year, month, weekday and hour, as far as these vary, and the days up to the newest date of training.
+    - Dates become year, month, weekday and hour, where these vary, and the number of days before the newest training
+      date.
     - Free text becomes its length and counts of its words, hashed into ``text_columns`` columns.
-    - Missing numbers are filled in with what the other numbers of the row suggest, as if all were jointly normal; a
-      missing category is none of the categories. Where values were missing in training, one more column says which,
+    - Missing numbers are imputed from the other numbers of their row, as if all were jointly normal; a missing
+      category has zeros in all columns of categories. If values were missing in training, another column marks them,
       unless they are missing at random (see ``indicators``).
-    - Identifiers that are text, columns of one value and columns without any are left out.
+    - Text identifiers, constant columns and empty columns are left out.
 
-    At ``transform``, columns are found by name: further ones are ignored with a warning, missing ones refused.
+    ``transform`` finds columns by name, warns of additional columns, and refuses tables that lack columns.
 
     Parameters
     ----------
     types : dict, default=None
-        Type of some columns, in place of what is inferred from all of their cells: "number" ("number:point" and
+        Types of some columns, instead of those inferred from all of their cells: "number" ("number:point" and
         "number:comma" for text with this decimal sign), "boolean", "category", "date" ("date:dmy" and "date:mdy" for
         text with the day or the month first), "text", "identifier", or the levels of ordered text, the lowest first.
         Columns of arrays are called x0, x1, ...
     max_categories : int, default=20
-        Most categories of a column that get columns of their own.
+        Maximum number of categories of a column that get columns of their own.
     min_rows : int, default=2
-        Fewest training rows of a category that gets a column of its own.
+        Minimum number of training rows of a category that gets a column of its own.
     text_columns : int, default=16
-        Columns into which the words of free text are hashed.
+        Number of columns into which the words of free text are hashed.
     indicators : {"auto", True, False}, default="auto"
-        Whether a column says where numbers, booleans and ordered text were missing: always, never, or ("auto") where
-        gaps go with other columns or their gaps. Gaps at random tell nothing, and a column of them is noise. Missing
-        categories, dates and texts always have a column.
+        Whether additional columns mark missing numbers, booleans and ordered text: always, never, or ("auto") if gaps
+        are correlated with other columns or their gaps. Gaps at random carry no information, and marking them adds
+        noise. Missing categories, dates and texts are always marked.
     target, drop : str and list of str, default=None
-        The target column and others that are not used; frames may hold them.
+        The target column and other columns that are not used; frames may contain them.
     keep_rows : bool, default=False
-        Whether ``fit`` keeps its rows, but for the target, in their own values: for explanations and `dsna.save`.
+        Whether ``fit`` keeps the original values of its rows, except the target, for explanations and `dsna.save`.
 
     Attributes
     ----------
     n_features_in_ : int
         Number of columns seen in ``fit``, without the target and those dropped.
     feature_names_in_ : array of str
-        Their names, where the input has names.
+        Their names, if the input has names.
     types_ : dict
         Type of each column, as ``types`` takes it.
     unreadable_ : array of float, (n_features_in_,)
-        Share of the cells of each column that held something else than its type.
+        Share of the cells of each column that could not be read as its type.
     source_columns_ : array of int, (n_columns_out,)
-        Number of the input column that each output column comes from.
+        Index of the input column of each output column.
     notes_ : list of str
-        What was guessed or left out in ``fit``, a line each.
+        A line for each guess and each column left out in ``fit``.
     rows_ : KeptRows or None
-        The rows given to ``fit``, in their own values; None where they are not kept.
+        The rows given to ``fit`` with their original values; None if they are not kept.
 
     See Also
     --------
@@ -147,7 +148,7 @@ class TableEncoder(TransformerMixin, CheckedEstimator):
         self.target, self.drop, self.keep_rows = target, drop, keep_rows
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn types, categories and what fills in missing values.
+        """Learn types, categories and the imputation of missing values.
 
         Parameters
         ----------
@@ -177,77 +178,76 @@ class TableEncoder(TransformerMixin, CheckedEstimator):
         return self._fit(X)
 
     def _fit(self, X: Any) -> np.ndarray:
-        """Learn from the cells, which are returned as encoded."""
+        """Fit to ``X`` and return it encoded."""
         self._validate_params()
-        given = self._used(X)
-        types = check_types(self.types, given.names)
-        settings = Settings(self.max_categories, self.min_rows, self.text_columns)
+        table = self._used_columns(X)
+        types = check_types(self.types, table.names)
+        settings = EncoderSettings(self.max_categories, self.min_rows, self.text_columns)
         notes = Notes()
         notation = Notation(options=("types",))
         self._columns: list[ColumnEncoder] = []
-        encoded = []
+        encoded_columns = []
         self.types_ = {}
-        for place in range(len(given.names)):
-            cells = given.read(place)
-            kind = types.get(cells.name) or cells.type()
-            if kind == ColumnType("number"):
-                cells = given.written(cells, kind, notation, types)
-                kind = ColumnType("number", decimal=cells.way)
-            self.types_[cells.name] = kind.spec
-            self._columns.append(ENCODERS[kind.kind].fit(cells, kind, settings, notes))
-            encoded.append(self._columns[-1].encode(cells, Notes()))
-        if not any(one.shape[1] for one in encoded):
-            single = " X has 1 sample." * (given.n_rows == 1)
+        for j in range(len(table.names)):
+            cells = table.read(j)
+            column_type = types.get(cells.name) or cells.type()
+            if column_type == ColumnType("number"):
+                cells = table.with_notation(cells, column_type, notation, types)
+                column_type = ColumnType("number", decimal=cells.way)
+            self.types_[cells.name] = column_type.spec
+            self._columns.append(ENCODERS[column_type.kind].fit(cells, column_type, settings, notes))
+            encoded_columns.append(self._columns[-1].encode(cells, Notes()))
+        if not any(columns.shape[1] for columns in encoded_columns):
+            single_row = " X has 1 sample." * (table.n_rows == 1)
             raise DSNAError(
-                f"No column is left to learn from:{single} {'; '.join(notes.said)}. Add columns, or say how to read "
-                f"one, such as {setting('types', 'category', given.names[0])}."
+                f"No column is left to learn from:{single_row} {'; '.join(notes.messages)}. Add columns, or say how to "
+                f"read one, such as {setting('types', 'category', table.names[0])}."
             )
-        found = self._with_indicators(np.concatenate(encoded, axis=1), notes)
-        self.n_features_in_ = len(given.names)
-        if given.named:
-            self.feature_names_in_ = np.array(given.names, dtype=object)
+        encoded = self._select_indicators(np.concatenate(encoded_columns, axis=1), notes)
+        self.n_features_in_ = len(table.names)
+        if table.has_names:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.notes_ = notes.said
+        self.notes_ = notes.messages
         self.unreadable_ = np.array([notes.unreadable.get(name, Unreadable()).share for name in self.types_])
-        name = next((name for name, kind in self.types_.items() if kind == "identifier"), None)
-        self.rows_ = KeptRows.of(X, without=self.target).identified_by(name) if self.keep_rows else None
-        self._filling = Filling.fit(found, self._places_to_fill())
-        self._filling.fill(found)
-        return found
+        id_column = next((name for name, spec in self.types_.items() if spec == "identifier"), None)
+        self.rows_ = KeptRows.of(X, without=self.target).identified_by(id_column) if self.keep_rows else None
+        self._filling = Filling.fit(encoded, self._columns_to_fill())
+        self._filling.fill(encoded)
+        return encoded
 
-    def _with_indicators(self, encoded: np.ndarray, notes: Notes) -> np.ndarray:
-        """Encoded columns without the indicators that ``indicators`` does not want; which they are is learned."""
-        self._count_columns()
-        fill = self._places_to_fill()
-        gaps = [column for column in self._columns if column.filled]
+    def _select_indicators(self, encoded: np.ndarray, notes: Notes) -> np.ndarray:
+        """Learn which indicators of missing values to keep, and return the encoded columns without the others."""
+        self._set_source_columns()
+        to_fill = self._columns_to_fill()
+        encoders = [encoder for encoder in self._columns if encoder.filled]
         if self.indicators == "auto":
-            wanted = telling_gaps(encoded, fill, self.source_columns_)
+            keep = informative_gaps(encoded, to_fill, self.source_columns_)
         else:
-            wanted = np.full(len(fill), bool(self.indicators))
-        unwanted = [column.indicator and not keep for column, keep in zip(gaps, wanted, strict=True)]
-        left_out = fill[np.array(unwanted, dtype=bool)] + 1
-        if len(left_out) and self.indicators == "auto":
-            names = [list(self.types_)[self.source_columns_[place]] for place in left_out]
-            notes.say(
-                f"values are missing at random, as far as other columns tell, in {few(names)}: no column says where"
-            )
-        for column, keep in zip(gaps, wanted, strict=True):
-            column.indicator = bool(column.indicator and keep)
-        self._count_columns()
-        return np.delete(encoded, left_out, axis=1)
+            keep = np.full(len(to_fill), bool(self.indicators))
+        had_indicator = np.array([encoder.indicator for encoder in encoders], dtype=bool)
+        dropped = to_fill[had_indicator & ~keep] + 1
+        if len(dropped) and self.indicators == "auto":
+            names = [list(self.types_)[self.source_columns_[column]] for column in dropped]
+            notes.add(f"values are missing at random, as far as other columns tell, in {few(names)}: they get no marks")
+        for encoder, indicator in zip(encoders, had_indicator & keep, strict=True):
+            encoder.indicator = bool(indicator)
+        self._set_source_columns()
+        return np.delete(encoded, dropped, axis=1)
 
-    def _count_columns(self) -> None:
-        """Which output columns come from which input column."""
-        self.source_columns_ = np.repeat(np.arange(len(self._columns)), [len(one.suffixes()) for one in self._columns])
+    def _set_source_columns(self) -> None:
+        """Set the input column of each output column."""
+        n_outputs = [len(encoder.suffixes()) for encoder in self._columns]
+        self.source_columns_ = np.repeat(np.arange(len(self._columns)), n_outputs)
 
-    def _places_to_fill(self) -> np.ndarray:
-        """Output columns in which missing numbers are filled in: the first of each column of numbers."""
-        numbers = [place for place, one in enumerate(self._columns) if one.filled]
-        return np.searchsorted(self.source_columns_, numbers)
+    def _columns_to_fill(self) -> np.ndarray:
+        """Return the output columns in which missing numbers are imputed: the first one of each numeric column."""
+        numeric = [j for j, encoder in enumerate(self._columns) if encoder.filled]
+        return np.searchsorted(self.source_columns_, numeric)
 
-    def _used(self, X: Any) -> InputColumns:
-        """The columns without the target and those that are dropped."""
+    def _used_columns(self, X: Any) -> InputColumns:
+        """Return the input columns without the target and the dropped columns."""
         return InputColumns.of(X).without({self.target, *(self.drop or ())})
 
     def transform(self, X: Any) -> np.ndarray:
@@ -262,13 +262,13 @@ class TableEncoder(TransformerMixin, CheckedEstimator):
         array of shape (n, n_columns_out)
             Finite numbers.
         """
-        found, notes = self._encode(X)
+        encoded, notes = self._encode(X)
         if notes.warnings:
             warn_caller("; ".join(notes.warnings), TableWarning)
-        return found
+        return encoded
 
     def transform_with_notes(self, X: Any) -> tuple[np.ndarray, list[str]]:
-        """Encode rows, and say what about them is worth a note; nothing is warned of.
+        """Encode rows, and return notes about them instead of warning.
 
         Parameters
         ----------
@@ -278,7 +278,7 @@ class TableEncoder(TransformerMixin, CheckedEstimator):
         -------
         encoded : array of shape (n, n_columns_out)
         notes : list of str
-            Columns that were ignored, new categories, cells of another type.
+            Ignored columns, new categories and cells of a wrong type.
 
         Examples
         --------
@@ -286,13 +286,13 @@ class TableEncoder(TransformerMixin, CheckedEstimator):
         >>> from dsna.tables import TableEncoder
         >>> encoder = TableEncoder().fit(pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}))
         >>> encoder.transform_with_notes(pd.DataFrame({"a": [1.0], "b": ["z"]}))[1]
-        ["column 'b': 1 rows hold categories that training had not, such as 'z'"]
+        ["column 'b': 1 rows hold categories not seen in training, such as 'z'"]
         """
-        found, notes = self._encode(X)
-        return found, notes.said
+        encoded, notes = self._encode(X)
+        return encoded, notes.messages
 
     def transform_with_counts(self, X: Any) -> tuple[np.ndarray, list[str], dict[str, Unreadable]]:
-        """Encode rows as :meth:`transform_with_notes` does; cells that cannot be read are counted, and not refused.
+        """Encode rows like :meth:`transform_with_notes`, and count unreadable cells instead of refusing them.
 
         Parameters
         ----------
@@ -300,7 +300,9 @@ class TableEncoder(TransformerMixin, CheckedEstimator):
 
         Returns
         -------
-        encoded, notes, unreadable : array, list of str, and dict of the cells of another type by column
+        encoded : array of shape (n, n_columns_out)
+        notes : list of str
+        unreadable : dict of Unreadable by column
 
         Examples
         --------
@@ -310,33 +312,33 @@ class TableEncoder(TransformerMixin, CheckedEstimator):
         >>> encoder.transform_with_counts(pd.DataFrame({"a": ["1", "?!"], "b": ["x", "y"]}))[2]["a"].share
         0.5
         """
-        found, notes = self._encode(X, lenient=True)
-        return found, notes.said, notes.unreadable
+        encoded, notes = self._encode(X, lenient=True)
+        return encoded, notes.messages, notes.unreadable
 
     def _encode(self, X: Any, lenient: bool = False) -> tuple[np.ndarray, Notes]:
         check_is_fitted(self)
-        given = self._used(X)
+        table = self._used_columns(X)
         notes = Notes(lenient=lenient)
         types = {name: ColumnType.of(spec, name) for name, spec in self.types_.items()}
         notation = Notation(learned=types, options=("types",))
         names = getattr(self, "feature_names_in_", None)
-        places = given.places(names, self.n_features_in_, type(self).__name__, notes.warn)
-        encoded = []
-        for name, column, place in zip(types, self._columns, places, strict=True):
-            cells = replace(given.read(place), name=name)
-            encoded.append(column.encode(given.written(cells, types[name], notation, types), notes))
+        indices = table.match(names, self.n_features_in_, type(self).__name__, notes.warn)
+        encoded_columns = []
+        for name, encoder, j in zip(types, self._columns, indices, strict=True):
+            cells = table.with_notation(replace(table.read(j), name=name), types[name], notation, types)
+            encoded_columns.append(encoder.encode(cells, notes))
         notation.check()
-        found = np.concatenate(encoded, axis=1)
-        self._filling.fill(found)
-        return found, notes
+        encoded = np.concatenate(encoded_columns, axis=1)
+        self._filling.fill(encoded)
+        return encoded, notes
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the output columns: the input column, and what of it a column holds.
+        """Return the names of the output columns: the name of the input column with a suffix for its content.
 
         Parameters
         ----------
         input_features : array of str, optional
-            Names of the input columns, where they had none in ``fit``; otherwise they must be those.
+            Names of the input columns. If these had names in ``fit``, the names must be the same.
 
         Returns
         -------
@@ -344,27 +346,25 @@ class TableEncoder(TransformerMixin, CheckedEstimator):
         """
         check_is_fitted(self)
         names = list(self.types_)
-        known = getattr(self, "feature_names_in_", None)
+        fitted_names = getattr(self, "feature_names_in_", None)
         if input_features is not None:
-            given = [str(name) for name in input_features]
-            if known is not None and given != list(known):
+            new_names = [str(name) for name in input_features]
+            if fitted_names is not None and new_names != list(fitted_names):
                 raise ValueError("input_features is not equal to feature_names_in_")
-            if len(given) != len(names):
+            if len(new_names) != len(names):
                 raise ValueError(f"input_features should have length equal to number of features ({len(names)})")
-            names = given
-        found: list[str] = []
-        taken: set[str] = set()
-        for name, column in zip(names, self._columns, strict=True):
-            for suffix in column.suffixes():
-                title = name + suffix
-                while title in taken:
-                    title += "'"
-                taken.add(title)
-                found.append(title)
-        return np.array(found, dtype=object)
+            names = new_names
+        output_names: dict[str, None] = {}
+        for name, encoder in zip(names, self._columns, strict=True):
+            for suffix in encoder.suffixes():
+                output_name = name + suffix
+                while output_name in output_names:
+                    output_name += "'"
+                output_names[output_name] = None
+        return np.array(list(output_names), dtype=object)
 
     def sum_by_column(self, values: Any) -> dict[str, float]:
-        """Sum numbers of the output columns, such as importances, by the input columns that they come from.
+        """Sum values of the output columns, such as importances, by input column.
 
         Parameters
         ----------
@@ -383,12 +383,12 @@ class TableEncoder(TransformerMixin, CheckedEstimator):
         {'a': 0.5, 'b': 0.5}
         """
         check_is_fitted(self)
-        given = np.asarray(values, dtype=np.float64)
-        if given.shape != self.source_columns_.shape:
+        array = np.asarray(values, dtype=np.float64)
+        if array.shape != self.source_columns_.shape:
             raise DSNAError(
-                f"values has shape {given.shape}; one for each of {len(self.source_columns_)} columns is needed."
+                f"values has shape {array.shape}; one for each of {len(self.source_columns_)} columns is needed."
             )
-        sums = np.bincount(self.source_columns_, weights=given, minlength=len(self.types_))
+        sums = np.bincount(self.source_columns_, weights=array, minlength=len(self.types_))
         return dict(zip(self.types_, sums.tolist(), strict=True))
 
     def __sklearn_tags__(self) -> Any:

@@ -1,4 +1,4 @@
-"""Columns that give the answer away, or nothing: identifiers, copies of the target, constants."""
+"""Columns that leak the target or carry no information: identifiers, copies of the target, constants."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from .._utils.errors import DSNAError
 from .cells import Cells, InputColumns
 from .column_types import numbers_the_rows
 
-_LEAST_ROWS = 20  # below which a column may fit the target by chance
+_MIN_ROWS = 20  # with fewer rows, a column may fit the target by chance
 _ID_NAME = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|key|index|rownr|row|unnamed|number|no|nr)($|[^a-z])|Id$|ID$", re.I)
 
 
 class Leak(NamedTuple):
-    """A column to leave out, and why."""
+    """A column to leave out, and the reason."""
 
     column: str
     reason: str
 
 
 def find_leaks(frame: Any, target: Any, keep: Collection[str] = ()) -> list[Leak]:
-    """Columns that should be left out: an identifier, a copy of the target, a constant.
+    """Find columns to leave out: identifiers, copies of the target and constants.
 
     Parameters
     ----------
@@ -57,30 +57,31 @@ def find_leaks(frame: Any, target: Any, keep: Collection[str] = ()) -> list[Leak
     ...     print(f"{column}: {reason}")
     patient: it identifies rows: each has a value of its own
     country: it holds one value only
-    died: it gives the target away: each of its values goes with one of 'outcome', and back
+    died: it gives the target away: its values correspond one to one to those of 'outcome'
     """
-    given = InputColumns.of(frame)
-    strangers = [name for name in keep if name not in given.names]
-    if strangers:
-        raise DSNAError(f"keep names {', '.join(map(repr, strangers))}, and there is no such column.")
+    columns = InputColumns.of(frame)
+    unknown = [name for name in keep if name not in columns.names]
+    if unknown:
+        raise DSNAError(f"keep names {', '.join(map(repr, unknown))}, which is not a column of the frame.")
     if isinstance(target, str):
-        if target not in given.names:
-            raise DSNAError(f"There is no column {target!r} to be the target.")
-        title, truth = repr(target), given.read(given.names.index(target))
+        if target not in columns.names:
+            raise DSNAError(f"There is no column {target!r} to use as the target.")
+        title, target_cells = repr(target), columns.read(columns.names.index(target))
     else:
-        title, truth = "the target", Cells.of_array("target", np.asarray(target))
-    found = []
-    for place, name in enumerate(given.names):
+        title, target_cells = "the target", Cells.of_array("target", np.asarray(target))
+    leaks = []
+    for j, name in enumerate(columns.names):
         if name in keep or repr(name) == title:
             continue
-        cells = given.read(place)
-        reason = _tells_nothing(cells) or _tells_all(cells, truth, title)
+        cells = columns.read(j)
+        reason = _uninformative(cells) or _copy_of_target(cells, target_cells, title)
         if reason:
-            found.append(Leak(name, reason))
-    return found
+            leaks.append(Leak(name, reason))
+    return leaks
 
 
-def _tells_nothing(cells: Cells) -> str:
+def _uninformative(cells: Cells) -> str:
+    """Return why a column carries no information, or an empty string."""
     kind = cells.type().kind
     if kind == "constant":
         return "it holds no value" if cells.missing().all() else "it holds one value only"
@@ -90,35 +91,35 @@ def _tells_nothing(cells: Cells) -> str:
         values, _ = cells.numbers()
         if numbers_the_rows(values):
             return "it numbers the rows: whole numbers, all different and close together"
-        known = values[~np.isnan(values)]
-        whole = len(known) >= _LEAST_ROWS and bool(np.all(known == np.round(known)))
-        if whole and _ID_NAME.search(cells.name) and len(np.unique(known)) == len(known):
+        known_values = values[~np.isnan(values)]
+        is_whole = len(known_values) >= _MIN_ROWS and bool(np.all(known_values == np.round(known_values)))
+        if is_whole and _ID_NAME.search(cells.name) and len(np.unique(known_values)) == len(known_values):
             return "it identifies rows, by its name: each has a value of its own"
     return ""
 
 
-def _tells_all(cells: Cells, truth: Cells, title: str) -> str:
-    """Whether the target follows from a column, and the column from the target."""
-    both = ~cells.missing() & ~truth.missing()
-    if both.sum() < _LEAST_ROWS:
+def _copy_of_target(cells: Cells, target: Cells, title: str) -> str:
+    """Return how a column and the target determine each other, or an empty string."""
+    is_known = ~cells.missing() & ~target.missing()
+    if is_known.sum() < _MIN_ROWS:
         return ""
-    if cells.type().kind == truth.type().kind == "number":
-        one, other = cells.numbers()[0][both], truth.numbers()[0][both]
-        distinct = len(np.unique(other))
-        if distinct > 2 and _monotone(one, other):
+    if cells.type().kind == target.type().kind == "number":
+        values, targets = cells.numbers()[0][is_known], target.numbers()[0][is_known]
+        n_targets = len(np.unique(targets))
+        if n_targets > 2 and _are_monotone(values, targets):
             return f"it gives the target away: it rises or falls with {title} in every row"
-        if distinct > both.sum() / 2:
+        if n_targets > is_known.sum() / 2:
             return ""
-    codes, targets = cells.words().codes[both], truth.words().codes[both]
-    pairs = len(np.unique(np.column_stack([codes, targets]), axis=0))
-    if pairs == len(np.unique(codes)) == len(np.unique(targets)) <= both.sum() / 2:
-        return f"it gives the target away: each of its values goes with one of {title}, and back"
+    codes, target_codes = cells.words().codes[is_known], target.words().codes[is_known]
+    n_pairs = len(np.unique(np.column_stack([codes, target_codes]), axis=0))
+    if n_pairs == len(np.unique(codes)) == len(np.unique(target_codes)) <= is_known.sum() / 2:
+        return f"it gives the target away: its values correspond one to one to those of {title}"
     return ""
 
 
-def _monotone(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether two columns of numbers rise together in all rows, or one falls as the other rises; equal where equal."""
-    order = np.argsort(one, kind="stable")
-    steps, others = np.diff(one[order]), np.diff(other[order])
-    together = np.array_equal(steps > 0, others != 0)
-    return bool(together and (np.all(others >= 0) or np.all(others <= 0)))
+def _are_monotone(values: np.ndarray, targets: np.ndarray) -> bool:
+    """Return whether one column of numbers is a strictly monotone function of the other."""
+    order = np.argsort(values, kind="stable")
+    steps, target_steps = np.diff(values[order]), np.diff(targets[order])
+    change_together = np.array_equal(steps > 0, target_steps != 0)
+    return bool(change_together and (np.all(target_steps >= 0) or np.all(target_steps <= 0)))

@@ -1,8 +1,7 @@
-"""How a table writes numbers and dates: its decimal signs, and whether the day or the month comes first.
+"""Notation of numbers and dates in a table: decimal signs, and whether the day or the month comes first.
 
-A column shows its way of writing where some of its cells can be read in one way only. Cells that can be read in both
-ways, such as ``1.243``, are read as the other columns are written, or as those of training were; where nothing tells,
-the column is refused.
+The notation of a column follows from cells that can be read in one notation only. Ambiguous cells, such as ``1.243``,
+are read in the notation of other columns or of the training data; without either, the column is refused.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from .._utils.errors import DSNAError, setting
 from .column_types import ColumnType
 from .words import Words, dates, numbers
 
-#: The two ways in which cells of a kind are written: decimal signs, and orders of day and month.
-WAYS = {"number": (".", ","), "date": ("dmy", "mdy")}
-_READ: dict[str, Callable[[list[str], str], np.ndarray]] = {"number": numbers, "date": dates}
-_SURE = 0.9  # of the cells that only one way reads
-_CALLED = {
+#: The two notations of each kind of cell: decimal signs, and orders of day and month.
+NOTATIONS = {"number": (".", ","), "date": ("dmy", "mdy")}
+_PARSERS: dict[str, Callable[[list[str], str], np.ndarray]] = {"number": numbers, "date": dates}
+_MIN_SHARE = 0.9  # of the cells that can be read in one notation only
+_DESCRIPTIONS = {
     ".": "a decimal point",
     ",": "a decimal comma",
     "dmy": "the day before the month",
@@ -30,15 +29,15 @@ _CALLED = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the cells of a column show of the way in which it is written.
+    """Evidence of the cells of a column for either notation.
 
     Parameters
     ----------
     kind : {"number", "date"}
     counts : dict of int
-        How many cells can be read in one way only, by this way; how many in both, as different values, by "".
+        Number of cells that can be read in one notation only, by notation; number of ambiguous cells by "".
     examples : dict of (str, str)
-        The first of these cells, and where it stands.
+        The first of these cells, and its row.
 
     Examples
     --------
@@ -55,81 +54,82 @@ class Evidence:
 
     @property
     def way(self) -> str:
-        """The way that the cells show; empty where they show none, or both."""
-        total = sum(self.counts.get(way, 0) for way in WAYS[self.kind])
-        return next((way for way in WAYS[self.kind] if total and self.counts.get(way, 0) >= _SURE * total), "")
+        """The notation that the cells show; empty if they show none, or both."""
+        counts = {way: self.counts.get(way, 0) for way in NOTATIONS[self.kind]}
+        total = sum(counts.values())
+        return next((way for way, count in counts.items() if total and count >= _MIN_SHARE * total), "")
 
     @property
     def is_open(self) -> bool:
-        """Whether the two ways read different values, and the cells do not show which is meant."""
+        """Whether the column is ambiguous."""
         return not self.way and any(self.counts.values())
 
     @property
     def is_weak(self) -> bool:
-        """Whether most cells can be read in both ways, so that those which show one may be slips."""
+        """Whether most cells are ambiguous, so that the others may be mistakes."""
         return bool(self.way) and self.counts.get("", 0) > self.counts[self.way]
 
     @property
     def is_mixed(self) -> bool:
-        """Whether the cells show both ways."""
-        return not self.way and all(self.counts.get(way, 0) for way in WAYS[self.kind])
+        """Whether the cells show both notations."""
+        return not self.way and all(self.counts.get(way, 0) for way in NOTATIONS[self.kind])
 
     def example(self, way: str) -> str:
-        """A cell, and where it stands."""
-        cell, where = self.examples[way]
-        return f"{cell!r} ({where})"
+        """Return a cell in this notation and its row."""
+        cell, row_name = self.examples[way]
+        return f"{cell!r} ({row_name})"
 
 
 def evidence_of(
-    words: Words, kind: str, points: bool = False, place: Callable[[int], str] = "row {}".format
+    words: Words, kind: str, points: bool = False, row_name: Callable[[int], str] = "row {}".format
 ) -> Evidence:
-    """What the cells of a column of text show.
+    """Collect the evidence of a column of text.
 
     Parameters
     ----------
     words : Words
     kind : {"number", "date"}
     points : bool, default=False
-        Whether points are decimal signs in any case, as in files whose cells are separated by commas.
-    place : function from row numbers to what messages call them.
+        Whether points are always decimal signs, as in files whose cells are separated by commas.
+    row_name : function from the index of a row to its name in messages
     """
-    one, two = (_READ[kind](words.values, way) for way in WAYS[kind])
-    unknown = np.isnan if kind == "number" else np.isnat
-    known, also = ~unknown(one), ~unknown(two)
-    either = known & also & (one != two)
-    only = known & ~also
+    first_values, second_values = (_PARSERS[kind](words.values, way) for way in NOTATIONS[kind])
+    is_missing = np.isnan if kind == "number" else np.isnat
+    fits_first, fits_second = ~is_missing(first_values), ~is_missing(second_values)
+    ambiguous = fits_first & fits_second & (first_values != second_values)
+    only_first, only_second = fits_first & ~fits_second, fits_second & ~fits_first
     if points and kind == "number":
-        pointed = either & np.array(["." in value and "," not in value for value in words.values], dtype=bool)
-        only, either = only | pointed, either & ~pointed
-    counts, examples, per_value = {}, {}, words.counts
-    for way, mask in zip((*WAYS[kind], ""), (only, also & ~known, either), strict=True):
-        counts[way] = int(per_value[mask].sum())
+        has_point = ambiguous & np.array(["." in value and "," not in value for value in words.values], dtype=bool)
+        only_first, ambiguous = only_first | has_point, ambiguous & ~has_point
+    counts, examples, word_counts = {}, {}, words.counts
+    for way, mask in zip((*NOTATIONS[kind], ""), (only_first, only_second, ambiguous), strict=True):
+        counts[way] = int(word_counts[mask].sum())
         if counts[way]:
-            first = int(np.argmax(mask))
-            examples[way] = (words.values[first], place(int(np.argmax(words.codes == first))))
+            code = int(np.argmax(mask))
+            examples[way] = (words.values[code], row_name(int(np.argmax(words.codes == code))))
     return Evidence(kind, counts, examples)
 
 
 class Notation:
-    """How the columns of a table are written, as far as was seen yet.
+    """Notation of the columns of a table, as far as it has been read.
 
     Parameters
     ----------
     decimal : {".", ","} or None
-        The decimal sign that the user names.
+        Decimal sign set by the user.
     points : bool, default=False
-        Whether points are decimal signs in any case, as in files whose cells are separated by commas.
+        Whether points are always decimal signs, as in files whose cells are separated by commas.
     learned : dict of ColumnType, optional
-        Columns of the rows that a model was trained on, which hold where the table shows nothing else.
+        Types of the training columns, whose notation applies unless the table shows another.
     options : tuple of str
-        Options by which the user can say how columns are written, as far as there are any: "decimal" and "types".
+        Options by which the user can set notations, of "decimal" and "types".
 
     Attributes
     ----------
-    shown : dict of str
+    decimals : dict of str
         Decimal signs that cells show, by column.
     examples : dict of str
-        A cell that can be read in both ways, of each column of numbers that others told of.
+        An ambiguous cell of each column of numbers that was resolved by other columns.
     """
 
     def __init__(
@@ -141,71 +141,71 @@ class Notation:
         options: tuple[str, ...] = ("decimal", "types"),
     ) -> None:
         self.decimal, self.points, self._options = decimal, points and decimal != ",", options
-        self.learned = {name: kind for name, kind in (learned or {}).items() if kind.way}
-        self.shown: dict[str, str] = {}
+        self.learned = {name: column_type for name, column_type in (learned or {}).items() if column_type.way}
+        self.decimals: dict[str, str] = {}
         self.examples: dict[str, str] = {}
-        self._kept: dict[str, str] = {}
-        self._helped: dict[str, Evidence] = {}
+        self._ways: dict[str, str] = {}
+        self._resolved: dict[str, Evidence] = {}
 
-    def has_order(self, name: str, kind: ColumnType) -> bool:
-        """Whether a column holds dates of which training knew if the day or the month comes first."""
-        return kind.kind == "date" and name in self.learned and self.learned[name].way in WAYS["date"]
+    def has_order(self, name: str, column_type: ColumnType) -> bool:
+        """Return whether a column holds dates with the day or the month first in training."""
+        return column_type.kind == "date" and name in self.learned and self.learned[name].way in NOTATIONS["date"]
 
     def way(self, name: str, evidence: Evidence) -> str | None:
-        """How a column is written; "" where both ways read the same, None where other columns have to tell."""
-        found = evidence.way
+        """Return the notation of a column: "" if it makes no difference, None if other columns have to resolve it."""
+        way = evidence.way
         if evidence.is_open or (evidence.is_weak and evidence.kind == "number"):
             return None
-        if not found:
-            return self._kept.get(name, "")
+        if not way:
+            return self._ways.get(name, "")
         if evidence.kind == "number":
-            self.shown[name] = found
-        return self._keep(name, found, evidence)
+            self.decimals[name] = way
+        return self._record(name, way, evidence)
 
-    def helped(self, name: str, evidence: Evidence) -> str:
-        """How a column is written whose cells do not show it, once all other columns were seen; refused if unknown."""
-        found = self._by_others(name, evidence)
-        self._helped[name] = evidence
+    def resolve(self, name: str, evidence: Evidence) -> str:
+        """Return the notation of an ambiguous column after reading all others; refuse it if it stays ambiguous."""
+        way = self._from_context(name, evidence)
+        self._resolved[name] = evidence
         if evidence.kind == "number" and "" in evidence.examples:
             self.examples.setdefault(name, evidence.examples[""][0])
         if evidence.is_weak:
-            self.shown[name] = found
-        return self._keep(name, found, evidence)
+            self.decimals[name] = way
+        return self._record(name, way, evidence)
 
     def check(self) -> None:
-        """Refuse what was read before, where what was seen since would have it read otherwise."""
-        for name, evidence in self._helped.items():
-            self._keep(name, self._by_others(name, evidence), evidence)
+        """Refuse resolved columns that later rows would resolve differently."""
+        for name, evidence in self._resolved.items():
+            self._record(name, self._from_context(name, evidence), evidence)
 
-    def usual(self) -> str:
-        """The decimal sign of columns in which none stands: the only one of the table, unless its cells need points."""
-        found = {self.decimal} if self.decimal else set(self.shown.values())
-        return found.pop() or "" if len(found) == 1 and not self.points else ""
+    def default_decimal(self) -> str:
+        """Return the decimal sign of columns without any: the only sign of the table, unless points are decimal."""
+        signs = {self.decimal} if self.decimal else set(self.decimals.values())
+        return signs.pop() or "" if len(signs) == 1 and not self.points else ""
 
-    def _keep(self, name: str, way: str, evidence: Evidence) -> str:
-        """Refuse a way that contradicts rows before these."""
-        before = self._kept.setdefault(name, way)
-        if before == self.decimal:  # of what the user says otherwise, single cells cannot be read
-            return before
-        if before != way:
-            seen = f": {evidence.example(way)}" if way in evidence.examples else ", in other columns"
+    def _record(self, name: str, way: str, evidence: Evidence) -> str:
+        """Store the notation of a column; refuse one that contradicts earlier rows."""
+        earlier = self._ways.setdefault(name, way)
+        if earlier == self.decimal:  # set by the user: contradicting cells count as unreadable
+            return earlier
+        if earlier != way:
+            proof = f": {evidence.example(way)}" if way in evidence.examples else ", in other columns"
             raise DSNAError(
-                f"column {name!r} was read with {_CALLED[before]} up to here, and the rows that follow show "
-                f"{_CALLED[way]}{seen}. Remedy: write the file in one way{self._remedy(name, evidence.kind)}."
+                f"column {name!r} was read with {_DESCRIPTIONS[earlier]} up to here, and the rows that follow show "
+                f"{_DESCRIPTIONS[way]}{proof}. Remedy: write the file in one way{self._remedy(name, evidence.kind)}."
             )
         return way
 
-    def _by_others(self, name: str, evidence: Evidence) -> str:
-        """How a column is written, by what the user, other columns, the training rows or the separator say."""
-        ways = WAYS[evidence.kind]
+    def _from_context(self, name: str, evidence: Evidence) -> str:
+        """Return the notation of a column given the user, other columns, the training data or the separator."""
+        ways = NOTATIONS[evidence.kind]
         if evidence.kind == "number" and self.decimal:
             return self.decimal
         if evidence.is_mixed and self.points:
             return "."
         if evidence.is_mixed:
-            both = " and ".join(f"{evidence.example(way)} with {_CALLED[way]}" for way in ways)
+            examples = " and ".join(f"{evidence.example(way)} with {_DESCRIPTIONS[way]}" for way in ways)
             raise DSNAError(
-                f"column {name!r} holds {both}. Remedy: write it in one way{self._remedy(name, evidence.kind)}."
+                f"column {name!r} holds {examples}. Remedy: write it in one way{self._remedy(name, evidence.kind)}."
             )
         votes = self._votes(name, ways) if evidence.kind == "number" else {self.learned[name].way}
         votes |= {evidence.way} if evidence.is_weak else set()
@@ -213,56 +213,61 @@ class Notation:
             return "."
         if len(votes) == 1:
             return votes.pop()
-        cell, where = evidence.examples[""]
-        values = [_READ["number"]([cell], way)[0] for way in ways]
-        read = " and ".join(f"{value:.15g} with {_CALLED[way]}" for value, way in zip(values, ways, strict=True))
+        cell = evidence.examples[""][0]
+        values = [_PARSERS["number"]([cell], way)[0] for way in ways]
+        readings = " and ".join(
+            f"{value:.15g} with {_DESCRIPTIONS[way]}" for value, way in zip(values, ways, strict=True)
+        )
         raise DSNAError(
-            f"column {name!r} can be read in two ways: {cell!r} ({where}) is {read}, and "
-            f"{self._why(name, votes, evidence)}. Remedy: {self._say_which(name, values)}."
+            f"column {name!r} can be read in two ways: {evidence.example('')} is {readings}, and "
+            f"{self._conflict(name, votes, evidence)}. Remedy: {self._ambiguity_remedy(name, values)}."
         )
 
     def _votes(self, name: str, ways: tuple[str, str]) -> set[str]:
-        """Signs of a column of numbers that others speak for.
+        """Return the decimal signs that other columns and the training data suggest for a column of numbers.
 
-        Columns that are written as in training say that this one is, too; those that are not say that it is not.
+        A column in its training notation suggests that this one is, too; one in the other notation, the opposite.
         """
-        others = {other: sign for other, sign in self.shown.items() if other != name}
-        mine = self.learned[name].way if name in self.learned else ""
-        compared = {other for other in others if mine and other in self.learned}
-        votes = {mine if others[other] == self.learned[other].way else _other(mine, ways) for other in compared}
-        if mine and not compared:
-            votes = {mine}
-        return votes | {sign for other, sign in others.items() if other not in compared}
+        others = {other: sign for other, sign in self.decimals.items() if other != name}
+        learned_sign = self.learned[name].way if name in self.learned else ""
+        comparable = {other for other in others if learned_sign and other in self.learned}
+        votes = {
+            learned_sign if others[other] == self.learned[other].way else _opposite(learned_sign, ways)
+            for other in comparable
+        }
+        if learned_sign and not comparable:
+            votes = {learned_sign}
+        return votes | {sign for other, sign in others.items() if other not in comparable}
 
-    def _why(self, name: str, votes: set[str], evidence: Evidence) -> str:
-        """Why other columns are of no help."""
+    def _conflict(self, name: str, votes: set[str], evidence: Evidence) -> str:
+        """Explain why other columns do not resolve a column."""
         if not votes:
             return "no other column shows which is meant"
-        signs = {sign: other for other, sign in reversed(self.shown.items()) if other != name}
-        shown = [f"column {other!r} has {_CALLED[sign]}" for sign, other in sorted(signs.items())]
+        column_of_sign = {sign: other for other, sign in reversed(self.decimals.items()) if other != name}
+        clauses = [f"column {other!r} has {_DESCRIPTIONS[sign]}" for sign, other in sorted(column_of_sign.items())]
         if evidence.is_weak:
-            shown.append(f"{evidence.example(evidence.way)} has {_CALLED[evidence.way]}")
+            clauses.append(f"{evidence.example(evidence.way)} has {_DESCRIPTIONS[evidence.way]}")
         if name in self.learned:
-            shown.append(f"training had {_CALLED[self.learned[name].way]} in it")
-        return " and ".join(shown)
+            clauses.append(f"training had {_DESCRIPTIONS[self.learned[name].way]} in it")
+        return " and ".join(clauses)
 
-    def _say_which(self, name: str, values: list[float]) -> str:
-        """What settles a cell of two values."""
+    def _ambiguity_remedy(self, name: str, values: list[float]) -> str:
+        """Return the remedy for a cell that can be read as two values."""
         if self._options:
             return f"say which it is{self._remedy(name, 'number')}"
         return f"write it as {max(values, key=abs):.15g} or {min(values, key=abs):.15g}0"
 
     def _remedy(self, name: str, kind: str) -> str:
-        """The options that settle it."""
+        """Return the options that set a notation."""
         if not self._options:
             return ""
-        types = ("number:point", "number:comma") if kind == "number" else ("date:dmy", "date:mdy")
-        of_column = " or ".join(setting("types", one, name) for one in types)
+        specs = ("number:point", "number:comma") if kind == "number" else ("date:dmy", "date:mdy")
+        column_options = " or ".join(setting("types", spec, name) for spec in specs)
         if kind == "number" and "decimal" in self._options:
-            whole = f"{setting('decimal', '.')} or {setting('decimal', ',')}"
-            return f", by {whole} for the whole file, or by {of_column} for this column"
-        return f", by {of_column}"
+            file_options = f"{setting('decimal', '.')} or {setting('decimal', ',')}"
+            return f", by {file_options} for the whole file, or by {column_options} for this column"
+        return f", by {column_options}"
 
 
-def _other(way: str, ways: tuple[str, str]) -> str:
+def _opposite(way: str, ways: tuple[str, str]) -> str:
     return ways[1] if way == ways[0] else ways[0]

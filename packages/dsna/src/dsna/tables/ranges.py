@@ -1,4 +1,4 @@
-"""Numbers outside the range that training had: trees and neighbours know nothing there."""
+"""Warnings about numbers outside their training range, where trees and neighbours cannot extrapolate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .files.delimited import short
 
 
 class TrainingRanges:
-    """Counts rows whose numbers lie outside the range of training, over the parts of a table.
+    """Count the rows whose numbers lie outside the training range, over successive chunks of a table.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ class TrainingRanges:
         filling = encoder._filling
         kinds = [column.kind for column in encoder._columns if column.filled]
         names = [name for name, column in zip(encoder.types_, encoder._columns, strict=True) if column.filled]
-        numbers = [place for place, kind in enumerate(kinds) if kind == "number"]
-        self._names = [names[place] for place in numbers]
+        numbers = [k for k, kind in enumerate(kinds) if kind == "number"]
+        self._names = [names[k] for k in numbers]
         self._columns, self._low, self._high = filling.columns[numbers], filling.low[numbers], filling.high[numbers]
         self._outside = np.zeros(len(numbers), dtype=np.int64)
         self._excess = np.zeros(len(numbers))  # the largest so far, and the value and the row that have it
@@ -38,7 +38,7 @@ class TrainingRanges:
         self._rows = 0
 
     def add(self, encoded: np.ndarray) -> None:
-        """Count rows as the encoder gives them; missing values are filled in within the range."""
+        """Count encoded rows; missing values were filled in with values within the range."""
         if not len(encoded):
             return
         values = encoded[:, self._columns]
@@ -46,27 +46,27 @@ class TrainingRanges:
             excess = np.maximum(self._low - values, values - self._high)
         self._outside += (excess > 0.0).sum(axis=0)
         furthest = excess.argmax(axis=0)
-        every = np.arange(len(furthest))
-        further = excess[furthest, every] > self._excess
-        self._excess = np.where(further, excess[furthest, every], self._excess)
-        self._value = np.where(further, values[furthest, every], self._value)
+        columns = np.arange(len(furthest))
+        further = excess[furthest, columns] > self._excess
+        self._excess = np.where(further, excess[furthest, columns], self._excess)
+        self._value = np.where(further, values[furthest, columns], self._value)
         self._row = np.where(further, self._rows + furthest + 1, self._row)
         self._rows += len(encoded)
 
     def notes(self) -> list[str]:
-        """A line for each column that has such rows: how many, the range, and the furthest value."""
+        """Return a line for each column with such rows: their number, the range and the furthest value."""
         return [self._note(int(k)) for k in np.flatnonzero(self._outside)]
 
     def _note(self, k: int) -> str:
-        outside, low, high, value = int(self._outside[k]), self._low[k], self._high[k], self._value[k]
+        n_outside, low, high, value = int(self._outside[k]), self._low[k], self._high[k], self._value[k]
         with np.errstate(over="ignore"):
             width = high - low
             times = self._excess[k] / width if width > 0.0 else np.inf
-        far = f", by {times:.2g} times its width" if np.isfinite(width) and np.isfinite(times) else ""
+        distance = f", by {times:.2g} times its width" if np.isfinite(width) and np.isfinite(times) else ""
         limits = f"outside the training range {low:.6g} to {high:.6g}"
         column = f"column {short(self._names[k])}"
         if self._rows == 1:
-            return f"{column}: {value:.6g} lies {limits}{far}"
-        count = f"{outside:,} of {self._rows:,} rows {'lies' if outside == 1 else 'lie'} {limits}"
-        furthest = "" if outside == 1 else "the furthest is "
-        return f"{column}: {count}: {furthest}{value:.6g} in row {self._row[k]:,}{far}"
+            return f"{column}: {value:.6g} lies {limits}{distance}"
+        count = f"{n_outside:,} of {self._rows:,} rows {'lies' if n_outside == 1 else 'lie'} {limits}"
+        furthest = "" if n_outside == 1 else "the furthest is "
+        return f"{column}: {count}: {furthest}{value:.6g} in row {self._row[k]:,}{distance}"

@@ -1,4 +1,4 @@
-"""The target column of a table: apart from the others, rows without it left out; and the task that it sets."""
+"""Splitting a table into features and target, and guessing the task from the target."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from .files.table import FileTable
 
 TASKS = ("classification", "regression")
 _MAX_WHOLE_CLASSES = 10
-_SHOWN, _MOST_NAMES = 3, 10
+_SHOWN_ROWS, _SHOWN_NAMES = 3, 10
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LabelledTable:
-    """Columns to learn from, and the target.
+    """A table without its target column, and the targets.
 
     Parameters
     ----------
     table : FileTable
-        Without the target, and without the rows that have none.
+        The table without the target column and without rows that have no target.
     y : array of shape (n,)
         Targets: numbers, booleans or text.
     target : str
         Name of the target column.
     rows : array of int
-        Numbers of these rows in the file, from 0 on.
+        Indices of the rows in the file, starting at 0.
     """
 
     table: FileTable
@@ -39,15 +39,15 @@ class LabelledTable:
 
 
 def split_target(table: FileTable, target: str, *, several: bool = True) -> LabelledTable:
-    r"""Take the target apart; rows without one are left out, with a note.
+    r"""Split off the target column, and leave out rows without a target, with a note.
 
     Parameters
     ----------
     table : FileTable
     target : str
-        Name of a column.
+        Name of the target column.
     several : bool, default=True
-        Whether a column of one value is refused, as there is nothing to learn from it.
+        Whether to refuse a column with only one value, from which nothing can be learned.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def split_target(table: FileTable, target: str, *, several: bool = True) -> Labe
     Raises
     ------
     TableError
-        Where there is no such column, it holds dates, no value, or one value only.
+        If there is no such column, or it holds dates, no value, or one value only.
 
     Examples
     --------
@@ -82,24 +82,24 @@ def split_target(table: FileTable, target: str, *, several: bool = True) -> Labe
     missing = column.is_null().to_numpy()
     rows = np.flatnonzero(~missing)
     if column.drop_nulls().n_unique() < 1 + several:
-        held = "no value" if missing.all() else f"one value only ({short(column.drop_nulls()[0])})"
-        raise all_problems(table.name, [f"the target {short(target)} holds {held}: is it the right column?"])
+        content = "no value" if missing.all() else f"one value only ({short(column.drop_nulls()[0])})"
+        raise all_problems(table.name, [f"the target {short(target)} holds {content}: is it the right column?"])
     notes = list(table.notes)
     if missing.any():
         notes.append(without_target(table, target, np.flatnonzero(missing)))
     y = column.drop_nulls().to_numpy()
-    rest = replace(
+    features = replace(
         table,
         frame=frame.drop(target)[rows] if missing.any() else frame.drop(target),
         types={name: kind for name, kind in table.types.items() if name != target},
         notes=notes,
         lines=None if table.lines is None else table.lines[rows],
     )
-    return LabelledTable(table=rest, y=y, target=target, rows=rows)
+    return LabelledTable(table=features, y=y, target=target, rows=rows)
 
 
 def guess_task(labels: np.ndarray) -> str:
-    """Classification where labels are one column of text or of at most ten whole numbers, otherwise regression.
+    """Guess classification if labels are one column of text or of at most ten whole numbers, otherwise regression.
 
     Examples
     --------
@@ -112,12 +112,12 @@ def guess_task(labels: np.ndarray) -> str:
     if labels.dtype.kind not in "biuf":
         return "classification"
     values = np.unique(labels)
-    few = len(values) <= _MAX_WHOLE_CLASSES and bool(np.all(values == np.round(values)))
-    return "classification" if few else "regression"
+    are_classes = len(values) <= _MAX_WHOLE_CLASSES and bool(np.all(values == np.round(values)))
+    return "classification" if are_classes else "regression"
 
 
 def without_target(table: FileTable, target: str, rows: np.ndarray) -> str:
-    """What to say of rows of a table that have no target.
+    """Return the note on rows that are left out because they have no target.
 
     Examples
     --------
@@ -128,24 +128,24 @@ def without_target(table: FileTable, target: str, rows: np.ndarray) -> str:
     >>> without_target(table, "kind", np.array([3, 8]))
     "rows without a target ('kind') are left out: 2, row 4, row 9"
     """
-    where = listed([table.place(int(row)) for row in rows[:_SHOWN]], len(rows))
-    return f"rows without a target ({short(target)}) are left out: {len(rows)}, {where}"
+    row_names = listed([table.place(int(row)) for row in rows[:_SHOWN_ROWS]], len(rows))
+    return f"rows without a target ({short(target)}) are left out: {len(rows)}, {row_names}"
 
 
 def _no_column(target: str, names: list[str]) -> str:
-    """What to say where the target is not there."""
-    meant, shown = suggested(target, names)
-    return f"there is no column {short(target)} to be the target{meant}; there are {shown}"
+    """Return the message for a target that is not a column."""
+    suggestion, columns = suggested(target, names)
+    return f"there is no column {short(target)} to use as the target{suggestion}; there are {columns}"
 
 
 def suggested(name: str, names: list[str]) -> tuple[str, str]:
-    """Which column may have been meant by a name that none has, in brackets, and which columns there are.
+    """Return a suggestion, in brackets, for a name that no column has, and the list of columns.
 
     Examples
     --------
     >>> suggested("naem", ["name", "age"])
     (" (did you mean 'name'?)", "'name', 'age'")
     """
-    near = get_close_matches(name, names, n=1)
-    meant = f" (did you mean {short(near[0])}?)" if near else ""
-    return meant, listed([short(one) for one in names[:_MOST_NAMES]], len(names))
+    close_names = get_close_matches(name, names, n=1)
+    suggestion = f" (did you mean {short(close_names[0])}?)" if close_names else ""
+    return suggestion, listed([short(column) for column in names[:_SHOWN_NAMES]], len(names))

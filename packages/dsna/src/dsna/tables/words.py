@@ -1,7 +1,7 @@
-"""Cells of text: distinct values, and what they say as numbers, booleans or dates.
+"""Cells of text, parsed as numbers, booleans or dates.
 
-A column is looked at by its distinct values, each once; ``codes`` lead back to the rows. None of this needs more than
-numpy, so that it serves files and data frames of every kind.
+Each distinct value of a column is parsed once; ``codes`` map rows to values. This module needs only numpy, so it works
+for files and for all kinds of data frames.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: Spellings of "no value", compared as they are: "none" may be the lowest of a scale, "None" is Python's.
+#: Spellings of missing values. Case matters: "none" may be the lowest level of a scale, "None" is Python's.
 MISSING = frozenset(
     {"", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "NAN", "<NA>", "NaT", "nil", "?"}
 )
@@ -28,30 +28,30 @@ _GROUPED = {
     ".": re.compile(r"[+-]?\d{1,3}([,'\s]\d{3})+(\.\d*)?"),
     ",": re.compile(r"[+-]?\d{1,3}([.'\s]\d{3})+(,\d*)?"),
 }
-_SIGNS = re.compile(r"^[$€£¥]\s*|\s*([$€£¥%]|EUR|USD|GBP)$")
-_BEGINNINGS = frozenset("0123456789+-.,$€£¥\u2212")
-_CODE = re.compile(r"[+-]?0\d+")
-_LONG = re.compile(r"[+-]?\d{16,}")
+_UNIT = re.compile(r"^[$€£¥]\s*|\s*([$€£¥%]|EUR|USD|GBP)$")
+_FIRST_CHARACTERS = frozenset("0123456789+-.,$€£¥\u2212")
+_LEADING_ZERO = re.compile(r"[+-]?0\d+")
+_MANY_DIGITS = re.compile(r"[+-]?\d{16,}")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DATE = re.compile(
     r"(?P<a>\d{1,4}|[A-Za-z]{3,9})(?:\s*[-/.]\s*|\s+)(?P<b>\d{1,2}|[A-Za-z]{3,9})(?:\s*[-/.,]\s*|\s+)(?P<c>\d{1,4})"
-    r"(?:(?:[T,]|,?\s)\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
+    r"(?:(?:[T,]|,?\s)\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?"
     r"\s*(?P<half>[AaPp][Mm])?\s*(?P<zone>Z|UTC|[+-]\d{2}:?\d{2})?)?"
 )
-_PIVOT = 69  # two-digit years from here on are of the last century
+_PIVOT_YEAR = 69  # two-digit years from here on are in the twentieth century
 
 
 class Words(NamedTuple):
-    """Cells by their distinct values.
+    """Cells of text, stored as distinct values.
 
     Parameters
     ----------
     codes : (n,) int64
-        Place of each cell in ``values``; -1 where there is none.
+        Index of the value of each cell in ``values``; -1 if missing.
     values : list of str
-        Distinct, without blanks around them, in the order of their first cells.
+        Distinct values without surrounding blanks, in the order of their first occurrence.
     missing : list of str
-        Spellings of missing values that were met, but for the empty one.
+        Spellings of missing values that occur, without the empty string.
 
     Examples
     --------
@@ -65,51 +65,53 @@ class Words(NamedTuple):
 
     @property
     def counts(self) -> np.ndarray:
-        """How many cells hold each value."""
+        """Number of cells that hold each value."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
 
-    def spread(self, by_value: np.ndarray, none: Any) -> np.ndarray:
-        """What is known of each value, for each cell; ``none`` where there is no value."""
-        known: np.ndarray = np.append(by_value, np.array([none], dtype=by_value.dtype))
-        return np.asarray(known[self.codes])
+    def expand(self, word_values: np.ndarray, missing_value: Any) -> np.ndarray:
+        """Map an array over distinct values to cells; missing cells become ``missing_value``."""
+        table: np.ndarray = np.append(word_values, np.array([missing_value], dtype=word_values.dtype))
+        return np.asarray(table[self.codes])
 
 
 def words_of(cells: Sequence[Any], missing: Collection[str] = MISSING) -> Words:
-    """Cells by their distinct values; see :class:`Words`."""
+    """Find the distinct values of cells; see :class:`Words`."""
     texts = [cell if type(cell) is str else as_text(cell) for cell in cells]
-    first: dict[str, int] = {}
-    codes = np.fromiter((first.setdefault(text, len(first)) for text in texts), dtype=np.int64, count=len(texts))
-    values: dict[str, int] = {}
-    spelled: dict[str, None] = {}
-    places = np.empty(len(first), dtype=np.int64)
-    for place, text in enumerate(first):
-        bare = text.strip()
-        if bare in missing:
-            places[place] = -1
-            if bare:
-                spelled[bare] = None
+    text_codes: dict[str, int] = {}
+    codes = np.fromiter(
+        (text_codes.setdefault(text, len(text_codes)) for text in texts), dtype=np.int64, count=len(texts)
+    )
+    value_codes: dict[str, int] = {}
+    spellings: dict[str, None] = {}
+    value_of_text = np.empty(len(text_codes), dtype=np.int64)
+    for text, code in text_codes.items():
+        value = text.strip()
+        if value in missing:
+            value_of_text[code] = -1
+            if value:
+                spellings[value] = None
         else:
-            places[place] = values.setdefault(bare, len(values))
-    return Words(places[codes] if len(places) else codes, list(values), list(spelled))
+            value_of_text[code] = value_codes.setdefault(value, len(value_codes))
+    return Words(value_of_text[codes] if len(text_codes) else codes, list(value_codes), list(spellings))
 
 
 def as_text(cell: Any) -> str:
-    """A cell of a data frame as text; empty where it holds no value (None, NaN, NaT or pandas.NA)."""
+    """Convert a cell of a data frame to text; None, NaN, NaT and pandas.NA become empty."""
     if cell is None or repr(cell) == "<NA>":
         return ""
     try:
         if cell != cell:
             return ""
-    except (TypeError, ValueError):  # cells that are arrays
+    except (TypeError, ValueError):  # the cell is an array
         pass
     return str(cell)
 
 
 def numbers(values: Iterable[str], decimal: str = ".") -> np.ndarray:
-    """Values as float64; NaN where they are no finite number.
+    """Parse values as float64; NaN if they are not finite numbers.
 
-    Blanks, commas (or points, beside a decimal comma) between thousands, signs of currencies and ``%`` are left out.
-    Whole numbers that begin with 0, or have too many digits to be kept exactly, are codes and no numbers.
+    Blanks and commas (points, with a decimal comma) between thousands, currency signs and ``%`` are ignored. Whole
+    numbers that begin with 0 or have too many digits for an exact float are codes, not numbers.
 
     Examples
     --------
@@ -118,54 +120,53 @@ def numbers(values: Iterable[str], decimal: str = ".") -> np.ndarray:
     >>> numbers(["1,5", "1.234,5", "3"], decimal=",").tolist()
     [1.5, 1234.5, 3.0]
     """
-    plain = _PLAIN if decimal == "." else _WITH_COMMA
-    found = np.array([_number(value, plain, decimal) for value in values], dtype=np.float64)
-    found[~np.isfinite(found)] = np.nan
-    return found
+    pattern = _PLAIN if decimal == "." else _WITH_COMMA
+    parsed = np.array([_number(value, pattern, decimal) for value in values], dtype=np.float64)
+    parsed[~np.isfinite(parsed)] = np.nan
+    return parsed
 
 
-def _number(value: str, plain: re.Pattern[str], decimal: str) -> float:
-    bare = value
-    if bare[:1] not in _BEGINNINGS:
+def _number(value: str, pattern: re.Pattern[str], decimal: str) -> float:
+    if value[:1] not in _FIRST_CHARACTERS:
         return np.nan
-    if not plain.fullmatch(bare):
-        bare = _SIGNS.sub("", bare.replace("\u2212", "-"))
-        if _GROUPED[decimal].fullmatch(bare):
-            bare = re.sub(r"[,'\s]" if decimal == "." else r"[.'\s]", "", bare)
-        if not plain.fullmatch(bare):
+    if not pattern.fullmatch(value):
+        value = _UNIT.sub("", value.replace("\u2212", "-"))
+        if _GROUPED[decimal].fullmatch(value):
+            value = re.sub(r"[,'\s]" if decimal == "." else r"[.'\s]", "", value)
+        if not pattern.fullmatch(value):
             return np.nan
-    if _CODE.fullmatch(bare) or (_LONG.fullmatch(bare) and f"{float(bare):.0f}" != bare.lstrip("+")):
+    if _LEADING_ZERO.fullmatch(value) or (_MANY_DIGITS.fullmatch(value) and f"{float(value):.0f}" != value.lstrip("+")):
         return np.nan
-    return float(bare.replace(",", ".") if decimal == "," else bare)
+    return float(value.replace(",", ".") if decimal == "," else value)
 
 
 def is_plain_number(value: str) -> bool:
-    """Whether a value is a number as programs write it."""
+    """Return whether a value is a number without thousands separators or units, with a decimal point."""
     return bool(_PLAIN.fullmatch(value))
 
 
 def is_code(value: str) -> bool:
-    """Whether a value is a whole number only by its digits: it begins with 0, or has too many of them."""
-    return bool(_CODE.fullmatch(value) or _LONG.fullmatch(value))
+    """Return whether a value is a code of digits: a whole number that begins with 0 or has many digits."""
+    return bool(_LEADING_ZERO.fullmatch(value) or _MANY_DIGITS.fullmatch(value))
 
 
 def booleans(values: Sequence[str]) -> np.ndarray | None:
-    """1.0 for true and 0.0 for false where all values are such words; else None.
+    """Return 1.0 for true and 0.0 for false if all values are words of one such pair, otherwise None.
 
     Examples
     --------
     >>> booleans(["Yes", "no"]), booleans(["yes", "maybe"])
     (array([1., 0.]), None)
     """
-    lower = [value.lower() for value in values]
-    for words in BOOLEANS:
-        if all(one in words for one in lower):
-            return np.array([float(words.index(one)) for one in lower])
+    lowercase = [value.lower() for value in values]
+    for pair in BOOLEANS:
+        if all(word in pair for word in lowercase):
+            return np.array([float(pair.index(word)) for word in lowercase])
     return None
 
 
 def dates(values: Sequence[str], order: str = "ymd") -> np.ndarray:
-    """Values as datetime64[us], in UTC where they name a time zone; NaT where they are no dates of this order.
+    """Parse dates as datetime64[us], in UTC if they have a time zone; NaT if they are not dates in this order.
 
     Examples
     --------
@@ -178,30 +179,31 @@ def dates(values: Sequence[str], order: str = "ymd") -> np.ndarray:
 
 
 def _date(value: str, order: str) -> datetime | None:
-    found = _DATE.fullmatch(value)
-    if found is None:
+    match = _DATE.fullmatch(value)
+    if match is None:
         return None
-    parts = dict(zip(order, (found["a"], found["b"], found["c"]), strict=True))
-    year, month, day = parts["y"], parts["m"], parts["d"]
+    fields = dict(zip(order, (match["a"], match["b"], match["c"]), strict=True))
+    year, month, day = fields["y"], fields["m"], fields["d"]
     if month.isalpha():
         if month[:3].lower() not in _MONTHS:
             return None
         month = str(_MONTHS.index(month[:3].lower()) + 1)
     if len(year) not in (2, 4) or (order == "ymd" and len(year) != 4) or not (year + month + day).isdigit():
         return None
-    full = int(year) if len(year) == 4 else int(year) + (1900 if int(year) >= _PIVOT else 2000)
-    hour = int(found["hour"] or 0)
-    if found["half"]:
+    full_year = int(year) if len(year) == 4 else int(year) + (1900 if int(year) >= _PIVOT_YEAR else 2000)
+    hour = int(match["hour"] or 0)
+    if match["half"]:
         if not 1 <= hour <= 12:
             return None
-        hour = hour % 12 + 12 * (found["half"].lower() == "pm")
-    micros = int((found["part"] or "0").ljust(6, "0")[:6])
+        hour = hour % 12 + 12 * (match["half"].lower() == "pm")
+    minute, second = int(match["minute"] or 0), int(match["second"] or 0)
+    microsecond = int((match["fraction"] or "0").ljust(6, "0")[:6])
     try:
-        when = datetime(full, int(month), int(day), hour, int(found["minute"] or 0), int(found["second"] or 0), micros)
-        zone = found["zone"]
+        date = datetime(full_year, int(month), int(day), hour, minute, second, microsecond)
+        zone = match["zone"]
         if zone and zone[0] in "+-":
-            away = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
-            when = when - away if zone[0] == "+" else when + away
+            offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
+            date = date - offset if zone[0] == "+" else date + offset
     except (ValueError, OverflowError):
         return None
-    return when
+    return date

@@ -26,7 +26,7 @@ def test_files_that_lack_a_column_are_named(tmp_path, command):
 def test_further_columns_are_noted_without_the_words_of_programs(tmp_path):
     new = write(tmp_path, "new.csv", table(30, 1).with_columns(colour=pl.lit("red")))
     run = done(ask("predict", model_file(tmp_path), new, "-o", tmp_path / "a.csv"))
-    assert "there are the columns 'colour', which training had not: ignored" in run.stdout
+    assert "columns that were not in the training data are ignored: 'colour'" in run.stdout
 
 
 def test_remedies_are_options_as_one_types_them(tmp_path):

@@ -1,12 +1,12 @@
-"""One column -> columns of numbers, a class for each kind of column; what is learned is plain values.
+"""Encoders of single columns, one class for each kind of column.
 
-Each class learns from training cells alone (``fit``) and never from the target, says what its columns are called
-(``suffixes``) and encodes other cells (``encode``).
+An encoder is fitted to training cells alone, never to the target (``fit``), names its output columns (``suffixes``) and
+encodes cells as numbers (``encode``). Fitted attributes are plain values.
 """
 
-from .base import ColumnEncoder, LeftOut, Notes, Settings
+from .base import ColumnEncoder, EncoderSettings, LeftOut, Notes
 from .dates import DateEncoder
-from .filling import Filling, telling_gaps
+from .filling import Filling, informative_gaps
 from .numbers import BooleanEncoder, NumberEncoder, OrderedEncoder
 from .words import CategoryEncoder, TextEncoder
 
@@ -22,4 +22,4 @@ ENCODERS: dict[str, type[ColumnEncoder]] = {
     "constant": LeftOut,
 }
 
-__all__ = ["ENCODERS", "ColumnEncoder", "Filling", "Notes", "Settings", "telling_gaps"]
+__all__ = ["ENCODERS", "ColumnEncoder", "EncoderSettings", "Filling", "Notes", "informative_gaps"]

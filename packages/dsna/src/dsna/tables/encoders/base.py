@@ -1,4 +1,4 @@
-"""What the encoders of all kinds of columns share: notes, missing values, cells that are of another kind."""
+"""Base class of column encoders, with the handling of missing and unreadable cells and of notes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..cells import Cells, Unreadable
 from ..column_types import ColumnType
 
 MISSING_COLUMN = "=(missing)"
-SHOWN = 3  # values that a note names
-_LONGEST = 60  # letters of a category in the name of its column
+SHOWN = 3  # example values in a note
+_LONGEST = 60  # characters of a category in a column name
 FLAG = Choice((False, True))
 
 
-class Settings(NamedTuple):
-    """What the encoder says to its columns; see :class:`~dsna.tables.TableEncoder`."""
+class EncoderSettings(NamedTuple):
+    """Parameters of :class:`~dsna.tables.TableEncoder` that column encoders use."""
 
     max_categories: int
     min_rows: int
@@ -29,98 +29,100 @@ class Settings(NamedTuple):
 
 @dataclass
 class Notes:
-    """What is worth saying of the rows at hand; ``warnings`` is the part of it that should not pass unseen.
+    """Messages about the rows being encoded; ``warnings`` are those that users should see.
 
     Parameters
     ----------
     lenient : bool
-        Whether cells that cannot be read are only counted, in ``unreadable``, also where a column has no others.
+        Whether unreadable cells are only counted, in ``unreadable``, even if they fill a whole column.
     """
 
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     lenient: bool = False
     unreadable: dict[str, Unreadable] = field(default_factory=dict)
 
-    def say(self, text: str) -> None:
-        """Note something that was expected."""
-        self.said.append(text)
+    def add(self, message: str) -> None:
+        """Note something expected."""
+        self.messages.append(message)
 
-    def warn(self, text: str) -> None:
+    def warn(self, message: str) -> None:
         """Note something that the user should look into."""
-        self.said.append(text)
-        self.warnings.append(text)
+        self.messages.append(message)
+        self.warnings.append(message)
 
 
 class ColumnEncoder(Checked, ABC):
-    """Base class: imputation and the indicator of missing values.
+    """Base class of column encoders.
 
     Parameters
     ----------
     missing : bool
         Whether values were missing in training.
     indicator : bool
-        Whether a column says where they are; if they were, but for numbers whose gaps tell nothing.
+        Whether an output column marks missing values: if there were any, unless gaps in numbers are uninformative.
     """
 
     kind: ClassVar[str]
-    filled: ClassVar[bool] = False  # whether NaN in the first column is left to be filled in
+    filled: ClassVar[bool] = False  # whether the first column may hold NaN, which Filling replaces
     missing: bool
-
     indicator: bool
 
     @classmethod
     @abstractmethod
-    def fit(cls, cells: Cells, kind: ColumnType, settings: Settings, notes: Notes) -> ColumnEncoder:
-        """Learn from all cells of a training column."""
+    def fit(cls, cells: Cells, column_type: ColumnType, settings: EncoderSettings, notes: Notes) -> ColumnEncoder:
+        """Fit to the cells of a training column."""
 
     @abstractmethod
     def suffixes(self) -> list[str]:
-        """What is added to the name of the column, for each column of numbers."""
+        """Return the suffixes that turn the name of the input column into those of the output columns."""
 
     @abstractmethod
     def encode(self, cells: Cells, notes: Notes) -> np.ndarray:
-        """(n, n_columns) float64; see ``filled``."""
+        """Encode cells as an (n, n_columns) float64 array; see ``filled``."""
 
     def _with_missing(self, columns: list[np.ndarray], missing: np.ndarray, name: str, notes: Notes) -> np.ndarray:
-        """Columns beside the indicator of missing values, if there is one."""
+        """Stack output columns, with the indicator of missing values if there is one."""
         if self.indicator:
             columns = [*columns, missing.astype(np.float64)]
         elif missing.any() and not self.missing:
-            notes.say(
-                f"column {name!r}: {int(missing.sum())} missing values, of which training had none, are filled in as "
-                "usual ones"
-            )
+            notes.add(f"column {name!r}: {missing.sum()} missing values are filled in, although training had none")
         return np.column_stack(columns) if columns else np.empty((len(missing), 0))
 
 
-def check_readable(cells: Cells, strange: np.ndarray, what: str, notes: Notes) -> None:
-    """Refuse a column that holds nothing of its kind; note single cells that do not."""
-    n, filled = int(strange.sum()), int((~cells.missing()).sum())
-    notes.unreadable[cells.name] = Unreadable(n, filled, what)
-    if not n:
+def check_readable(cells: Cells, unreadable: np.ndarray, expected: str, notes: Notes) -> None:
+    """Refuse a column of which no cell can be read; note single unreadable cells.
+
+    Parameters
+    ----------
+    unreadable : (n,) bool.
+    expected : plural name of the values that can be read, such as "numbers".
+    """
+    n_unreadable, n_filled = int(unreadable.sum()), int((~cells.missing()).sum())
+    notes.unreadable[cells.name] = Unreadable(n_unreadable, n_filled, expected)
+    if not n_unreadable:
         return
     words = cells.words()
-    shown = list(dict.fromkeys(words.values[code] for code in words.codes[strange][: 10 * SHOWN].tolist()))[:SHOWN]
-    examples = tuple(repr(shortened(value)) for value in shown)
-    notes.unreadable[cells.name] = Unreadable(n, filled, what, examples)
-    such = ", ".join(examples)
+    values = [words.values[code] for code in words.codes[unreadable][: 10 * SHOWN].tolist()]
+    examples = tuple(repr(shortened(value)) for value in list(dict.fromkeys(values))[:SHOWN])
+    notes.unreadable[cells.name] = Unreadable(n_unreadable, n_filled, expected, examples)
     if notes.lenient:
         return
-    if n == filled:
+    if n_unreadable == n_filled:
         raise DSNAError(
-            f"Column {cells.name!r} holds {such}, where training had {what}: is it another column under this name?"
+            f"Column {cells.name!r} holds {', '.join(examples)}, where training had {expected}: is it another column "
+            "with the same name?"
         )
-    notes.warn(f"column {cells.name!r}: {n} cells, such as {such}, are no {what}: taken for missing values")
+    notes.warn(f"column {cells.name!r}: {notes.unreadable[cells.name].text()}: taken for missing values")
 
 
 def shortened(text: str) -> str:
-    """A value of a length that fits into a name or a message."""
+    """Truncate a value for use in a name or a message."""
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 class LeftOut(ColumnEncoder):
-    """A column that tells nothing: an identifier or a constant."""
+    """Encoder without output columns, for identifiers and constants."""
 
     kind = ""
     FIELDS = {"why": Choice(("identifier", "constant"))}
@@ -131,19 +133,19 @@ class LeftOut(ColumnEncoder):
         self.check()
 
     @classmethod
-    def fit(cls, cells: Cells, kind: ColumnType, settings: Settings, notes: Notes) -> ColumnEncoder:
-        """Learn from all cells of a training column."""
-        if kind.kind == "identifier":
-            notes.say(f"column {cells.name!r} is left out: it identifies rows, each has a value of its own")
+    def fit(cls, cells: Cells, column_type: ColumnType, settings: EncoderSettings, notes: Notes) -> ColumnEncoder:
+        """Fit to the cells of a training column."""
+        if column_type.kind == "identifier":
+            notes.add(f"column {cells.name!r} is left out: it identifies rows, each has a value of its own")
         else:
-            held = "no value" if cells.missing().all() else "one value only"
-            notes.say(f"column {cells.name!r} is left out: it holds {held}")
-        return cls(kind.kind)
+            content = "no value" if cells.missing().all() else "one value only"
+            notes.add(f"column {cells.name!r} is left out: it holds {content}")
+        return cls(column_type.kind)
 
     def suffixes(self) -> list[str]:
-        """What is added to the name of the column, for each column of numbers."""
+        """Return the suffixes that turn the name of the input column into those of the output columns."""
         return []
 
     def encode(self, cells: Cells, notes: Notes) -> np.ndarray:
-        """(n, n_columns) float64."""
+        """Encode cells as an (n, n_columns) float64 array."""
         return np.empty((len(cells), 0))

@@ -1,4 +1,4 @@
-"""Columns that stay one column of numbers: numbers, booleans and ordered text."""
+"""Encoders with one column of numbers: of numbers, booleans and ordered text."""
 
 from __future__ import annotations
 
@@ -9,47 +9,47 @@ import numpy as np
 from ..._utils.invariants import Array, Choice
 from ..cells import Cells
 from ..column_types import ColumnType
-from .base import FLAG, MISSING_COLUMN, SHOWN, ColumnEncoder, Notes, Settings, check_readable
+from .base import FLAG, MISSING_COLUMN, SHOWN, ColumnEncoder, EncoderSettings, Notes, check_readable
 
 
-class _OneColumn(ColumnEncoder):
-    """Base class: one column of numbers, with NaN where there is none; :class:`.filling.Filling` fills them in."""
+class _SingleColumnEncoder(ColumnEncoder):
+    """Base class of encoders with one column of numbers, NaN where missing; :class:`.filling.Filling` imputes these."""
 
     filled = True
     indicator: bool
 
-    def _what(self) -> str:
-        """What messages call the values."""
+    def _value_name(self) -> str:
+        """Plural name of the values in messages."""
         return f"{self.kind}s"
 
     @abstractmethod
     def _values(self, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
-        """Values with NaN where there is none, and which cells hold something else."""
+        """Return the values, NaN where missing or unreadable, and a mask of unreadable cells."""
 
     def suffixes(self) -> list[str]:
-        """What is added to the name of the column, for each column of numbers."""
+        """Return the suffixes that turn the name of the input column into those of the output columns."""
         return ["", MISSING_COLUMN][: 1 + self.indicator]
 
     def encode(self, cells: Cells, notes: Notes) -> np.ndarray:
-        """(n, n_columns) float64."""
-        values, strange = self._values(cells)
-        check_readable(cells, strange, self._what(), notes)
+        """Encode cells as an (n, n_columns) float64 array."""
+        values, unreadable = self._values(cells)
+        check_readable(cells, unreadable, self._value_name(), notes)
         missing = np.isnan(values)
         return self._with_missing([values], missing, cells.name, notes)
 
     def _learn(self, cells: Cells, notes: Notes) -> None:
-        """Whether any value was missing."""
-        values, strange = self._values(cells)
-        check_readable(cells, strange, self._what(), notes)
+        """Learn whether values are missing."""
+        values, unreadable = self._values(cells)
+        check_readable(cells, unreadable, self._value_name(), notes)
         self.missing = self.indicator = bool(np.isnan(values).any())
 
 
-class NumberEncoder(_OneColumn):
-    """Numbers as they are.
+class NumberEncoder(_SingleColumnEncoder):
+    """Keep numbers unchanged.
 
     Parameters
     ----------
-    decimal : decimal sign of text, or "" where training did not show it.
+    decimal : decimal sign of numbers written as text, or "" if training did not determine it.
 
     Examples
     --------
@@ -67,18 +67,18 @@ class NumberEncoder(_OneColumn):
         self.check()
 
     @classmethod
-    def fit(cls, cells: Cells, kind: ColumnType, settings: Settings, notes: Notes) -> ColumnEncoder:
-        """Learn from all cells of a training column."""
-        learned = cls(kind.decimal)
-        learned._learn(cells, notes)
-        return learned
+    def fit(cls, cells: Cells, column_type: ColumnType, settings: EncoderSettings, notes: Notes) -> ColumnEncoder:
+        """Fit to the cells of a training column."""
+        encoder = cls(column_type.decimal)
+        encoder._learn(cells, notes)
+        return encoder
 
     def _values(self, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
         return cells.numbers(self.decimal)
 
 
-class BooleanEncoder(_OneColumn):
-    """0 for false and 1 for true.
+class BooleanEncoder(_SingleColumnEncoder):
+    """Encode false as 0 and true as 1.
 
     Examples
     --------
@@ -96,18 +96,18 @@ class BooleanEncoder(_OneColumn):
         self.check()
 
     @classmethod
-    def fit(cls, cells: Cells, kind: ColumnType, settings: Settings, notes: Notes) -> ColumnEncoder:
-        """Learn from all cells of a training column."""
-        learned = cls()
-        learned._learn(cells, notes)
-        return learned
+    def fit(cls, cells: Cells, column_type: ColumnType, settings: EncoderSettings, notes: Notes) -> ColumnEncoder:
+        """Fit to the cells of a training column."""
+        encoder = cls()
+        encoder._learn(cells, notes)
+        return encoder
 
     def _values(self, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
         return cells.booleans()
 
 
-class OrderedEncoder(_OneColumn):
-    """Ordered text as its rank from 0 on.
+class OrderedEncoder(_SingleColumnEncoder):
+    """Encode ordered text as ranks, starting at 0.
 
     Examples
     --------
@@ -127,17 +127,17 @@ class OrderedEncoder(_OneColumn):
         self.check()
 
     @classmethod
-    def fit(cls, cells: Cells, kind: ColumnType, settings: Settings, notes: Notes) -> ColumnEncoder:
-        """Learn from all cells of a training column."""
-        learned = cls(np.array([*kind.levels], dtype=object))
-        learned._learn(cells, notes)
-        return learned
+    def fit(cls, cells: Cells, column_type: ColumnType, settings: EncoderSettings, notes: Notes) -> ColumnEncoder:
+        """Fit to the cells of a training column."""
+        encoder = cls(np.array([*column_type.levels], dtype=object))
+        encoder._learn(cells, notes)
+        return encoder
 
-    def _what(self) -> str:
+    def _value_name(self) -> str:
         return f"levels such as {', '.join(self.levels[:SHOWN])}"
 
     def _values(self, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
         words = cells.words()
-        rank = {level: float(place) for place, level in enumerate(self.levels.tolist())}
-        by_value = np.array([rank.get(value, np.nan) for value in words.values], dtype=np.float64)
-        return words.spread(by_value, np.nan), words.spread(np.isnan(by_value), False)
+        rank_of_level = {level: float(rank) for rank, level in enumerate(self.levels.tolist())}
+        ranks = np.array([rank_of_level.get(value, np.nan) for value in words.values], dtype=np.float64)
+        return words.expand(ranks, np.nan), words.expand(np.isnan(ranks), False)

@@ -1,4 +1,4 @@
-"""Columns of text: categories and free text."""
+"""Encoders of text columns: categories and free text."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ..._utils.invariants import Array, Number
 from ..cells import Cells
 from ..column_types import ColumnType
 from ..words import Words
-from .base import FLAG, MISSING_COLUMN, SHOWN, ColumnEncoder, Notes, Settings, shortened
+from .base import FLAG, MISSING_COLUMN, SHOWN, ColumnEncoder, EncoderSettings, Notes, shortened
 
 OTHER_COLUMN = "=(other)"
-_MOST_KNOWN = 10_000  # categories whose frequencies are kept
+_MAX_KNOWN = 10_000  # categories whose frequencies are stored
 _WORD = re.compile(r"\w+")
 
 
 class CategoryEncoder(ColumnEncoder):
-    """A column of 0 and 1 for each frequent category, and one for all others, which new ones join.
+    """One-hot encode frequent categories; rare and new categories share one column.
 
-    Where there are more categories than columns, one more column holds the share of training rows of each.
+    If there are more categories than columns, an additional column holds the share of training rows of each category.
 
-    Parameters
+    Attributes
     ----------
-    kept : (n_kept,) categories that have a column.
-    known, share : (n_known,) categories of training by frequency, and their share of the rows.
-    other, frequency : whether there is a column for the other categories, and one for the share.
+    kept : (n_kept,) categories with columns of their own.
+    known, share : (n_known,) training categories by falling frequency, and their shares of the rows.
+    other, frequency : whether there is a column for all other categories, and one for shares.
     """
 
     kind = "category"
@@ -49,61 +49,62 @@ class CategoryEncoder(ColumnEncoder):
         self.check()
 
     @classmethod
-    def fit(cls, cells: Cells, kind: ColumnType, settings: Settings, notes: Notes) -> ColumnEncoder:
-        """Learn from all cells of a training column."""
+    def fit(cls, cells: Cells, column_type: ColumnType, settings: EncoderSettings, notes: Notes) -> ColumnEncoder:
+        """Fit to the cells of a training column."""
         words = cells.words()
         counts = words.counts
-        order = sorted(range(len(counts)), key=lambda place: (-counts[place], words.values[place]))
-        known = np.array([words.values[place] for place in order[:_MOST_KNOWN]], dtype=object)
-        often = int((counts >= settings.min_rows).sum())
-        many = len(counts) > settings.max_categories
-        if many:
-            notes.say(
-                f"column {cells.name!r} holds {len(counts)} categories: the {min(often, settings.max_categories)} most "
+        order = sorted(range(len(counts)), key=lambda code: (-counts[code], words.values[code]))
+        categories = np.array([words.values[code] for code in order[:_MAX_KNOWN]], dtype=object)
+        n_frequent = int((counts >= settings.min_rows).sum())
+        has_frequency = len(counts) > settings.max_categories
+        if has_frequency:
+            n_columns = min(n_frequent, settings.max_categories)
+            notes.add(
+                f"column {cells.name!r} holds {len(counts)} categories: the {n_columns} most "
                 "frequent have columns of their own, the others share one, and one holds their frequency"
             )
         return cls(
-            known=known,
-            share=counts[order[:_MOST_KNOWN]] / max(len(words.codes), 1),
-            n_kept=min(often, settings.max_categories) if often else min(len(known), settings.max_categories),
-            frequency=many,
+            known=categories,
+            share=counts[order[:_MAX_KNOWN]] / max(len(words.codes), 1),
+            n_kept=min(n_frequent or len(categories), settings.max_categories),
+            frequency=has_frequency,
             missing=bool((words.codes < 0).any()),
         )
 
     def suffixes(self) -> list[str]:
-        """What is added to the name of the column, for each column of numbers."""
+        """Return the suffixes that turn the name of the input column into those of the output columns."""
         names = [f"={shortened(category)}" for category in self.kept]
         names += [OTHER_COLUMN] * self.other + [": frequency"] * self.frequency
         return names + [MISSING_COLUMN] * self.indicator
 
     def encode(self, cells: Cells, notes: Notes) -> np.ndarray:
-        """(n, n_columns) float64."""
+        """Encode cells as an (n, n_columns) float64 array."""
         words = cells.words()
-        place = {category: column for column, category in enumerate(self.kept.tolist())}
-        share = dict(zip(self.known.tolist(), self.share.tolist(), strict=True))
-        n_hot = len(self.kept) + self.other
-        # Others go to the column after those of the kept ones, which is cut off where there is none.
-        hot = np.array([place.get(value, len(self.kept)) for value in words.values], dtype=np.int64)
-        columns = np.zeros((len(words.codes), len(self.kept) + 2))
-        columns[np.arange(len(words.codes)), words.spread(hot, len(self.kept) + 1)] = 1.0
-        found = [columns[:, :n_hot]]
-        new = [value for value in words.values if value not in share]
-        if new:
-            n = int(np.isin(words.codes, [words.values.index(value) for value in new[:1000]]).sum())
-            such = ", ".join(repr(shortened(value)) for value in new[:SHOWN])
-            notes.say(f"column {cells.name!r}: {n} rows hold categories that training had not, such as {such}")
+        column_of_category = {category: column for column, category in enumerate(self.kept.tolist())}
+        share_of_category = dict(zip(self.known.tolist(), self.share.tolist(), strict=True))
+        n_kept, n_rows = len(self.kept), len(words.codes)
+        # Column n_kept is for other categories, and dropped if there is no such column; the last is for missing values.
+        hot_columns = np.array([column_of_category.get(value, n_kept) for value in words.values], dtype=np.int64)
+        one_hot = np.zeros((n_rows, n_kept + 2))
+        one_hot[np.arange(n_rows), words.expand(hot_columns, n_kept + 1)] = 1.0
+        columns = [one_hot[:, : n_kept + self.other]]
+        new_categories = [value for value in words.values if value not in share_of_category]
+        if new_categories:
+            n_new = int(np.isin(words.codes, [words.values.index(value) for value in new_categories[:1000]]).sum())
+            examples = ", ".join(repr(shortened(value)) for value in new_categories[:SHOWN])
+            notes.add(f"column {cells.name!r}: {n_new} rows hold categories not seen in training, such as {examples}")
         if self.frequency:
-            by_value = np.array([share.get(value, 0.0) for value in words.values], dtype=np.float64)
-            found.append(words.spread(by_value, 0.0)[:, None])
-        return self._with_missing(found, words.codes < 0, cells.name, notes)
+            shares = np.array([share_of_category.get(value, 0.0) for value in words.values], dtype=np.float64)
+            columns.append(words.expand(shares, 0.0)[:, None])
+        return self._with_missing(columns, words.codes < 0, cells.name, notes)
 
 
 class TextEncoder(ColumnEncoder):
-    """Free text: how long it is, and how often words occur, hashed into a few columns.
+    """Encode free text as its length and word counts, hashed into a few columns.
 
     Parameters
     ----------
-    width : number of columns for words.
+    width : number of columns for word counts.
 
     Examples
     --------
@@ -121,27 +122,27 @@ class TextEncoder(ColumnEncoder):
         self.check()
 
     @classmethod
-    def fit(cls, cells: Cells, kind: ColumnType, settings: Settings, notes: Notes) -> ColumnEncoder:
-        """Learn from all cells of a training column."""
-        notes.say(
+    def fit(cls, cells: Cells, column_type: ColumnType, settings: EncoderSettings, notes: Notes) -> ColumnEncoder:
+        """Fit to the cells of a training column."""
+        notes.add(
             f"column {cells.name!r} is free text: its length, its number of words and its words, hashed into "
             f"{settings.text_columns} columns, are used"
         )
         return cls(settings.text_columns, bool(cells.missing().any()))
 
     def suffixes(self) -> list[str]:
-        """What is added to the name of the column, for each column of numbers."""
-        hashed = [f": words {place}" for place in range(1, self.width + 1)]
+        """Return the suffixes that turn the name of the input column into those of the output columns."""
+        hashed = [f": words {number}" for number in range(1, self.width + 1)]
         return [": length", ": number of words", *hashed] + [MISSING_COLUMN] * self.indicator
 
     def encode(self, cells: Cells, notes: Notes) -> np.ndarray:
-        """(n, n_columns) float64."""
+        """Encode cells as an (n, n_columns) float64 array."""
         words: Words = cells.words()
-        by_value = np.zeros((len(words.values) + 1, self.width + 2))
+        encoded_values = np.zeros((len(words.values) + 1, self.width + 2))  # the last row is for missing values
         for row, value in enumerate(words.values):
             tokens = _WORD.findall(value.lower())
-            by_value[row, :2] = len(value), len(tokens)
+            encoded_values[row, :2] = len(value), len(tokens)
             for token in tokens:
-                by_value[row, 2 + zlib.crc32(token.encode("utf-8", "surrogatepass")) % self.width] += 1.0
-        by_value[:, 2:] = np.log1p(by_value[:, 2:])
-        return self._with_missing([by_value[words.codes]], words.codes < 0, cells.name, notes)
+                encoded_values[row, 2 + zlib.crc32(token.encode("utf-8", "surrogatepass")) % self.width] += 1.0
+        encoded_values[:, 2:] = np.log1p(encoded_values[:, 2:])
+        return self._with_missing([encoded_values[words.codes]], words.codes < 0, cells.name, notes)

@@ -1,1 +1,1 @@
-"""Files of tables: opened, read whole or in chunks, written."""
+"""Reading table files, whole or in chunks, and writing them."""

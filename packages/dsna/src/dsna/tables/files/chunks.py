@@ -1,4 +1,4 @@
-"""A file in chunks of rows, in memory that does not grow with it: for predictions on more rows than fit."""
+"""Reading files in chunks of rows with constant memory, for predictions on tables larger than memory."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from .table import FileTable, ReadOptions, check_has_lines, unreadable
 if TYPE_CHECKING:
     import polars as pl
 
-_HEAD = 1 << 18  # bytes that show encoding and separator
-_SLICE = 10  # chunks that are decoded at once, of formats that are not read line by line
+_HEAD = 1 << 18  # bytes from which encoding and separator are guessed
+_CHUNKS_PER_SLICE = 10  # that are decoded at once in binary formats
 
 
 def read_chunks(
     path: str | os.PathLike[str] | Source, options: ReadOptions | None = None, *, rows: int = 20_000
 ) -> Iterator[FileTable]:
-    r"""Read a file as tables of so many rows at most, one after another.
+    r"""Read a file as a sequence of tables with a limited number of rows.
 
-    Nothing is inferred from a chunk but how numbers and dates are written: columns whose type ``options.types`` or
-    ``options.model_types`` names are converted, others stay text. What the chunks so far show holds for those that
-    follow; one that contradicts them is refused. Packed files and standard input are decoded as they are read. A line
+    Only the notation of numbers and dates is inferred from the chunks. Columns whose types are in ``options.types`` or
+    ``options.model_types`` are converted; others stay text. The notation of earlier chunks applies to later ones, and
+    a chunk that contradicts it is refused. Compressed files and standard input are decoded as they are read. A line
     that cannot be read is refused when its chunk is reached.
 
     Parameters
     ----------
     path : path
-        ``-`` is standard input; a Source that holds a stream will do, too.
+        ``-`` is standard input; a Source is accepted, too.
     options : ReadOptions, optional
-        ``model_types`` are best those of training (``TableEncoder.types_``); columns that are not there are ignored.
+        ``model_types`` should be those of training (``TableEncoder.types_``); absent columns are ignored.
     rows : int, default=20000
-        Most rows of a chunk.
+        Maximum number of rows of a chunk.
 
     Yields
     ------
     FileTable
-        ``notes`` holds what is new in each chunk.
+        ``notes`` holds the new notes of each chunk.
 
     Examples
     --------
@@ -70,12 +70,12 @@ def read_chunks(
 
 
 def _text_chunks(source: Source, stream: io.BufferedReader, options: ReadOptions, rows: int) -> Iterator[FileTable]:
-    """Chunks of a text file."""
+    """Read a text file in chunks."""
     head = stream.read(_HEAD)
     dialect = find_dialect(head, source.name, options.encoding, options.separator, options.skip_lines or 0)
     reader = options.reader(source.name, dialect)
     typing, notes = None, dialect.notes
-    for block in reader.blocks(io.BufferedReader(_Rejoined(head, stream), 1 << 16), rows):
+    for block in reader.blocks(io.BufferedReader(_RestartedStream(head, stream), 1 << 16), rows):
         reader.refuse_early()
         if typing is None:
             notes = notes + reader.notes
@@ -86,18 +86,18 @@ def _text_chunks(source: Source, stream: io.BufferedReader, options: ReadOptions
     reader.refuse()
 
 
-class _Rejoined(io.RawIOBase):
-    """A stream whose beginning was looked at, from the start."""
+class _RestartedStream(io.RawIOBase):
+    """A stream, restarted from its beginning, which was already read."""
 
-    def __init__(self, head: bytes, rest: io.BufferedReader) -> None:
-        self._head, self._rest = memoryview(head), rest
+    def __init__(self, head: bytes, stream: io.BufferedReader) -> None:
+        self._head, self._stream = memoryview(head), stream
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         if not self._head:
-            return self._rest.readinto(buffer)
+            return self._stream.readinto(buffer)
         n = min(len(buffer), len(self._head))
         buffer[:n] = self._head[:n]
         self._head = self._head[n:]
@@ -107,7 +107,7 @@ class _Rejoined(io.RawIOBase):
 def _typed_chunks(
     source: Source, stream: io.BufferedReader, form: str, options: ReadOptions, rows: int
 ) -> Iterator[FileTable]:
-    """Chunks of a Parquet or Arrow file."""
+    """Read a Parquet or Arrow file in chunks."""
     import polars as pl
 
     with _on_disk(source, stream) as path:
@@ -115,30 +115,31 @@ def _typed_chunks(
             if form == "arrow stream":
                 slices = iter([pl.read_ipc_stream(path)])
             else:
-                slices = _slices(pl.scan_parquet(path) if form == "parquet" else pl.scan_ipc(path), _SLICE * rows)
-            typing, begin = None, 0
-            for part in slices:
+                lazy = pl.scan_parquet(path) if form == "parquet" else pl.scan_ipc(path)
+                slices = _slices(lazy, _CHUNKS_PER_SLICE * rows)
+            typing, start = None, 0
+            for frame in slices:
                 if typing is None:
-                    typing = options.typing(part.columns, only_known=True)
-                for piece in part.iter_slices(rows):
-                    yield FileTable(name=source.name, frame=piece, types={}, notes=[], first=begin).typed(typing)
-                    begin += piece.height
+                    typing = options.typing(frame.columns, only_known=True)
+                for chunk in frame.iter_slices(rows):
+                    yield FileTable(name=source.name, frame=chunk, types={}, notes=[], first=start).typed(typing)
+                    start += chunk.height
         except (pl.exceptions.PolarsError, OSError) as error:
             raise unreadable(source.name, form, error) from error
-    if not begin:
+    if not start:
         raise all_problems(source.name, ["there are no rows: add some"])
 
 
 def _slices(lazy: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
-    begin = 0
-    while (part := lazy.slice(begin, rows).collect()).height:
-        yield part
-        begin += rows
+    start = 0
+    while (frame := lazy.slice(start, rows).collect()).height:
+        yield frame
+        start += rows
 
 
 @contextmanager
 def _on_disk(source: Source, stream: io.BufferedReader) -> Iterator[str]:
-    """Path of the unpacked file: the file itself, or a temporary copy."""
+    """Yield the path of the uncompressed file: the file itself or a temporary copy."""
     if source.stream is None and not is_packed(stream):
         yield source.name
         return

@@ -1,10 +1,11 @@
-"""How a text file is written: encoding, separator, lines above the header. Each guess can be overruled."""
+"""Dialects of text files: encoding, separator and lines above the header."""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import io
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import IO
 
@@ -12,7 +13,7 @@ from ..._utils.errors import DSNAError, setting
 from .source import TableError, all_problems
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_MARKS = {
+_BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -20,26 +21,25 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _WESTERN = "cp1252"
-_FOREIGN_SHARE = 0.3  # of letters that are not ASCII, from which on an 8-bit encoding cannot be told
-_LEAST_LETTERS = 5
-_SAMPLE = 1 << 20  # bytes whose lines show the separator
+_MAX_FOREIGN_SHARE = 0.3  # of letters that are not ASCII, for an 8-bit encoding to be guessed
+_SAMPLE = 1 << 20  # bytes from which encoding and separator are guessed
 _SAMPLE_ROWS = 200
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is written.
+    """Dialect of a text file.
 
     Parameters
     ----------
     encoding : str
     separator : str
     skip : int
-        Lines above the header: titles that the user leaves out, and one that only names the separator, as spreadsheets
-        write it ("sep=;").
+        Number of lines above the header: titles that the user skips, and a line of spreadsheets that names the
+        separator ("sep=;").
     notes : list of str
-        What was guessed.
+        A line for each guess.
     """
 
     encoding: str
@@ -49,18 +49,18 @@ class Dialect:
 
 
 def find_dialect(head: bytes, name: str, encoding: str | None, separator: str | None, skip_lines: int = 0) -> Dialect:
-    r"""How a file is written, from its first bytes, as far as it is not given.
+    r"""Guess the dialect of a file from its first bytes.
 
     Parameters
     ----------
     head : bytes
-        The beginning of the file, a MB or so.
+        The beginning of the file, about 1 MB.
     name : str
-        Of the file, for messages; one with ``.tsv`` is read with tabs.
+        Name of the file, for messages; the default separator of ``.tsv`` files is a tab.
     encoding, separator : str or None
-        As the user says.
+        Set by the user; None means to guess.
     skip_lines : int
-        Lines above the header that are left out.
+        Number of lines above the header that are left out.
 
     Examples
     --------
@@ -74,18 +74,18 @@ def find_dialect(head: bytes, name: str, encoding: str | None, separator: str | 
     else:
         check_encoding(encoding)
     if skip_lines:
-        left_out = "line 1 is" if skip_lines == 1 else f"lines 1 to {skip_lines} are"
-        notes.append(f"{left_out} left out ({setting('skip-lines', skip_lines)})")
+        lines_are = "line 1 is" if skip_lines == 1 else f"lines 1 to {skip_lines} are"
+        notes.append(f"{lines_are} left out ({setting('skip-lines', skip_lines)})")
     lines = io.StringIO(head.decode(encoding, errors="ignore"), newline="")
     for _ in range(skip_lines):
         lines.readline()
-    skip, begin = skip_lines, lines.tell()
-    first = lines.readline().strip().strip('"')
-    if first.lower().startswith("sep=") and len(first) == 5:
-        separator, skip = separator or first[4], skip + 1
-        notes.append(f"line {skip} names the separator, {first[4]!r}")
+    skip, start = skip_lines, lines.tell()
+    first_line = lines.readline().strip().strip('"')
+    if first_line.lower().startswith("sep=") and len(first_line) == 5:
+        separator, skip = separator or first_line[4], skip + 1
+        notes.append(f"line {skip} names the separator, {first_line[4]!r}")
     else:
-        lines.seek(begin)
+        lines.seek(start)
     text = lines.read()
     if separator is None:
         separator = _find_separator(text, name)
@@ -97,76 +97,77 @@ def find_dialect(head: bytes, name: str, encoding: str | None, separator: str | 
 
 
 def check_encoding(encoding: str) -> None:
-    """Refuse names of encodings that Python does not know."""
+    """Refuse unknown names of text encodings."""
     try:
-        known = codecs.lookup(encoding)._is_text_encoding
+        is_text_encoding = codecs.lookup(encoding)._is_text_encoding
     except LookupError:
-        known = False
-    if not known:
+        is_text_encoding = False
+    if not is_text_encoding:
         raise DSNAError(
             f"{setting('encoding', encoding)} is unknown: use one such as utf-8, cp1252, latin-1 or utf-16."
         )
 
 
 def find_encoding(content: bytes, name: str) -> tuple[str, str]:
-    """Encoding of a text, and what to note of it; one that cannot be told is refused.
+    """Guess the encoding of a text, and return it with a note; refuse a text whose encoding cannot be guessed.
 
-    A mark at the beginning decides, then whether the bytes are UTF-8. Of the encodings of one byte a letter, only that
-    of Western Europe is taken for granted, and only where most letters are ASCII.
+    A byte-order mark decides, otherwise UTF-8 is tried. The only 8-bit encoding that is guessed is that of Western
+    Europe, and only if most letters are ASCII.
     """
-    for mark, encoding in _MARKS.items():
+    for mark, encoding in _BYTE_ORDER_MARKS.items():
         if content.startswith(mark):
             return encoding, f"the text begins with a byte-order mark: {encoding.removesuffix('-sig').upper()}"
     if b"\0" in content:
-        wide = _without_mark(content)
-        if wide:
-            return wide, f"every second byte is zero: {wide.upper()} ({setting('encoding', wide)})"
+        encoding = _find_utf16(content)
+        if encoding:
+            return encoding, f"every second byte is zero: {encoding.upper()} ({setting('encoding', encoding)})"
         line = content[: content.index(b"\0")].count(b"\n") + 1
-        raise all_problems(name, [f"line {line} holds NUL bytes, so this is no text: save it as CSV in UTF-8"])
+        raise all_problems(name, [f"line {line} holds NUL bytes, so this is not a text file: save it as CSV in UTF-8"])
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(content)  # which may end within a letter
+        codecs.getincrementaldecoder("utf-8")().decode(content)  # incremental, as the sample may end within a letter
         return "utf-8", ""
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         byte = f"line {line} holds the byte 0x{content[error.start]:02x}, which is not UTF-8"
-    foreign = sum(content.count(bytes([code])) for code in range(0x80, 0x100))
-    letters = foreign + sum(
+    n_foreign = sum(content.count(bytes([code])) for code in range(0x80, 0x100))
+    n_letters = n_foreign + sum(
         content.count(bytes([code])) for code in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
     )
     try:
         content.decode(_WESTERN)
-        western = foreign <= max(_FOREIGN_SHARE * letters, 1)
+        is_western = n_foreign <= max(_MAX_FOREIGN_SHARE * n_letters, 1)
     except UnicodeDecodeError:
-        western = False
-    if not western:
+        is_western = False
+    if not is_western:
         raise all_problems(
-            name, [f"{byte}, and the encoding cannot be told: save it as UTF-8, or name it with encoding (--encoding)"]
+            name,
+            [f"{byte}, and the encoding cannot be guessed: save it as UTF-8, or name it with encoding (--encoding)"],
         )
     return _WESTERN, f"{byte}: read as Windows-1252, the encoding of Western Europe ({setting('encoding', _WESTERN)})"
 
 
-def _without_mark(content: bytes) -> str:
-    """UTF-16 without a mark: zeros at nearly every second byte, and only there."""
+def _find_utf16(content: bytes) -> str:
+    """Recognise UTF-16 without a byte-order mark: nearly every second byte is zero, and no other."""
     sample = content[: _SAMPLE - _SAMPLE % 2]
-    zeros = (sample[0::2].count(0), sample[1::2].count(0))
-    half = len(sample) // 2
-    if half and max(zeros) > 0.8 * half and min(zeros) == 0:
-        return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
+    zero_counts = (sample[0::2].count(0), sample[1::2].count(0))
+    n_letters = len(sample) // 2
+    if n_letters and max(zero_counts) > 0.8 * n_letters and min(zero_counts) == 0:
+        return "utf-16-be" if zero_counts[0] > zero_counts[1] else "utf-16-le"
     return ""
 
 
 def check_content(stream: IO[bytes], name: str, encoding: str | None) -> tuple[bytes, str, str]:
-    """Read a text file to its end: its first bytes, its encoding, and what to note of that.
+    """Check the encoding of a whole text file, and return its first bytes, its encoding and a note.
 
-    Bytes that are no letters, NULs among them, are refused with their line.
+    Undecodable bytes and NUL bytes are refused with their line.
     """
     head = stream.read(_SAMPLE)
     if encoding is not None:
         check_encoding(encoding)
-        found, note = encoding, ""
+        text_encoding, note = encoding, ""
     else:
-        found, note = find_encoding(head, name)
-    decoder = codecs.getincrementaldecoder(found)()
+        text_encoding, note = find_encoding(head, name)
+    decoder = codecs.getincrementaldecoder(text_encoding)()
     line = 1
     block = head
     try:
@@ -174,22 +175,24 @@ def check_content(stream: IO[bytes], name: str, encoding: str | None) -> tuple[b
             text = decoder.decode(block)
             if "\0" in text:
                 line += text[: text.index("\0")].count("\n")
-                raise all_problems(name, [f"line {line} holds NUL bytes, so this is no text: save it as CSV in UTF-8"])
+                raise all_problems(
+                    name, [f"line {line} holds NUL bytes, so this is not a text file: save it as CSV in UTF-8"]
+                )
             line += text.count("\n")
             block = stream.read(_BLOCK)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        if encoding is None and found == "utf-8":
-            # The first letters were ASCII: look again at a part that has others.
+        if encoding is None and text_encoding == "utf-8":
+            # The beginning was ASCII: guess again from the bytes around the first other letter.
             start = max(error.start - _SAMPLE // 2, 0)
-            found, note = find_encoding(block[start:], name)
-            return _rest(stream, name, head, found, note)
-        raise undecodable(name, error, found, line) from error
-    return head, found, note
+            text_encoding, note = find_encoding(block[start:], name)
+            return _check_remainder(stream, name, head, text_encoding, note)
+        raise undecodable(name, error, text_encoding, line) from error
+    return head, text_encoding, note
 
 
-def _rest(stream: IO[bytes], name: str, head: bytes, encoding: str, note: str) -> tuple[bytes, str, str]:
-    """The remaining bytes in an encoding that was found late; the lines of its note are not those of the file."""
+def _check_remainder(stream: IO[bytes], name: str, head: bytes, encoding: str, note: str) -> tuple[bytes, str, str]:
+    """Check the remaining bytes, and remove the line from the note, as it is not that of the file."""
     decoder = codecs.getincrementaldecoder(encoding)()
     try:
         while block := stream.read(_BLOCK):
@@ -200,42 +203,42 @@ def _rest(stream: IO[bytes], name: str, head: bytes, encoding: str, note: str) -
 
 
 def undecodable(name: str, error: UnicodeDecodeError, encoding: str, line: int) -> TableError:
-    """The error for bytes that an encoding does not have; ``line`` is that of the block's beginning, 0 if unknown."""
+    """Return the error for undecodable bytes; ``line`` is the first line of the block, 0 if unknown."""
     byte = f"the byte 0x{error.object[error.start]:02x}, which is not {encoding.upper()}"
-    where = f"line {line + error.object[: error.start].count(10)} holds {byte}" if line else f"the file holds {byte}"
-    return all_problems(name, [f"{where}: save it as UTF-8, or name its encoding (--encoding)"])
+    location = f"line {line + error.object[: error.start].count(10)}" if line else "the file"
+    return all_problems(name, [f"{location} holds {byte}: save it as UTF-8, or name its encoding (--encoding)"])
 
 
 def _find_separator(text: str, name: str) -> str:
-    """The separator under which the first lines have the same number of fields, more than one.
+    """Guess the separator with which the first lines have the same number of fields, more than one.
 
-    Where several do, it is not the comma, which also stands in numbers.
+    Other separators are preferred to the comma, which also occurs in numbers.
     """
     lines = text.splitlines(keepends=True)
     if len(lines) > 1 and not text.endswith(("\n", "\r")):
-        lines = lines[:-1]  # cut off
+        lines = lines[:-1]  # may be incomplete
     sample = "".join(lines[: 2 * _SAMPLE_ROWS])
-    tabbed = name.lower().removesuffix(".gz").removesuffix(".zst").endswith((".tsv", ".tab"))
-    best, most = "\t" if tabbed else ",", (False, 0.5, tabbed, 1)
-    for sign in SEPARATORS:
-        widths = _widths(sample, sign)
-        usual = max(set(widths), key=lambda width, widths=widths: (widths.count(width), width), default=0)  # type: ignore[misc]
-        if usual > 1:
-            score = (widths[0] == usual, widths.count(usual) / len(widths), sign != ",", usual)
-            if score > most:
-                best, most = sign, score
-    return best
+    is_tsv = name.lower().removesuffix(".gz").removesuffix(".zst").endswith((".tsv", ".tab"))
+    best_separator, best_score = "\t" if is_tsv else ",", (False, 0.5, is_tsv, 1)
+    for separator in SEPARATORS:
+        widths = _widths(sample, separator)
+        width, count = max(Counter(widths).items(), key=lambda item: (item[1], item[0]), default=(0, 0))
+        if width > 1:
+            score = (widths[0] == width, count / len(widths), separator != ",", width)
+            if score > best_score:
+                best_separator, best_score = separator, score
+    return best_separator
 
 
-def _widths(sample: str, sign: str) -> list[int]:
-    """Fields of the first rows, under a separator."""
+def _widths(sample: str, separator: str) -> list[int]:
+    """Count the fields of the first rows."""
     widths = []
     try:
-        for row in csv.reader(io.StringIO(sample, newline=""), delimiter=sign):
+        for row in csv.reader(io.StringIO(sample, newline=""), delimiter=separator):
             if row:
                 widths.append(len(row))
             if len(widths) == _SAMPLE_ROWS:
                 break
-    except csv.Error:  # told when the file is read
+    except csv.Error:  # reported when the file is read
         pass
     return widths

@@ -1,4 +1,4 @@
-"""A Parquet file larger than memory: read by slices, and typed by a sample of its rows."""
+"""Parquet files larger than memory: read in slices, with types inferred from a sample of rows."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _SLICE_BYTES, _SLICE_ROWS = 1 << 25, 25_000
 
 @dataclass(frozen=True)
 class ParquetFile:
-    """Size of a Parquet file, and its rows by slices.
+    """A Parquet file, read in slices.
 
     Parameters
     ----------
     path : the file.
-    rows, columns : its size.
+    rows, columns : its numbers of rows and columns.
     """
 
     path: str
@@ -31,7 +31,7 @@ class ParquetFile:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> ParquetFile:
-        """Look at a file; formats that cannot be read by slices are refused.
+        """Open a file, and refuse formats that cannot be read in slices.
 
         Examples
         --------
@@ -39,8 +39,8 @@ class ParquetFile:
         >>> import polars
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     polars.DataFrame({"a": [1, 2, 3], "b": [4, 5, 6]}).write_parquet(folder + "/t.parquet")
-        ...     found = ParquetFile.open(folder + "/t.parquet")
-        ...     found.rows, found.columns, found.slice(1, 1, ReadOptions()).frame["b"].to_list()
+        ...     file = ParquetFile.open(folder + "/t.parquet")
+        ...     file.rows, file.columns, file.slice(1, 1, ReadOptions()).frame["b"].to_list()
         (3, 2, [5])
         """
         import polars as pl
@@ -59,38 +59,38 @@ class ParquetFile:
 
     @property
     def slice_rows(self) -> int:
-        """Rows that are read at once."""
+        """Number of rows of a slice."""
         return int(np.clip(_SLICE_BYTES // (8 * max(1, self.columns)), 1000, _SLICE_ROWS))
 
     def starts(self) -> Iterator[int]:
-        """First row of each slice."""
+        """Iterate over the first rows of the slices."""
         return iter(range(0, self.rows, self.slice_rows))
 
-    def frame(self, begin: int, rows: int, columns: Sequence[str] | None = None) -> Any:
-        """Rows as they are in the file, with all columns or some."""
+    def frame(self, start: int, rows: int, columns: Sequence[str] | None = None) -> Any:
+        """Read rows without converting them, with all columns or some."""
         import polars as pl
 
         try:
             lazy = pl.scan_parquet(self.path)
-            return (lazy if columns is None else lazy.select(columns)).slice(begin, rows).collect()
+            return (lazy if columns is None else lazy.select(columns)).slice(start, rows).collect()
         except (pl.exceptions.PolarsError, OSError) as error:
             raise unreadable(self.path, "parquet", error) from error
 
-    def slice(self, begin: int, rows: int, options: ReadOptions, columns: Sequence[str] | None = None) -> FileTable:
-        """Rows with columns of the types that are given; all columns or some."""
-        bare = FileTable(name=self.path, frame=self.frame(begin, rows, columns), types={}, notes=[], first=begin)
-        return bare.typed(options.typing(bare.frame.columns))
+    def slice(self, start: int, rows: int, options: ReadOptions, columns: Sequence[str] | None = None) -> FileTable:
+        """Read rows, with all columns or some, and convert text to the types in ``options``."""
+        untyped = FileTable(name=self.path, frame=self.frame(start, rows, columns), types={}, notes=[], first=start)
+        return untyped.typed(options.typing(untyped.frame.columns))
 
-    def sample(self, most: int, seed: int, options: ReadOptions) -> FileTable:
-        """About so many rows, drawn evenly from the whole file, with types inferred from them."""
+    def sample(self, size: int, seed: int, options: ReadOptions) -> FileTable:
+        """Draw about ``size`` rows evenly from the whole file, and infer types from them."""
         import polars as pl
 
         check_has_lines(self.path, "parquet", options)
-        share = min(1.0, most / max(1, self.rows))
-        drawn = [
-            self.frame(begin, self.slice_rows).sample(fraction=share, seed=seed + k)
-            for k, begin in enumerate(self.starts())
+        share = min(1.0, size / max(1, self.rows))
+        samples = [
+            self.frame(start, self.slice_rows).sample(fraction=share, seed=seed + k)
+            for k, start in enumerate(self.starts())
         ]
-        if not drawn:
+        if not samples:
             raise TableError(f"{self.path}: there are no rows. Remedy: add some.")
-        return typed_table(self.path, pl.concat(drawn), None, [], options)
+        return typed_table(self.path, pl.concat(samples), None, [], options)

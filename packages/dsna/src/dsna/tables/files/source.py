@@ -1,4 +1,4 @@
-"""Files of tables as streams of bytes: where they come from, how they are packed, and which format they have."""
+"""Table files as streams of bytes: opening, decompressing and recognising their format."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..._utils.atomic import reading_problem, starts_model
 from ..._utils.errors import DSNAError
 from ..._utils.optional import import_extra
 
-EXTRA = "app"  # the optional dependencies that reading takes
+EXTRA = "app"  # the optional dependencies needed for reading
 STANDARD_INPUT = "-"
 FORMATS = ("csv", "parquet", "arrow", "arrow stream")
-_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_PACKINGS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow stream"}
-_STRANGERS = {
+_OTHER_FORMATS = {
     b"PK\x03\x04": ("a ZIP archive, as spreadsheets (.xlsx) are", "save it as CSV in UTF-8, or unpack it"),
     b"\xd0\xcf\x11\xe0": ("an old spreadsheet (.xls)", "save it as CSV in UTF-8"),
     b"BZh": ("packed with bzip2", "unpack it, or pack it as .gz or .zst"),
@@ -33,13 +33,13 @@ _STRANGERS = {
     b"\x93NUMPY": ("a numpy array", "write it as CSV, with a name for each column"),
     b"\x80\x04\x95": ("a Python pickle, which is never opened", "write the table as CSV or Parquet"),
 }
-_PIECE = 4096  # packed bytes at a time: what they unpack to stays within memory
-_HEAD, _START = 16, 64  # bytes that show the format, and a model
-_MOST_PROBLEMS = 20
+_BLOCK = 4096  # compressed bytes read at once, few enough for their content to fit into memory
+_HEAD, _MODEL_HEAD = 16, 64  # bytes by which formats and models are recognised
+_MAX_PROBLEMS = 20
 
 
 class TableError(DSNAError):
-    """A folder or a file that cannot be used as a table; the message says why and what to do.
+    """Error for a file or folder that cannot be used as a table, with the reason and a remedy.
 
     Examples
     --------
@@ -53,30 +53,30 @@ class TableError(DSNAError):
 
 
 def all_problems(name: str | os.PathLike[str], problems: Sequence[str]) -> TableError:
-    """All problems of a file, on a line each where there are several, the first twenty of them.
+    """Return an error with the first twenty problems of a file, each on its own line if there are several.
 
     Examples
     --------
     >>> print(all_problems("a.csv", ["the file is empty"]))
     a.csv: the file is empty.
     """
-    shown = list(problems[:_MOST_PROBLEMS])
-    if len(problems) > len(shown):
-        shown.append(f"and {len(problems) - len(shown)} more problems")
-    between = "\n  - "
-    if len(shown) > 1:
-        return TableError(f"{name}:{between}{between.join(shown)}")
-    return TableError(f"{name}: {shown[0]}{'' if shown[0].endswith('?') else '.'}")
+    lines = list(problems[:_MAX_PROBLEMS])
+    if len(problems) > len(lines):
+        lines.append(f"and {len(problems) - len(lines)} more problems")
+    bullet = "\n  - "
+    if len(lines) > 1:
+        return TableError(f"{name}:{bullet}{bullet.join(lines)}")
+    return TableError(f"{name}: {lines[0]}{'' if lines[0].endswith('?') else '.'}")
 
 
-class _Unpacked(io.RawIOBase):
-    """The content of a packed stream; one that is cut off or damaged is refused."""
+class _DecompressedStream(io.RawIOBase):
+    """Content of a compressed stream; truncated and damaged streams are refused."""
 
-    def __init__(self, packed: IO[bytes], packing: str, name: str) -> None:
-        self._packed, self._packing, self._name = packed, packing, name
+    def __init__(self, compressed: IO[bytes], packing: str, name: str) -> None:
+        self._compressed, self._packing, self._name = compressed, packing, name
         self._decoder = self._new_decoder()
-        self._begun = False
-        self._ready = memoryview(b"")
+        self._has_started = False
+        self._content = memoryview(b"")
 
     def _new_decoder(self) -> Any:
         if self._packing == "gzip":
@@ -87,48 +87,48 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        while not self._ready:
-            piece = self._packed.read(_PIECE)
-            if not piece:
-                if self._begun and not self._decoder.eof:
+        while not self._content:
+            block = self._compressed.read(_BLOCK)
+            if not block:
+                if self._has_started and not self._decoder.eof:
                     raise self._damaged("ends too early: it was cut off")
                 return 0
-            self._ready = memoryview(self._unpack(piece))
-        n = min(len(buffer), len(self._ready))
-        buffer[:n] = self._ready[:n]
-        self._ready = self._ready[n:]
-        return n
+            self._content = memoryview(self._decompress(block))
+        n_bytes = min(len(buffer), len(self._content))
+        buffer[:n_bytes] = self._content[:n_bytes]
+        self._content = self._content[n_bytes:]
+        return n_bytes
 
-    def _unpack(self, piece: bytes) -> bytes:
-        """What a piece holds, which may end one packed part and begin another."""
-        found = []
-        while piece:
+    def _decompress(self, block: bytes) -> bytes:
+        """Decompress a block, in which one compressed stream may end and another begin."""
+        contents = []
+        while block:
             if self._decoder.eof:
-                piece = piece.lstrip(b"\0")  # padding
-                if not piece:
+                block = block.lstrip(b"\0")  # padding
+                if not block:
                     break
                 self._decoder = self._new_decoder()
-            self._begun = True
+            self._has_started = True
             try:
-                found.append(self._decoder.decompress(piece))
-            except Exception as error:  # zlib.error or zstandard.ZstdError, which is imported only where it is needed
+                contents.append(self._decoder.decompress(block))
+            except Exception as error:  # zlib.error, or zstandard.ZstdError, which may not be installed
                 raise self._damaged(f"is damaged ({error})") from error
-            piece = self._decoder.unused_data if self._decoder.eof else b""
-        return b"".join(found)
+            block = self._decoder.unused_data if self._decoder.eof else b""
+        return b"".join(contents)
 
-    def _damaged(self, how: str) -> TableError:
-        return all_problems(self._name, [f"the {self._packing} file {how}. Copy or download it again"])
+    def _damaged(self, problem: str) -> TableError:
+        return all_problems(self._name, [f"the {self._packing} file {problem}. Copy or download it again"])
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file that can be read from the start as often as needed, or standard input, which can be read once.
+    """A file, which can be read repeatedly, or standard input, which can be read once.
 
     Parameters
     ----------
     name : str
-        What messages call it.
-    stream : bytes to read from, of standard input; else None.
+        Name of the file in messages.
+    stream : binary stream of standard input; None for files
 
     Examples
     --------
@@ -146,74 +146,74 @@ class Source:
 
     @contextmanager
     def opened(self) -> Iterator[io.BufferedReader]:
-        """The content, unpacked."""
+        """Yield the decompressed content."""
         if self.stream is None:
             problem = reading_problem(self.name)
             if problem:
                 raise TableError("{}: {}. Remedy: {}.".format(self.name, *problem))
             with open(self.name, "rb") as file:
-                yield self._unpacked(file)
+                yield self._decompressed(file)
         else:
             if self.stream.seekable():
                 self.stream.seek(0)
-            yield self._unpacked(self.stream)
+            yield self._decompressed(self.stream)
 
-    def _unpacked(self, file: IO[bytes]) -> io.BufferedReader:
+    def _decompressed(self, file: IO[bytes]) -> io.BufferedReader:
         buffered = file if isinstance(file, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, file))
         head = buffered.peek(_HEAD)[:_HEAD]
-        if starts_model(buffered.peek(_START)[:_START]):
-            raise all_problems(self.name, ["this is a dsna model, not a table: name a table in its place"])
-        for magic, (what, remedy) in _STRANGERS.items():
+        if starts_model(buffered.peek(_MODEL_HEAD)[:_MODEL_HEAD]):
+            raise all_problems(self.name, ["this is a dsna model, not a table: name a table instead"])
+        for magic, (description, remedy) in _OTHER_FORMATS.items():
             if head.startswith(magic):
-                raise all_problems(self.name, [f"this is {what}: {remedy}"])
-        packing = next((name for magic, name in _PACKED.items() if head.startswith(magic)), None)
+                raise all_problems(self.name, [f"this is {description}: {remedy}"])
+        packing = next((name for magic, name in _PACKINGS.items() if head.startswith(magic)), None)
         if packing is None:
             if self.name.endswith((".gz", ".zst")) and head:
-                raise all_problems(self.name, ["this is no packed file, as its ending says: correct its name"])
+                raise all_problems(self.name, ["this file is not compressed, as its ending says: correct its name"])
             return buffered
-        return io.BufferedReader(_Unpacked(buffered, packing, self.name), buffer_size=1 << 16)
+        return io.BufferedReader(_DecompressedStream(buffered, packing, self.name), buffer_size=1 << 16)
 
     @contextmanager
-    def kept(self) -> Iterator[Source]:
-        """A source that can be read several times: standard input goes to a temporary file first."""
+    def rereadable(self) -> Iterator[Source]:
+        """Yield a source that can be read repeatedly: standard input is copied to a temporary file."""
         if self.stream is None or self.stream.seekable():
             yield self
             return
         with tempfile.TemporaryFile() as file:
-            while piece := self.stream.read(1 << 20):
-                file.write(piece)
+            while block := self.stream.read(1 << 20):
+                file.write(block)
             yield Source(self.name, io.BufferedReader(file))
 
     def format(self) -> str:
-        """One of ``FORMATS``, by the first bytes."""
+        """Recognise the format by the first bytes, one of ``FORMATS``."""
         with self.opened() as stream:
             return format_of(stream)
 
 
 def format_of(stream: io.BufferedReader) -> str:
-    """One of ``FORMATS``, by the first bytes, which stay to be read."""
+    """Recognise the format, one of ``FORMATS``, by the first bytes, without consuming them."""
     head = stream.peek(_HEAD)[:_HEAD]
     return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "csv")
 
 
 def is_packed(stream: io.BufferedReader) -> bool:
-    """Whether a stream of a :class:`Source` is unpacked while it is read."""
-    return isinstance(stream.raw, _Unpacked)
+    """Return whether a stream of a :class:`Source` is decompressed while it is read."""
+    return isinstance(stream.raw, _DecompressedStream)
 
 
 def is_plain_text(content: bytes) -> bool:
-    """Whether content is neither packed nor of a format that packs what it holds.
+    """Return whether content is neither compressed nor in a binary format.
 
     Examples
     --------
     >>> is_plain_text(b"a,b"), is_plain_text(b"PAR1"), is_plain_text(bytes([31, 139, 8]))
     (True, False, False)
     """
-    return not content.startswith((*_PACKED, *_MAGIC))
+    return not content.startswith((*_PACKINGS, *_MAGIC))
 
 
 def source_of(path: str | os.PathLike[str] | Source) -> Source:
-    """A file by its path; ``-`` is standard input. Refused without polars, which all of its readers take."""
+    """Return the source of a path; ``-`` is standard input. Polars, which all readers need, must be installed."""
     import_extra("polars", EXTRA)
     if isinstance(path, Source):
         return path

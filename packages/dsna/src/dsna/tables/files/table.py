@@ -1,4 +1,4 @@
-"""A whole file as a typed table, with a note for each guess."""
+"""Reading whole files as typed tables, with a note for each guess."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..cells import Unreadable
 from ..column_types import ColumnType, TypeSpec, check_types
 from ..notation import Notation
 from ..words import MISSING
-from .delimited import Block, DelimitedReader
+from .delimited import DelimitedReader, TextBlock
 from .dialect import Dialect, check_content, find_dialect
 from .source import Source, TableError, all_problems, source_of
 from .typed import Typing, typed_frame
@@ -23,39 +23,39 @@ from .typed import Typing, typed_frame
 if TYPE_CHECKING:
     import polars as pl
 
-_ROWS = 20_000  # of a block of text
+_BLOCK_ROWS = 20_000
 _DECIMALS = (None, ".", ",")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """What a user says of a file; None leaves it to a guess.
+    """Options for reading a file; None means to guess.
 
     Parameters
     ----------
     separator : str, optional
-        Between cells: one character.
+        Character between cells.
     decimal : {".", ","}, optional
-        Decimal sign of numbers that can be read with either, such as 1.243.
+        Decimal sign of ambiguous numbers, such as 1.243.
     encoding : str, optional
-        Such as "utf-8" or "cp1252".
+        Encoding, such as "utf-8" or "cp1252".
     header : bool, default=True
-        Whether the first line holds the names of the columns.
+        Whether the first line holds column names.
     skip_lines : int, optional
-        Lines above the names of the columns that are left out, such as titles. None refuses files in which a line
-        further down looks like the names; 0 takes the first line for them in any case.
+        Number of lines to skip above the column names, such as titles. None refuses files in which a later line looks
+        like the column names; 0 always takes the first line.
     types : dict, optional
-        Type of some columns: "number" ("number:point", "number:comma"), "boolean", "category", "date" ("date:dmy",
+        Types of some columns: "number" ("number:point", "number:comma"), "boolean", "category", "date" ("date:dmy",
         "date:mdy"), "text", "identifier", or the levels of ordered text, the lowest first.
     model_types : dict, optional
-        Types of the columns that a model was trained on (``TableEncoder.types_``). Decimal signs and orders of day and
-        month hold where the file does not show others.
+        Types of the training columns of a model (``TableEncoder.types_``). Their decimal signs and date orders apply
+        unless the file shows others.
     missing : tuple of str, optional
-        Spellings of missing values, in place of the usual ones.
+        Spellings of missing values, instead of the default ones.
     most_columns : int, optional
-        Text with more columns is refused before any of its rows is read.
+        Maximum number of columns of a text file; the header is checked before rows are read.
     named : tuple of str
-        Options that remedies in messages may name, of "decimal" and "types".
+        Options that messages may suggest, of "decimal" and "types".
 
     Examples
     --------
@@ -82,15 +82,15 @@ class ReadOptions:
             raise DSNAError(f"{setting('skip-lines', self.skip_lines)} must be a number of lines, 0 or more.")
 
     def reader(self, name: str, dialect: Dialect) -> DelimitedReader:
-        """What reads the rows of a text file that is written in a dialect."""
+        """Return a reader of text files in a dialect."""
         return DelimitedReader(name, dialect, self.header, self.most_columns, self.skip_lines is None)
 
     def spellings(self) -> frozenset[str]:
-        """Spellings of missing values; the empty cell is always one."""
+        """Return the spellings of missing values, always including the empty string."""
         return MISSING if self.missing is None else frozenset({"", *self.missing})
 
     def typing(self, names: Sequence[str], separator: str = "", *, only_known: bool = False) -> Typing:
-        """How the columns of these names become typed, in a file with this separator between its cells."""
+        """Return the settings for the conversion of columns with these names, in a file with this separator."""
         types = {name: ColumnType.of(spec, name) for name, spec in self.types.items() if name in names}
         learned = {name: ColumnType.of(spec, name) for name, spec in self.model_types.items() if name in names}
         notation = Notation(decimal=self.decimal, points=separator == ",", learned=learned, options=self.named)
@@ -99,23 +99,23 @@ class ReadOptions:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FileTable:
-    """A table as it was read.
+    """A table read from a file.
 
     Parameters
     ----------
     name : str
-        The file, as messages call it.
+        Name of the file in messages.
     frame : polars.DataFrame
-        Numbers, dates, booleans and text; nulls where values are missing.
+        Numbers, dates, booleans and text; missing values are null.
     types : dict of ColumnType by column
     notes : list of str
-        A line for each guess and for what was mended.
+        A line for each guess and repair.
     lines : array of int or None
-        Line of the file in which each row begins; None where the file has no lines.
+        Line of the file in which each row begins; None for binary files.
     first : int
-        Number of the first row in the file, from 0 on.
+        Index of the first row in the file, starting at 0.
     unreadable : dict of Unreadable by column
-        How many cells of columns of numbers and dates hold something else.
+        Unreadable cells of columns of numbers and dates.
 
     Examples
     --------
@@ -134,13 +134,13 @@ class FileTable:
     unreadable: dict[str, Unreadable] = field(default_factory=dict)
 
     def place(self, row: int) -> str:
-        """What messages call a row: its line in the file, or its number from 1 on."""
+        """Return the name of a row in messages: its line in the file, or its number, starting at 1."""
         return f"row {self.first + row + 1}" if self.lines is None else f"line {self.lines[row]}"
 
     def typed(self, typing: Typing) -> FileTable:
-        """The table with typed columns, where they are text yet; what ``typing`` learns of the file stays with it."""
+        """Convert columns of text; ``typing`` keeps the notation learned from the file."""
         try:
-            frame, types, remarks = typed_frame(self.frame, replace(typing, place=self.place))
+            frame, types, remarks = typed_frame(self.frame, replace(typing, row_name=self.place))
         except DSNAError as error:
             raise TableError(f"{self.name}: {error}") from error
         notes = self.notes + remarks.lines()
@@ -148,17 +148,17 @@ class FileTable:
 
 
 def read_file(path: str | os.PathLike[str], options: ReadOptions | None = None) -> FileTable:
-    r"""Read a CSV, TSV, Parquet or Arrow file, which may be packed (``.gz``, ``.zst``).
+    r"""Read a CSV, TSV, Parquet or Arrow file, which may be compressed (``.gz``, ``.zst``).
 
     Encoding, separator and decimal sign are recognised, and the type of each column is inferred from all of its cells.
-    No row is dropped. All problems of a file are told at once, with their lines.
+    No row is dropped. All problems of a file are reported at once, with their lines.
 
     Parameters
     ----------
     path : path
         ``-`` is standard input.
     options : ReadOptions, optional
-        What overrules the guesses.
+        Options that override guesses.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def read_file(path: str | os.PathLike[str], options: ReadOptions | None = None) 
     Raises
     ------
     TableError
-        Where the file is empty, ragged, has one column or names twice, or an encoding that cannot be told.
+        If the file is empty or ragged, has only one column or repeated names, or its encoding cannot be guessed.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def read_file(path: str | os.PathLike[str], options: ReadOptions | None = None) 
     [31.5, 45.0, 52.5]
     """
     options = options or ReadOptions()
-    with source_of(path).kept() as source:
+    with source_of(path).rereadable() as source:
         form = source.format()
         if form == "csv":
             return _read_delimited(source, options)
@@ -199,26 +199,26 @@ def read_file(path: str | os.PathLike[str], options: ReadOptions | None = None) 
 
 
 class TextFile(NamedTuple):
-    """A text file as it was read: the reader, which knows names and problems; all rows; notes."""
+    """A text file that was read: its reader, with names and problems, all rows, and notes."""
 
     reader: DelimitedReader
-    blocks: list[Block]
+    blocks: list[TextBlock]
     notes: list[str]
 
 
 def read_text(source: Source, options: ReadOptions) -> TextFile:
-    """Read a text file: it is looked through for its encoding first; problems of its lines are left to the caller."""
+    """Read a text file after checking its encoding; the caller has to check for problems of lines."""
     with source.opened() as stream:
         head, encoding, note = check_content(stream, source.name, options.encoding)
     dialect = find_dialect(head, source.name, encoding, options.separator, options.skip_lines or 0)
     reader = options.reader(source.name, dialect)
     with source.opened() as stream:
-        blocks = list(reader.blocks(stream, _ROWS))
+        blocks = list(reader.blocks(stream, _BLOCK_ROWS))
     return TextFile(reader, blocks, [note] * bool(note) + dialect.notes + reader.notes)
 
 
 def _read_delimited(source: Source, options: ReadOptions) -> FileTable:
-    """A text file with typed columns."""
+    """Read a text file and convert its columns."""
     import polars as pl
 
     text = read_text(source, options)
@@ -236,7 +236,7 @@ def typed_table(
     options: ReadOptions,
     separator: str = "",
 ) -> FileTable:
-    """The table with typed columns."""
+    """Check the shape of a table, and convert its columns of text."""
     problems = _wrong_shape(frame)
     if problems:
         raise all_problems(name, problems)
@@ -244,12 +244,12 @@ def typed_table(
         check_types(options.types, frame.columns)
     except DSNAError as error:
         raise TableError(f"{name}: {error}") from error
-    bare = FileTable(name=name, frame=frame, types={}, notes=notes, lines=lines)
-    return bare.typed(options.typing(frame.columns, separator))
+    untyped = FileTable(name=name, frame=frame, types={}, notes=notes, lines=lines)
+    return untyped.typed(options.typing(frame.columns, separator))
 
 
 def check_has_lines(name: str, form: str, options: ReadOptions) -> None:
-    """Refuse to leave out lines of a file that has none."""
+    """Refuse to skip lines of a binary file."""
     if options.skip_lines:
         raise all_problems(
             name,
@@ -258,6 +258,7 @@ def check_has_lines(name: str, form: str, options: ReadOptions) -> None:
 
 
 def _wrong_shape(frame: pl.DataFrame) -> list[str]:
+    """Return a problem if there are no rows or fewer than two columns."""
     if frame.width < 2:
         return [
             f"there is {'one column only' if frame.width else 'no column'}: at least one is needed beside the target"
@@ -266,22 +267,22 @@ def _wrong_shape(frame: pl.DataFrame) -> list[str]:
 
 
 def _read_binary(stream: IO[bytes], form: str, name: str) -> pl.DataFrame:
-    """A Parquet or Arrow file."""
+    """Read a Parquet or Arrow file."""
     import polars as pl
 
-    read: dict[str, Callable[[IO[bytes]], pl.DataFrame]] = {
+    readers: dict[str, Callable[[IO[bytes]], pl.DataFrame]] = {
         "parquet": pl.read_parquet,
         "arrow": pl.read_ipc,
         "arrow stream": pl.read_ipc_stream,
     }
     content = io.BytesIO(stream.read())
     try:
-        return read[form](content)
-    except Exception as error:  # polars raises many kinds, panics among them
+        return readers[form](content)
+    except Exception as error:  # polars raises errors of many types, including panics
         raise unreadable(name, form, error) from error
 
 
 def unreadable(name: str, form: str, error: Exception) -> TableError:
-    """The error for a file of a format that polars cannot read."""
-    said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-    return all_problems(name, [f"the {form} file is damaged or cut off ({said}): write or copy it again"])
+    """Return the error for a binary file that polars cannot read."""
+    reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+    return all_problems(name, [f"the {form} file is damaged or truncated ({reason}): write or copy it again"])

@@ -1,4 +1,4 @@
-"""Tables as files: text that is safe to open in a spreadsheet, also compressed, Parquet and Arrow."""
+"""Writing tables as Parquet, Arrow or text that is safe to open in a spreadsheet, optionally compressed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from ..._utils.atomic import FileError, whole_file
 from ..._utils.optional import import_extra
@@ -20,29 +20,29 @@ from .source import EXTRA, STANDARD_INPUT
 if TYPE_CHECKING:
     import polars as pl
 
-STANDARD_OUTPUT = STANDARD_INPUT  # both are -
+STANDARD_OUTPUT = STANDARD_INPUT  # both are "-"
 _SEPARATORS = {"": ",", ".csv": ",", ".txt": ",", ".tsv": "\t"}
 _SINKS = {".parquet": "sink_parquet", ".arrow": "sink_ipc"}  # methods of polars' lazy frames
 _PACKINGS = (".gz", ".zst")
-_PART_ROWS = 100_000  # of a Parquet or Arrow file, in memory at once
-_SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")  # as polars words it
+_PART_ROWS = 100_000  # of a Parquet or Arrow file that are in memory at once
+_SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")  # as in messages of polars
 _FORMULA = r"^[=+\-@\t\r]"
 _SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class CsvWriter:
-    """Writes frames one after another as one CSV file in UTF-8.
+    """Write successive frames to one CSV file in UTF-8.
 
-    A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula. Text and names that do get
-    an apostrophe before them, which tells it to show them as they are; numbers never do.
+    Spreadsheets interpret cells that begin with ``=``, ``+``, ``-`` or ``@`` as formulas. An apostrophe before such
+    text and column names prevents this; numbers never get one.
 
     Parameters
     ----------
     stream : binary stream
     raw : bool, default=False
-        Whether text is written as it is.
+        Whether text is written unchanged.
     separator : str, default=","
-        Between cells.
+        Character between cells.
 
     Examples
     --------
@@ -59,25 +59,25 @@ class CsvWriter:
     """
 
     def __init__(self, stream: IO[bytes], *, raw: bool = False, separator: str = ",") -> None:
-        self._stream, self._raw, self._separator, self._begun = stream, raw, separator, False
+        self._stream, self._raw, self._separator, self._has_header = stream, raw, separator, False
 
     def write(self, frame: pl.DataFrame) -> None:
-        """Write the rows of a frame, under a header if they are the first."""
-        shown = frame if self._raw else _safe(frame)
-        # As bytes: an error of the stream, such as a full disk, loses its number on the way through polars.
-        text = shown.write_csv(include_header=not self._begun, separator=self._separator)
+        """Write the rows of a frame, with a header before the first ones."""
+        safe_frame = frame if self._raw else _safe(frame)
+        # Write bytes here, as errors of the stream, such as a full disk, lose their number in polars.
+        text = safe_frame.write_csv(include_header=not self._has_header, separator=self._separator)
         self._stream.write(text.encode())
-        self._begun = True
+        self._has_header = True
 
 
 class TableFormat(NamedTuple):
-    """How a file of a table is written, by its name.
+    """Format of a table file.
 
     Attributes
     ----------
-    separator : between the cells of text; None of other formats.
-    packing : ".gz", ".zst" or nothing.
-    sink : method of polars' lazy frames that writes the file; None of text.
+    separator : character between cells of text; None for binary formats.
+    packing : ".gz", ".zst" or "".
+    sink : method of polars' lazy frames that writes a binary format; None for text.
     """
 
     separator: str | None
@@ -86,7 +86,7 @@ class TableFormat(NamedTuple):
 
 
 def table_format(path: str | os.PathLike[str]) -> TableFormat:
-    r"""The format that the name of a file stands for; names that stand for none are refused.
+    r"""Return the format that the ending of a file name stands for, and refuse unknown endings.
 
     Parameters
     ----------
@@ -102,14 +102,14 @@ def table_format(path: str | os.PathLike[str]) -> TableFormat:
     dsna._utils.atomic.FileError: answers.xlsx: tables are not written as .xlsx. Remedy: choose a name in .csv, ...
     """
     name = "" if os.fspath(path) == STANDARD_OUTPUT else Path(path).name.lower()
-    stem, packing = next(((name.removesuffix(end), end) for end in _PACKINGS if name.endswith(end)), (name, ""))
-    ending = Path(stem).suffix.rstrip(".")
+    packing = next((suffix for suffix in _PACKINGS if name.endswith(suffix)), "")
+    ending = Path(name.removesuffix(packing)).suffix.rstrip(".")
     if packing == ".zst":
         import_extra("zstandard", EXTRA)
     if ending in _SEPARATORS:
         return TableFormat(_SEPARATORS[ending], packing)
     if ending in _SINKS and packing:
-        raise FileError(f"{path}: {ending} files are compressed within. Remedy: leave {packing} out of the name.")
+        raise FileError(f"{path}: {ending} files are compressed internally. Remedy: leave {packing} out of the name.")
     if ending in _SINKS:
         return TableFormat(None, sink=_SINKS[ending])
     raise FileError(
@@ -120,15 +120,15 @@ def table_format(path: str | os.PathLike[str]) -> TableFormat:
 
 @contextmanager
 def table_writer(path: str | os.PathLike[str], *, raw: bool = False) -> Iterator[CsvWriter | ColumnWriter]:
-    """Write frames one after another as one file, in memory that does not grow with it; it is there when it is whole.
+    """Write successive frames to one file with constant memory; an incomplete file is never left behind.
 
     Parameters
     ----------
     path : path
-        Its ending says the format, see :func:`table_format`; ``-`` is standard output.
+        Its ending determines the format, see :func:`table_format`; ``-`` is standard output.
     raw : bool, default=False
-        Whether text is written as it is, also where a spreadsheet would take it for a formula; Parquet and Arrow files
-        always hold it so.
+        Whether text is written unchanged even if a spreadsheet would interpret it as a formula, as always in Parquet
+        and Arrow files.
 
     Yields
     ------
@@ -151,7 +151,7 @@ def table_writer(path: str | os.PathLike[str], *, raw: bool = False) -> Iterator
         yield CsvWriter(sys.stdout.buffer, raw=raw)
         sys.stdout.buffer.flush()
     elif form.separator is not None:
-        with whole_file(path) as stream, _packed(stream, form.packing) as content:
+        with whole_file(path) as stream, _compressed(stream, form.packing) as content:
             yield CsvWriter(content, raw=raw, separator=form.separator)
     else:
         assert form.sink is not None
@@ -162,8 +162,8 @@ def table_writer(path: str | os.PathLike[str], *, raw: bool = False) -> Iterator
 
 
 @contextmanager
-def _packed(stream: IO[bytes], packing: str) -> Iterator[IO[bytes]]:
-    """A stream whose content goes into another one, compressed where that is wanted."""
+def _compressed(stream: IO[bytes], packing: str) -> Iterator[IO[bytes]]:
+    """Yield a stream that compresses its content into another one, or this one without compression."""
     if packing == ".gz":
         with gzip.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0) as content:
             yield content  # type: ignore[misc]  # a stream of bytes in all but its declared type
@@ -175,15 +175,15 @@ def _packed(stream: IO[bytes], packing: str) -> Iterator[IO[bytes]]:
 
 
 class ColumnWriter:
-    """Writes frames one after another as one Parquet or Arrow file, by way of parts in a folder.
+    """Write successive frames to one Parquet or Arrow file, by way of temporary parts.
 
-    The schema of such a file holds for all of its rows, and is known when all are there: a column may be empty, or hold
-    whole numbers only, until late.
+    The schema of such a file is known only after its last row: until then, a column may be empty or hold only whole
+    numbers.
 
     Parameters
     ----------
     folder : Path
-        For the parts.
+        Folder of the parts.
 
     Examples
     --------
@@ -201,52 +201,53 @@ class ColumnWriter:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._held: list[pl.DataFrame] = []
-        self._parts: list[Path] = []
+        self._frames: list[pl.DataFrame] = []
+        self._part_paths: list[Path] = []
 
     def write(self, frame: pl.DataFrame) -> None:
         """Add the rows of a frame."""
         import polars as pl
 
-        self._held.append(frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String)))
-        if sum(part.height for part in self._held) >= _PART_ROWS:
-            self._set_aside()
+        self._frames.append(frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String)))
+        if sum(frame.height for frame in self._frames) >= _PART_ROWS:
+            self._write_part()
 
     def finish(self, path: str, sink: str) -> None:
-        """Write the file, by a method of polars' lazy frames."""
+        """Write the file with a method of polars' lazy frames."""
         import polars as pl
 
-        if self._held:
-            self._set_aside()
-        every = pl.concat([pl.scan_parquet(part) for part in self._parts], how="diagonal_relaxed")
+        if self._frames:
+            self._write_part()
+        rows = pl.concat([pl.scan_parquet(path) for path in self._part_paths], how="diagonal_relaxed")
         with _numbered_errors():
-            getattr(every, sink)(path)
+            getattr(rows, sink)(path)
 
-    def _set_aside(self) -> None:
+    def _write_part(self) -> None:
         import polars as pl
 
-        self._parts.append(self._folder / f"{len(self._parts)}.parquet")
+        self._part_paths.append(self._folder / f"{len(self._part_paths)}.parquet")
         with _numbered_errors():
-            pl.concat(self._held, how="diagonal_relaxed").write_parquet(self._parts[-1])
-        self._held = []
+            pl.concat(self._frames, how="diagonal_relaxed").write_parquet(self._part_paths[-1])
+        self._frames = []
 
 
 @contextmanager
 def _numbered_errors() -> Iterator[None]:
-    """Give errors of the system, such as a full disk, the number back that they lose on the way through polars."""
+    """Restore the error numbers that system errors, such as a full disk, lose in polars."""
     import polars as pl
 
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
-        number: Any = _SYSTEM_ERROR.search(str(error))
-        if number is None:
+        match = _SYSTEM_ERROR.search(str(error))
+        if match is None:
             raise
-        raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
+        number = int(match[1])
+        raise OSError(number, os.strerror(number)) from error
 
 
 def _safe(frame: pl.DataFrame) -> pl.DataFrame:
-    """Text and names that no spreadsheet takes for a formula."""
+    """Return a frame whose text and column names are safe in spreadsheets."""
     import polars as pl
 
     columns = []
@@ -261,7 +262,7 @@ def _safe(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def safe_cell(cell: str) -> str:
-    """A text with an apostrophe before it, where a spreadsheet would take it for a formula.
+    """Prefix text with an apostrophe if a spreadsheet would interpret it as a formula.
 
     Examples
     --------
