@@ -157,11 +157,14 @@ def test_added_rows_are_shown_where_they_are_given(frame):
         (lambda f: {"id": f["customer"]}, r"id has 90 rows, but the model was fitted on 80"),
         (lambda f: {"id": "customer"}, r"id='customer' names a column, but train is None: pass train="),
         (lambda f: {"train": f[NAMES][:80].to_numpy(), "id": "customer"}, "train is an array: pass a data frame"),
-        (lambda f: {"train": f[:80], "id": "client"}, r"id='client' is not a column of train, which has age, weight, in"),
+        (
+            lambda f: {"train": f[:80], "id": "client"},
+            r"id='client' is not a column of train, which has age, weight, in",
+        ),
         (lambda f: {"train": f[["age", "late"]][:80]}, r"train lacks the column weight, income, which the model was f"),
         (lambda f: {"train": f[NAMES[:2]][:80].to_numpy()}, r"train has 2 columns, but the model was fitted on 3"),
-        (lambda f: {"train": f[:80].sample(frac=1.0, random_state=0)}, "Rows of train are not those that the model"),
-        (lambda f: {"train": f[:80].assign(age="old")}, "Rows of train are not those that the model"),
+        (lambda f: {"train": f[:80].sample(frac=1.0, random_state=0)}, "Rows of train differ from those that"),
+        (lambda f: {"train": f[:80].assign(age="old")}, "Rows of train differ from those that"),
         (lambda f: {"train": np.zeros((80, 3, 1))}, "train has 3 dimensions"),
     ],
 )
