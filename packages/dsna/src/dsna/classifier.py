@@ -208,8 +208,8 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
             cost_gain(self.decision, self.fitted_classes_)
         check_measure(self.decision, self.fitted_classes_)
         if (is_cost(self.decision) or find_measure(self.decision) is not None) and self.balance != 1.0:
-            chosen = setting("decision", self.decision) if isinstance(self.decision, str) else "the decision given"
-            warn_caller(f"{setting('balance', self.balance)} is ignored: {chosen} is not balanced.")
+            name = setting("decision", self.decision) if isinstance(self.decision, str) else "the decision given"
+            warn_caller(f"{setting('balance', self.balance)} is ignored: {name} is not balanced.")
 
     def with_decision(self, decision: Any = None, *, balance: float | None = None) -> DSNAClassifier:
         """A view of the fitted model that decides otherwise; nothing is fitted again.
@@ -334,13 +334,15 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         True
         """
         if not is_number(coverage) or not 0.0 < coverage < 1.0:
-            raise DSNAError(f"coverage={coverage!r} is to be a share, above 0 and below 1.")
+            raise DSNAError(f"coverage={coverage!r} must be a number above 0 and below 1.")
         check_is_fitted(self)
-        known = np.searchsorted(self.classes_, self.fitted_classes_)
-        code = np.searchsorted(known, self._code_of(self.oob_rows_))
-        least = np.zeros(len(self.classes_))
-        least[known] = class_thresholds(self.oob_decision_function_, code, self._oob_weight, float(coverage))
-        return np.asarray(proba >= least)
+        fitted_codes = np.searchsorted(self.classes_, self.fitted_classes_)
+        code = np.searchsorted(fitted_codes, self._code_of(self.oob_rows_))
+        thresholds = np.zeros(len(self.classes_))
+        thresholds[fitted_codes] = class_thresholds(
+            self.oob_decision_function_, code, self._oob_weight, float(coverage)
+        )
+        return np.asarray(proba >= thresholds)
 
     def add_samples(self, X: Any, y: Any) -> DSNAClassifier:
         """Add rows to the leaves without refitting; their classes may be new.

@@ -198,9 +198,9 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         weight = check_weights(sample_weight, X)
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
         target = y.reshape(len(y), -1)
-        kept = weight > 0
-        self._density = self._first_density(target[kept], weight[kept])
-        relevant = self._relevant(self._density, target[kept], weight[kept])
+        positive = weight > 0
+        self._density = self._first_density(target[positive], weight[positive])
+        relevant = self._relevant(self._density, target[positive], weight[positive])
         self._rarity = relevant.rarity(target)
         targets = regression_targets(target, weight, relevant)
         training = Training(X, target, targets.of_codes(target), targets, weight, check_groups(groups, X))
@@ -228,8 +228,8 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        Q, near = self._neighbors(X)
-        return self._shaped(self._decided(X, near, self._coefficients(Q, near)))
+        Q, neighborhoods = self._neighbors(X)
+        return self._shaped(self._decided(X, neighborhoods, self._coefficients(Q, neighborhoods)))
 
     def with_settings(self, **settings: Any) -> DSNARegressor:
         """A view of the fitted model under other settings of what comes after the neighbours.
@@ -305,13 +305,13 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         if target.shape[1] != self.n_outputs_:
             raise DSNAError(f"y has {target.shape[1]} outputs; the model was fitted on {self.n_outputs_}.")
         index = self._index = copy(self._index)
-        every = np.concatenate([index.label, target])
+        targets = np.concatenate([index.label, target])
         weight = np.concatenate([index.weight, np.ones(len(X))])
-        self._density = self._density_of(every[weight > 0], weight[weight > 0])
-        self._rarity = self._relevant(self._density, every[weight > 0], weight[weight > 0]).rarity(every)
+        self._density = self._density_of(targets[weight > 0], weight[weight > 0])
+        self._rarity = self._relevant(self._density, targets[weight > 0], weight[weight > 0]).rarity(targets)
         index.add(X, target, target, np.ones(len(self._rarity)))
         if self._trend is not None:
-            new = self._trend.predict(index.scaling.transform(X))
-            self._row_trend = np.concatenate([self._row_trend, new])
+            new_trend = self._trend.predict(index.scaling.transform(X))
+            self._row_trend = np.concatenate([self._row_trend, new_trend])
         self._take(self._rule)
         return self
