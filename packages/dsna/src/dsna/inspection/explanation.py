@@ -39,7 +39,7 @@ class Explanation:
     size : (n,) number of rows of each query.
     coefficient : (n, M) coefficients of the sparse approximation.
     proximity : (n, M) mean over the trees of a row's share of the leaf of the query, or weight of a nearest neighbour.
-    weight : (n, M) weights in the decision, after blend and balance; predicted probabilities are sums plus ``rest``.
+    weight : (n, M) weights in the decision, after blend and balance; class sums plus ``rest`` are the probabilities.
     label : (n, M) class labels, or (n, M, n_outputs) labels of the rows.
     carried : (n, M, n_outputs) targets of the rows, shifted along the trend to the query; None if there is no trend.
     extrapolated : (n,) whether the query lies outside the training rows along the trend; None if there is no trend.

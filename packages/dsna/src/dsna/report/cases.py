@@ -27,7 +27,7 @@ class CaseScores(NamedTuple):
     confidence : probability of the prediction; empty in regression.
     loss : probability of the predicted class minus that of the true one if they differ; in regression, the error.
     correct : whether the class is correct, or the error is not above the mean error.
-    plain, share : prediction by plain averaging, and the share of this class.
+    plain_prediction, plain_share : prediction by plain averaging, and the share of this class.
     doubt : disagreement of the neighbours with the truth, from 0 to 1; see `class_doubt`.
     """
 
@@ -35,27 +35,27 @@ class CaseScores(NamedTuple):
     confidence: np.ndarray
     loss: np.ndarray
     correct: np.ndarray
-    plain: np.ndarray
-    share: np.ndarray
+    plain_prediction: np.ndarray
+    plain_share: np.ndarray
     doubt: np.ndarray
 
 
 def score_cases(answers: OutOfBagAnswers) -> CaseScores:
     """Compare the predictions with the truth."""
     rows = np.arange(len(answers.rows))
-    plain, share = plain_average(answers.explanation)
+    plain_prediction, plain_share = plain_average(answers.explanation)
     if not answers.is_classification:
         error = np.abs(answers.predicted - answers.truth)
         scaled_error = scaled_errors(error, neighbor_spread(answers), answers.cases.weight)
         correct = error <= np.average(error, weights=answers.cases.weight)
         doubt = scaled_error / (1.0 + scaled_error)
-        return CaseScores(scaled_error, np.empty(0), error, correct, plain, share, doubt)
+        return CaseScores(scaled_error, np.empty(0), error, correct, plain_prediction, plain_share, doubt)
     proba = answers.proba
     likelihood, confidence = proba[rows, answers.truth], proba[rows, answers.predicted]
     doubt = class_doubt(proba, answers.truth, answers.model.class_prior_)
     correct = answers.predicted == answers.truth
     loss = np.where(correct, -1.0, confidence - likelihood)
-    return CaseScores(likelihood, confidence, loss, correct, plain, share, doubt)
+    return CaseScores(likelihood, confidence, loss, correct, plain_prediction, plain_share, doubt)
 
 
 def class_doubt(proba: np.ndarray, truth: np.ndarray, prior: np.ndarray) -> np.ndarray:
@@ -120,8 +120,8 @@ def why_section(
         confidence=all_rounded(scores.confidence[case_numbers]) if classification else (),
         rare=tuple(answers.rare[answers.rows[case_numbers]].astype(int).tolist()),
         correct=tuple(scores.correct[case_numbers].astype(int).tolist()),
-        plain=all_rounded(scores.plain[case_numbers], 6),
-        share=all_rounded(scores.share[case_numbers]) if classification else (),
+        plain=all_rounded(scores.plain_prediction[case_numbers], 6),
+        share=all_rounded(scores.plain_share[case_numbers]) if classification else (),
         neighbors=tuple(_positions(rows, values) for values in neighbors),
         weight=tuple(all_rounded(values, 3) for values in weight),
         n_neighbors=tuple(n_used.tolist()),

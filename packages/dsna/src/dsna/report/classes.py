@@ -113,9 +113,9 @@ def reliability_bins(proba: np.ndarray, is_class: np.ndarray, cases: Cases) -> t
     order = np.argsort(proba, kind="stable")
     ordered = proba[order]
     n_bins = max(1, min(_BINS, len(proba) // (2 * FEWEST)))
-    starts = np.unique(np.searchsorted(ordered, ordered[np.arange(n_bins) * len(proba) // n_bins]))
+    bin_starts = np.unique(np.searchsorted(ordered, ordered[np.arange(n_bins) * len(proba) // n_bins]))
     bins = []
-    for rows in np.split(order, starts[1:]):
+    for rows in np.split(order, bin_starts[1:]):
         mean = float(np.average(proba[rows], weights=cases.weight[rows])) if cases.weight[rows].any() else 0.0
         observed = estimate(cases.part(rows).share(is_class[rows]))
         bins.append(ReliabilityBin(probability=rounded(mean), came_true=observed))
@@ -127,12 +127,12 @@ def class_decide(answers: OutOfBagAnswers, grouped: bool) -> ClassDecide:
     model = answers.model
     rare = int(np.argmin(model.class_prior_))
     n = len(model.classes_)
-    rows, represents = np.arange(len(answers.rows)), np.ones(len(answers.rows))
+    rows, sampling_weight = np.arange(len(answers.rows)), np.ones(len(answers.rows))
     if n > 2 and len(rows) * n > _MAX_PROBABILITIES:
-        rows, represents = stratified_sample(answers.truth, _MAX_PROBABILITIES // n, np.random.RandomState(0))
+        rows, sampling_weight = stratified_sample(answers.truth, _MAX_PROBABILITIES // n, np.random.RandomState(0))
     proba = answers.proba[rows]
     probability: Any = all_rounded(proba[:, rare]) if n == 2 else tuple(all_rounded(row) for row in proba)
-    weight = answers.cases.weight[rows] * represents
+    weight = answers.cases.weight[rows] * sampling_weight
     return ClassDecide(
         rare=rare,
         truth=tuple(answers.truth[rows].tolist()),

@@ -75,8 +75,8 @@ def collect(
     n_cases = _default_cases(len(answers.table.names)) if about.cases is None else max(1, about.cases)
     case_numbers = select_cases(answers, case_scores, n_cases)
     influential = np.array([row for row, *_ in deciders(answers, doubts)], dtype=np.int64)
-    why = why_section(answers, case_scores, case_numbers, influential)
-    shown_rows = np.array(why.rows.number)
+    cases = why_section(answers, case_scores, case_numbers, influential)
+    shown_rows = np.array(cases.rows.number)
     quality = class_quality(answers, names) if names else range_quality(answers)
     return ReportData(
         task="classification" if answers.is_classification else "regression",
@@ -89,7 +89,7 @@ def collect(
         data=_data_section(answers, names, tuple(clean(note) for note in notes), about),
         quality=replace(quality, scores=checked_scores, scores_from=clean(about.scores_from)),
         decide=class_decide(answers, groups is not None) if names else range_decide(answers),
-        why=why,
+        why=cases,
         suspects=suspect_section(answers, case_scores, looked, case_numbers, shown_rows, names),
     )
 

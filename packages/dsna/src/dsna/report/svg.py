@@ -106,19 +106,21 @@ def histogram(bars: Sequence[Bar], label: str) -> str:
     """
     width, height = _HISTOGRAM
     left, bottom = 44.0, 24.0
-    max_rows = max([bin_.rows for bin_ in bars] + [1])
+    tallest = max([bin_.rows for bin_ in bars] + [1])
     step = (width - left) / max(len(bars), 1)
-    tall = height - bottom - 10.0
+    plot_height = height - bottom - 10.0
     inner = ""
     for share in (0.0, 0.5, 1.0):
-        y = 10.0 + tall * (1.0 - share)
+        y = 10.0 + plot_height * (1.0 - share)
         inner += f'<line class="grid" x1="{left:g}" x2="{width:g}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        inner += f'<text x="{left - 6:g}" y="{y + 4:.1f}" text-anchor="end">{share * max_rows:,.0f}</text>'
+        inner += f'<text x="{left - 6:g}" y="{y + 4:.1f}" text-anchor="end">{share * tallest:,.0f}</text>'
     for k, bin_ in enumerate(bars):
-        full, rare = tall * bin_.rows / max_rows, tall * bin_.rows * bin_.rare / max_rows
+        bar_height = plot_height * bin_.rows / tallest
+        rare_height = plot_height * bin_.rows * bin_.rare / tallest
         x, bar_width = left + k * step + 0.75, max(step - 1.5, 1.0)
-        common_part = ("fill", 10.0 + tall - full + rare, full - rare)
-        rare_part = ("rare", 10.0 + tall - full, rare)
+        bar_top = 10.0 + plot_height - bar_height
+        common_part = ("fill", bar_top + rare_height, bar_height - rare_height)
+        rare_part = ("rare", bar_top, rare_height)
         for css_class, top, part_height in (common_part, rare_part):
             if part_height > 0:
                 title = f"<title>{escape(bin_.name)}: {bin_.rows:,.0f} rows</title>"
