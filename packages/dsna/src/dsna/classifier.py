@@ -25,56 +25,56 @@ from .training import Training
 
 
 class DSNAClassifier(ClassifierMixin, DSNAClassification):
-    """Classifier for imbalanced classes that names the training rows behind each prediction.
+    """Classifier for imbalanced classes that shows the training rows behind each prediction.
 
     For each row to predict, the query, a cost-sensitive forest finds a neighbourhood: training rows in the same leaves,
     among which rare classes are well represented. The query is approximated by a sparse combination of these rows
-    (discriminative sparse neighbour approximation, DSNA). Their coefficients, together with the vote of the forest and
-    a smooth model of the whole table, give class probabilities, which are calibrated on out-of-bag rows, that is,
-    training rows predicted by trees that did not see them.
+    (discriminative sparse neighbour approximation, DSNA). Their coefficients, the vote of the forest and a smooth model
+    of the whole table give class probabilities, which are calibrated on out-of-bag rows, that is, training rows
+    predicted by trees that were grown without them.
 
-    `predict_proba` gives probabilities in the population that the training rows come from. `predict` decides by them as
-    `decision` says, so it need not take the most probable class. :class:`Approximation` and
-    :class:`CostSensitiveForestClassifier` state what is minimised.
+    `predict_proba` gives probabilities in the population that the training rows come from. `predict` uses them as
+    `decision` specifies and need not return the most probable class. The objectives are documented in
+    :class:`Approximation` and :class:`CostSensitiveForestClassifier`.
 
     Parameters
     ----------
     forest : estimator or None, default=None
-        Where neighbours come from: a :class:`CostSensitiveForestClassifier` (None stands for one with its defaults), a
-        ``RandomForestClassifier``, an ``ExtraTreesClassifier`` or ``NearestNeighbors`` of scikit-learn. It is cloned;
-        ``n_jobs``, ``random_state``, ``verbose`` and ``scaling`` of this estimator are used in place of its own.
+        Source of the neighbours: a :class:`CostSensitiveForestClassifier` (None stands for one with default
+        parameters), or a ``RandomForestClassifier``, ``ExtraTreesClassifier`` or ``NearestNeighbors`` of scikit-learn.
+        It is cloned; ``n_jobs``, ``random_state``, ``verbose`` and ``scaling`` are taken from this estimator.
     approximation : Approximation or None, default=None
-        How a query is approximated by its neighbours; None stands for the defaults.
+        Parameters of the approximation of queries by neighbours; None stands for the defaults.
     metric : {"forest", "euclidean"}, default="forest"
-        Space in which distances between rows are measured: one learned from the splits of the forest, in which features
-        that separate count more, or the scaled inputs.
+        Space in which distances are measured: "forest" learns it from the splits of the forest, with larger weights of
+        discriminative features; "euclidean" uses the scaled inputs.
     max_neighbors : int or None, default=100
-        Largest number of rows in a neighbourhood; None keeps all that the leaves hold.
+        Maximum number of rows in a neighbourhood; None keeps all rows of the leaves.
     blend : float in [0, 1] or "auto", default="auto"
-        Share of the forest's own vote in the prediction; "auto" learns it from out-of-bag rows.
+        Share of the forest's vote in the prediction; "auto" learns it from out-of-bag rows.
     scaling : {"columns", "global", "none"}, default="columns"
-        Inputs divided by the spread of each column (tables), by one for all (PCA or HOG features), or not at all.
+        Divide inputs by the spread of each column (tables), by a common spread (PCA or HOG features), or not at all.
     balance : float in [0, 1], default=1.0
-        How much rare classes count in predictions (not in probabilities): 1 predicts as if all classes were equally
-        common, which serves balanced accuracy; 0 for the class shares of the training rows, which serves accuracy.
+        Weight of rare classes in predictions (not in probabilities): 1 predicts as if all classes were equally common,
+        which is best for balanced accuracy; 0 uses the class shares of the training rows, which is best for accuracy.
     decision : str, scorer, cost matrix or cost function, default="balanced"
-        What `predict` serves. "balanced" takes the class of largest probability / share^balance. "f1", "f1_macro",
-        "mcc", "gmean", "recall>=.9" or "precision>=.5" (of the rarest class), a scorer of scikit-learn or its name:
-        factors of the classes that are best for it on out-of-bag rows. A matrix of costs (a row for each true class, a
-        column for each predicted one) or a function ``cost(true, predicted)``: the least expected cost. "paper": each
-        neighbour whose coefficient is not zero has one vote. All but "balanced" and "paper" ignore `balance`. See
-        `with_decision`.
+        Objective of `predict`. "balanced" takes the class with the largest probability / share^balance. "f1",
+        "f1_macro", "mcc", "gmean", "recall>=.9" or "precision>=.5" (of the rarest class), a scorer of scikit-learn or
+        its name: factors of the classes that are best for it on out-of-bag rows. A cost matrix (a row for each true
+        class, a column for each predicted class) or a function ``cost(true, predicted)``: lowest expected cost.
+        "paper": each neighbour with a nonzero coefficient has one vote. All but "balanced" and "paper" ignore
+        `balance`. See `with_decision`.
     trend : {"logistic"}, classifier or None, default="logistic"
-        A smooth model of the whole table, whose probabilities are a third opinion beside those of coefficients and
-        vote: a logistic regression on the inputs and on radial functions of them; a classifier of scikit-learn with
-        ``predict_proba``, which is fitted six times; or none. How much it counts is learned from out-of-bag rows.
+        Smooth model of the whole table, whose probabilities are combined with those of coefficients and vote: a
+        logistic regression on the inputs and on radial functions of them; a classifier of scikit-learn with
+        ``predict_proba``, which is fitted six times; or none. Its weight is learned from out-of-bag rows.
     tune : {"oob"} or None, default=None
-        "oob" chooses the main settings of the approximation and, of our forest, ``C`` and ``max_features`` by the error
-        on out-of-bag rows, which takes longer. The chosen values are in ``forest_`` and ``approximation_``.
+        "oob" tunes the main parameters of the approximation and, for a cost-sensitive forest, ``C`` and
+        ``max_features`` by the out-of-bag error, which takes longer; see ``forest_`` and ``approximation_``.
     n_jobs : int or None, default=None
-        Parallel jobs; results do not depend on it.
+        Number of parallel jobs; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of all that is random; an int gives the same model at every fit.
+        Seed of all random draws; an int makes fits reproducible.
     verbose : int, default=0
         1 shows progress.
 
@@ -85,29 +85,29 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
     class_prior_ : array of shape (n_classes,)
         Share of each class in the training rows.
     forest_, approximation_ : estimator and Approximation
-        The settings used: given or, with ``tune="oob"``, chosen. They hold parameters only.
+        The settings used, given or tuned. They are not fitted themselves.
     trend_ : str or None
-        Kind of the trend; None where it is off or where rows are too few for one.
+        Kind of the trend; None if it is disabled or there are too few rows.
     oob_balanced_accuracy_ : float
-        Balanced accuracy on training rows by trees, metric, neighbours, calibration and decision that never saw them.
+        Out-of-bag balanced accuracy, by trees, metric, neighbours, calibration and decision learned without each row.
     oob_score_ : float
         Accuracy, as in ``score``, of the same predictions.
     oob_decision_score_ : float
-        The measure that `decision` serves, on the same rows: balanced accuracy for "balanced" and "paper"; for costs,
-        the negative mean in units of the largest cost.
+        Score of the objective of `decision` on the same rows: balanced accuracy for "balanced" and "paper"; for costs,
+        the negative mean cost relative to the largest cost.
     oob_decision_score_std_ : float
         Standard error of ``oob_decision_score_``.
     decision_threshold_ : tuple of a class and a probability, or None
-        Of two classes, the rarer one and the probability from which on `predict` says it; None where there are more,
-        and for "paper".
+        With two classes, the rarer one and the probability from which `predict` returns it; None with more classes and
+        for "paper".
     oob_rows_, oob_decision_function_, oob_prediction_ : arrays
-        The rows of these scores (about 3,000 at most, rare ones first), their probabilities and predictions.
+        Rows of these scores (about 3,000 at most, preferably rare ones), their probabilities and predictions.
     feature_importances_ : array of shape (n_features,)
-        Share of each feature in the gains of all splits.
+        Share of each feature in the total gain of all splits.
     kept_rows_ : array
-        Of a model saved with ``condense=True``: numbers, among the rows given to ``fit``, of the rows that it has left.
+        For a model saved with ``condense=True``: numbers of the remaining rows, among the rows given to ``fit``.
     n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        As in scikit-learn.
 
     Examples
     --------
@@ -162,7 +162,7 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
 
     @refusing_others
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> DSNAClassifier:
-        """Grow the forest, take its metric, and learn the decision from out-of-bag rows.
+        """Grow the forest, learn its metric, and learn the decision from out-of-bag rows.
 
         Parameters
         ----------
@@ -170,11 +170,11 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         y : array of shape (n,)
             Classes of any type.
         sample_weight : array of shape (n,), optional
-            A row of weight two counts as two rows, in distribution: trees draw rows and features at random, so the
-            model is not the very one that the row given twice makes.
+            A row of weight two has the same effect as two rows on average; the models differ, because trees draw rows
+            and features at random.
         groups : array of shape (n,), optional
-            Rows of one group (a person, a day) are held out together wherever rows are held out. Where rows are copies
-            of others, which is warned of, `dsna.model_selection.equal_rows` gives the groups that hold them together.
+            Rows of one group (a person, a day) are always held out together. If rows are copies of others, which
+            causes a warning, use the groups from `dsna.model_selection.equal_rows`.
 
         Returns
         -------
@@ -197,25 +197,24 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         return self
 
     def check_parameters(self) -> Any:
-        """Check all parameters; returns a copy of the forest that is to be grown."""
+        """Validate all parameters and return an unfitted copy of the forest."""
         forest = super().check_parameters()
         find_measure(self.decision)
         return forest
 
     def _check_decision(self) -> None:
-        """Refuse costs and scorers that do not fit the classes, before any work."""
+        """Validate that costs and scorers match the classes, before fitting."""
         if is_cost(self.decision):
             cost_gain(self.decision, self.fitted_classes_)
         check_measure(self.decision, self.fitted_classes_)
         if (is_cost(self.decision) or find_measure(self.decision) is not None) and self.balance != 1.0:
-            chosen = setting("decision", self.decision) if isinstance(self.decision, str) else "the decision given"
-            warn_caller(f"{setting('balance', self.balance)} is ignored: {chosen} is not balanced.")
+            name = setting("decision", self.decision) if isinstance(self.decision, str) else "the decision given"
+            warn_caller(f"{setting('balance', self.balance)} is ignored: {name} is not balanced.")
 
     def with_decision(self, decision: Any = None, *, balance: float | None = None) -> DSNAClassifier:
-        """A view of the fitted model that decides otherwise; nothing is fitted again.
+        """Return a view of the fitted model with another decision, without refitting.
 
-        It shares rows, trees and probabilities with this model, and predicts as a model would that was fitted with this
-        decision.
+        It shares rows, trees and probabilities with this model, and predicts like a model fitted with this decision.
 
         Parameters
         ----------
@@ -247,7 +246,9 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         return view
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities in the population that the training rows come from, whatever `decision` and `balance`.
+        """Predict class probabilities in the population that the training rows come from.
+
+        They do not depend on `decision` and `balance`.
 
         Parameters
         ----------
@@ -264,7 +265,7 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         return self._probabilities(X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class that serves `decision` best, given the probabilities; not always the most probable one.
+        """Predict the best class for `decision`, which need not be the most probable one.
 
         Parameters
         ----------
@@ -274,20 +275,19 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         Returns
         -------
         array of shape (n,)
-            Classes, as they were in ``y``.
+            Classes of the same type as ``y``.
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
         return np.asarray(self.classes_[self._decided(X)])
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> np.ndarray:
-        """All classes that a row may well have, so that each class is covered.
+        """Predict sets of plausible classes, with a guaranteed coverage of each class.
 
-        Of the rows of any class, rare ones included, the sets hold that class for a share of ``coverage`` or more, in
-        the mean over training tables: class-conditional conformal prediction on out-of-bag probabilities. A set is full
-        or large where the data cannot tell the classes apart, or where a class has too few rows to promise anything
-        (fewer than coverage / (1 - coverage)), as have classes that `add_samples` brought. It is empty where the row is
-        unlike those of every class.
+        For each class, rare ones included, the expected share of its rows whose set contains the class is at least
+        ``coverage``: class-conditional conformal prediction with out-of-bag probabilities. Sets are large if the data
+        do not separate the classes, or if a class has too few rows for a guarantee (fewer than coverage / (1 -
+        coverage)), as classes from `add_samples` do. A set is empty if the row is unlike the rows of all classes.
 
         Parameters
         ----------
@@ -312,12 +312,12 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         return self.in_set(self.predict_proba(X), coverage)
 
     def in_set(self, proba: np.ndarray, coverage: float = 0.9) -> np.ndarray:
-        """Prediction sets of rows whose probabilities are known; see `predict_set`.
+        """Compute prediction sets from probabilities; see `predict_set`.
 
         Parameters
         ----------
         proba : array of shape (n, n_classes)
-            What `predict_proba` returns.
+            Result of `predict_proba`.
         coverage : float, above 0 and below 1, default=0.9
 
         Returns
@@ -334,20 +334,22 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
         True
         """
         if not is_number(coverage) or not 0.0 < coverage < 1.0:
-            raise DSNAError(f"coverage={coverage!r} is to be a share, above 0 and below 1.")
+            raise DSNAError(f"coverage={coverage!r} must be a number above 0 and below 1.")
         check_is_fitted(self)
-        known = np.searchsorted(self.classes_, self.fitted_classes_)
-        code = np.searchsorted(known, self._code_of(self.oob_rows_))
-        least = np.zeros(len(self.classes_))
-        least[known] = class_thresholds(self.oob_decision_function_, code, self._oob_weight, float(coverage))
-        return np.asarray(proba >= least)
+        fitted_codes = np.searchsorted(self.classes_, self.fitted_classes_)
+        code = np.searchsorted(fitted_codes, self._code_of(self.oob_rows_))
+        thresholds = np.zeros(len(self.classes_))
+        thresholds[fitted_codes] = class_thresholds(
+            self.oob_decision_function_, code, self._oob_weight, float(coverage)
+        )
+        return np.asarray(proba >= thresholds)
 
     def add_samples(self, X: Any, y: Any) -> DSNAClassifier:
         """Add rows to the leaves without refitting; their classes may be new.
 
-        Trees, metric, calibration and what was chosen for the decision stay as they are. The new rows can be neighbours
-        and count in the class shares from now on. Their numbers continue those of the training rows. A new class is
-        favoured according to its share, as the others are on average, or costs what mistakes cost on average.
+        Trees, metric, calibration and learned decisions do not change. The new rows become possible neighbours and
+        count in the class shares. Their numbers continue those of the training rows. A new class gets the average
+        factor for its share, or average costs of errors.
 
         Parameters
         ----------
@@ -365,7 +367,7 @@ class DSNAClassifier(ClassifierMixin, DSNAClassification):
             names.dtype,
             self.classes_.dtype,
         ):
-            raise DSNAError(f"New classes of type {names.dtype} do not go with classes of type {self.classes_.dtype}.")
+            raise DSNAError(f"New classes of type {names.dtype} do not match classes of type {self.classes_.dtype}.")
         classes = np.unique(np.concatenate([self.classes_, names]))
         old, new = np.searchsorted(classes, self.classes_), np.searchsorted(classes, names)[code]
         counts: np.ndarray = np.bincount(new, minlength=len(classes)).astype(np.float64)

@@ -1,6 +1,6 @@
-"""How a DSNA regression decides: what it learns out of bag, and how neighbours' targets become predictions.
+"""Decisions of DSNA regressors: rules learned on out-of-bag rows, and predictions from the targets of neighbours.
 
-``uncertainty/`` adds intervals and quantiles; ``DSNARegressor`` parameters and what users call.
+``uncertainty/`` adds intervals and quantiles, ``DSNARegressor`` the parameters and the public methods.
 """
 
 from __future__ import annotations
@@ -56,33 +56,33 @@ class DSNARegression(DSNAEstimator):
         return np.ones(1)
 
     def _rarity_outside(self, fold: int) -> np.ndarray:
-        """(N,) rarity of each target among those outside a held-out fold."""
+        """(N,) rarity of each target relative to the rows outside a held-out fold."""
         target = self._index.label
         weight = np.where(self._index.fold != fold, self._index.weight, 0.0)
-        others = weight > 0
-        density = self._density_outside(fold, target[others], weight[others])
-        return self._relevant(density, target[others], weight[others]).rarity(target)
+        outside = weight > 0
+        density = self._density_outside(fold, target[outside], weight[outside])
+        return self._relevant(density, target[outside], weight[outside]).rarity(target)
 
     def _density_of(self, target: np.ndarray, weight: np.ndarray) -> TargetDensity:
-        """Density, of the kind of this model, of rows that have a weight."""
+        """Density of weighted rows, of the same kind as the density of this model."""
         if self._density.kind == "callable":
             return self._density
         return TargetDensity(target, self._density.kind, weight)
 
     def _density_outside(self, fold: int, target: np.ndarray, weight: np.ndarray) -> TargetDensity:
-        """Density of the rows outside a held-out fold, which have these targets and weights."""
+        """Density of the rows outside a held-out fold, given their targets and weights."""
         return self._density_of(target, weight)
 
     def _first_density(self, target: np.ndarray, weight: np.ndarray) -> TargetDensity:
-        """Density of training rows that have a weight, of the kind that is asked for."""
+        """Density of weighted training rows, according to ``target_density``."""
         return TargetDensity(target, self.target_density, weight)
 
     def _relevant(self, density: TargetDensity, target: np.ndarray, weight: np.ndarray) -> RelevantDensity:
-        """The density in which targets that do not matter are common."""
+        """Density that treats irrelevant targets as common."""
         return RelevantDensity(density, target, self.relevance, weight)
 
     def _row_losses(self, alpha: np.ndarray, fold: Fold) -> np.ndarray:
-        """Error of the weighted mean in units of the spread, weighted according to ``balance``."""
+        """Error of the weighted mean relative to the spread of the target, weighted according to ``balance``."""
         rows, target = fold.neighbor_rows[fold.near.rows], self._index.label
         rule = Rule(self._initial_blend(), "mean", self._initial_balance(), self.approximation_.sum_to_one)
         weights = rule.weights(alpha, fold.near.kernel, self._rarity[rows])
@@ -90,104 +90,108 @@ class DSNARegression(DSNAEstimator):
         error = error**2 if self.criterion == "squared_error" else error
         return np.asarray(error.mean(axis=1) * self._rarity[fold.rows] ** rule.balance)
 
-    def _learn_decision(self, asked: OutOfBag, training: Training) -> None:
+    def _learn_decision(self, out_of_bag: OutOfBag, training: Training) -> None:
         """Choose trend, blend, decision and balance out of bag, and learn intervals and quantiles."""
         target = self._index.label
-        few = self._density.repeats
-        choices = RuleChoices.of(self.blend, allowed_decisions(self.decision, few), self.approximation_.sum_to_one)
-        all_choices = RuleChoices.of("auto", allowed_decisions("auto", few), choices.sum_to_one)
+        repeated = self._density.repeats
+        choices = RuleChoices.of(self.blend, allowed_decisions(self.decision, repeated), self.approximation_.sum_to_one)
+        all_choices = RuleChoices.of("auto", allowed_decisions("auto", repeated), choices.sum_to_one)
         rule = Rule(self._initial_blend(), choices.decisions[0], self._initial_balance(), choices.sum_to_one)
         self._rules = [rule]
         self._trend: Any = None
         self._row_trend = prediction = np.empty((0, self.n_outputs_))
-        truth = target[asked.rows]
-        folds = [self._evidence_outside(fold) for fold in asked.folds]
+        truth = target[out_of_bag.rows]
+        folds = [self._evidence_outside(fold) for fold in out_of_bag.folds]
         if folds:
             evaluator = RuleEvaluator(
                 truth,
-                asked.weight,
-                self._rarity[asked.rows],
+                out_of_bag.weight,
+                self._rarity[out_of_bag.rows],
                 column_spread(target),
                 np.unique(target, axis=0),
-                training.group_codes[asked.rows],
+                training.group_codes[out_of_bag.rows],
                 self.criterion == "squared_error",
             )
-            queries = [
-                FoldQueries(int(self._index.fold[fold.rows[0]]), fold.rows, fold.near.rows) for fold in asked.folds
-            ]
-            folds, chosen = choose_trend(self.trend, self._trend_rows(training), folds, queries, evaluator, all_choices)
-            self._trend, self._row_trend = chosen.trend, chosen.out_of_fold
-            self._rules, prediction = choose_rule(folds, evaluator, choices, self.balance, chosen.offset, chosen.pull)
+            fold = self._index.fold
+            questions = [FoldQueries(int(fold[f.rows[0]]), f.rows, f.near.rows) for f in out_of_bag.folds]
+            folds, carry = choose_trend(
+                self.trend, self._trend_rows(training), folds, questions, evaluator, all_choices
+            )
+            self._trend, self._row_trend = carry.trend, carry.out_of_fold
+            self._rules, prediction = choose_rule(folds, evaluator, choices, self.balance, carry.offset, carry.pull)
             rule = self._rules[-1]
             if self.decision == "open":
-                self._grid = learn_ends(truth, prediction, asked.weight)
+                self._grid = learn_ends(truth, prediction, out_of_bag.weight)
                 rule, prediction = replace(rule, decision="open"), move_outward(prediction, self._grid)
         self._take(rule)
-        self.oob_rows_, self._oob_weight = asked.rows, asked.weight
+        self.oob_rows_, self._oob_weight = out_of_bag.rows, out_of_bag.weight
         self.oob_prediction_ = self._shaped(prediction)
         self.oob_score_ = np.nan
         if len(truth) > 1:
-            self.oob_score_ = float(r2_score(self._shaped(truth), self.oob_prediction_, sample_weight=asked.weight))
-        self._learn_uncertainty(asked, folds, training, prediction)
+            self.oob_score_ = float(
+                r2_score(self._shaped(truth), self.oob_prediction_, sample_weight=out_of_bag.weight)
+            )
+        self._learn_uncertainty(out_of_bag, folds, training, prediction)
         self._say(f"out-of-bag R2 {self.oob_score_:.3f} on {len(truth)} rows")
 
     @abstractmethod
     def _learn_uncertainty(
-        self, oob: OutOfBag, folds: list[RuleInputs], training: Training, prediction: np.ndarray
+        self, out_of_bag: OutOfBag, folds: list[RuleInputs], training: Training, prediction: np.ndarray
     ) -> None:
         """Learn intervals and quantiles from out-of-bag rows and their predictions."""
 
     def _trend_rows(self, training: Training) -> TrendRows:
-        """What a trend is learned from: rare targets weigh more."""
+        """Training rows for a trend, in which rare targets have larger weights."""
         index = self._index
         weight = trend_weights(training.weight, training.targets.share)
         return TrendRows(index.scaling.transform(training.X), index.label, weight / weight.mean(), index.fold)
 
     def _evidence_outside(self, fold: AnsweredFold) -> RuleInputs:
-        """Coefficients and neighbours of a held-out fold, with rarities of targets outside it."""
+        """Coefficients and neighbours of a held-out fold, with rarities relative to the rows outside it."""
         rarity = self._rarity_outside(int(self._index.fold[fold.rows[0]]))
         return RuleInputs(fold.alpha, fold.near.kernel, rarity[fold.near.rows], self._index.label[fold.near.rows])
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self.n_outputs_ == 1 and values.shape[1] == 1 else values
 
-    def _coefficients(self, Q: np.ndarray, near: Neighborhoods) -> np.ndarray:
-        """(n, M) coefficients of queries; the forest's kernel instead where predictions do not depend on them."""
-        alpha = near.kernel
-        some = np.flatnonzero(self._depends_on_coefficients(near))
-        if len(some):
-            alpha[some] = self._solve(Q[some], near.subset(some))["alpha"]
+    def _coefficients(self, Q: np.ndarray, neighborhoods: Neighborhoods) -> np.ndarray:
+        """(n, M) coefficients of queries; if predictions do not depend on them, the kernel of the forest instead."""
+        alpha = neighborhoods.kernel
+        queries = np.flatnonzero(self._depends_on_coefficients(neighborhoods))
+        if len(queries):
+            alpha[queries] = self._solve(Q[queries], neighborhoods.subset(queries))["alpha"]
         return alpha
 
-    def _depends_on_coefficients(self, near: Neighborhoods) -> np.ndarray:
-        """(n,) False where the kernel has all weight, or where all neighbours have the target that is predicted then.
+    def _depends_on_coefficients(self, neighborhoods: Neighborhoods) -> np.ndarray:
+        """(n,) whether predictions depend on coefficients.
 
-        The latter holds for weights that add up to one, of targets that no trend carries over.
+        They do not if the kernel has all the weight, or if all neighbours have the same target, the weights sum to one
+        and no trend shifts the targets.
         """
         rule = self._rule
         if rule.blend == 1.0:
-            return np.zeros(len(near.size), dtype=bool)
+            return np.zeros(len(neighborhoods.size), dtype=bool)
         if not rule.sum_to_one or (self._trend is not None and max(rule.offset, rule.pull) > 0.0):
-            return np.ones(len(near.size), dtype=bool)
-        target = self._index.label[near.rows]
-        inside = np.arange(target.shape[1]) < near.size[:, None]
-        return np.asarray(np.any((target != target[:, :1]).any(axis=2) & inside, axis=1))
+            return np.ones(len(neighborhoods.size), dtype=bool)
+        target = self._index.label[neighborhoods.rows]
+        is_neighbor = np.arange(target.shape[1]) < neighborhoods.size[:, None]
+        return np.asarray(np.any((target != target[:, :1]).any(axis=2) & is_neighbor, axis=1))
 
-    def _decided(self, X: np.ndarray, near: Neighborhoods, alpha: np.ndarray) -> np.ndarray:
+    def _decided(self, X: np.ndarray, neighborhoods: Neighborhoods, alpha: np.ndarray) -> np.ndarray:
         """(n, n_outputs) predictions."""
-        weights = self._rule.weights(alpha, near.kernel, self._rarity[near.rows])
-        return self._rule.predict(weights, self._carried(X, near, self._rule), self._grid)
+        weights = self._rule.weights(alpha, neighborhoods.kernel, self._rarity[neighborhoods.rows])
+        return self._rule.predict(weights, self._carried(X, neighborhoods, self._rule), self._grid)
 
-    def _carried(self, X: np.ndarray, near: Neighborhoods, rule: Rule) -> np.ndarray:
-        """(n, M, n_outputs) targets of the neighbours, carried over to the queries."""
-        trend = None
+    def _carried(self, X: np.ndarray, neighborhoods: Neighborhoods, rule: Rule) -> np.ndarray:
+        """(n, M, n_outputs) targets of the neighbours, shifted along the trend to the queries."""
+        trend_terms = None
         if self._trend is not None:
-            at_queries = self._trend.predict(self._index.scaling.transform(X))
-            trend = trend_values(self._trend, at_queries, self._row_trend[near.rows])
-        return rule.carried(self._index.label[near.rows], trend)
+            query_trend = self._trend.predict(self._index.scaling.transform(X))
+            trend_terms = trend_values(self._trend, query_trend, self._row_trend[neighborhoods.rows])
+        return rule.carried(self._index.label[neighborhoods.rows], trend_terms)
 
     def _take(self, rule: Rule) -> None:
-        """Decide by a rule from now on."""
+        """Use a rule for predictions."""
         self._rule = rule
         self.blend_, self.decision_, self.balance_ = rule.blend, rule.decision, rule.balance
         self.trend_ = None if self._trend is None else self._trend.kind
@@ -196,37 +200,37 @@ class DSNARegression(DSNAEstimator):
             target = self._index.label
             self._grid = np.unique(target, axis=0) if DECISIONS[rule.decision].needs_grid else target[:1].copy()
 
-    def _evidence(self, X: np.ndarray, near: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
-        """Weights and targets of the rows, what these are carried over as, and the rule that decides by them."""
-        weight = self._rule.weights(answers["alpha"], near.kernel, self._rarity[near.rows])
-        task: dict[str, Any] = {"kind": "regression", "decision": self.decision_, "grid": self._grid}
-        task |= {"uses_coefficients": self.blend_ < 1.0}
-        along: dict[str, Any] = {}
+    def _evidence(self, X: np.ndarray, neighborhoods: Neighborhoods, answers: dict[str, np.ndarray]) -> dict[str, Any]:
+        """Weights, targets and shifted targets of the rows, and the decision rule."""
+        weight = self._rule.weights(answers["alpha"], neighborhoods.kernel, self._rarity[neighborhoods.rows])
+        fields: dict[str, Any] = {"kind": "regression", "decision": self.decision_, "grid": self._grid}
+        fields |= {"uses_coefficients": self.blend_ < 1.0}
+        trend_fields: dict[str, Any] = {}
         if self._trend is not None:
-            along = {
-                "carried": self._carried(X, near, self._rule),
-                "extrapolated": np.any(self._extrapolation(X) > 0.0, axis=1),
-            }
-        return {**task, **along, "weight": weight, "label": self._index.label[near.rows]}
+            carried = self._carried(X, neighborhoods, self._rule)
+            trend_fields = {"carried": carried, "extrapolated": np.any(self._past(X) > 0.0, axis=1)}
+        return {**fields, **trend_fields, "weight": weight, "label": self._index.label[neighborhoods.rows]}
 
-    def _left_out(self, why: Explanation, rows: np.ndarray) -> Explanation:
-        """Targets carried along a trend that was learned without the fold of the row at hand."""
-        return why if self._trend is None else replace(why, carried=self._carried_outside(self._rule, why, rows))
+    def _out_of_bag_version(self, explanation: Explanation, rows: np.ndarray) -> Explanation:
+        """Shift the targets along trends that were learned without the fold of each row."""
+        if self._trend is None:
+            return explanation
+        return replace(explanation, carried=self._carried_out_of_bag(self._rule, explanation, rows))
 
-    def _carried_outside(self, rule: Rule, why: Explanation, rows: np.ndarray) -> np.ndarray:
-        """(n, M, n_outputs) targets of the neighbours of training rows, carried over by a rule."""
-        trend = None
+    def _carried_out_of_bag(self, rule: Rule, explanation: Explanation, rows: np.ndarray) -> np.ndarray:
+        """(n, M, n_outputs) targets of the neighbours of training rows, shifted by a rule."""
+        trend_terms = None
         if self._trend is not None:
-            trend = trend_values(self._trend, self._row_trend[rows], self._row_trend[why.rows])
-        return rule.carried(why.label, trend)
+            trend_terms = trend_values(self._trend, self._row_trend[rows], self._row_trend[explanation.rows])
+        return rule.carried(explanation.label, trend_terms)
 
-    def _predict_oob(self, why: Explanation, rows: np.ndarray, balance: float) -> np.ndarray:
-        """(n, n_outputs) predictions of training rows from their out-of-bag explanation, at another balance."""
+    def _predict_oob(self, explanation: Explanation, rows: np.ndarray, balance: float) -> np.ndarray:
+        """(n, n_outputs) predictions of training rows at another balance, from their out-of-bag explanation."""
         rule = replace(self._rule, balance=balance)
-        kernel = Neighborhoods(why.rows, why.proximity, why.size, why.proximity).kernel
-        weights = rule.weights(why.coefficient, kernel, self._rarity[why.rows])
-        return rule.predict(weights, self._carried_outside(rule, why, rows), self._grid)
+        kernel = Neighborhoods(explanation.rows, explanation.proximity, explanation.size, explanation.proximity).kernel
+        weights = rule.weights(explanation.coefficient, kernel, self._rarity[explanation.rows])
+        return rule.predict(weights, self._carried_out_of_bag(rule, explanation, rows), self._grid)
 
-    def _extrapolation(self, X: np.ndarray) -> Any:
-        """(n, n_outputs) distance of the trend at the queries from the range of its values at the training rows."""
-        return 0.0 if self._trend is None else self._trend.extrapolation(self._index.scaling.transform(X))
+    def _past(self, X: np.ndarray) -> Any:
+        """(n, n_outputs) distance of the trend at the queries from its range over the training rows."""
+        return 0.0 if self._trend is None else self._trend.past(self._index.scaling.transform(X))

@@ -24,69 +24,69 @@ from .uncertainty.base import DSNAUncertainty
 
 
 class DSNARegressor(RegressorMixin, DSNAUncertainty):
-    """Regressor for imbalanced targets that names the training rows behind each prediction; one or several outputs.
+    """Regressor for imbalanced targets that shows the training rows behind each prediction; one or several outputs.
 
     For each row to predict, the query, a cost-sensitive forest finds a neighbourhood: training rows in the same leaves,
     among which rare targets are well represented. The query is approximated by a sparse combination of these rows
-    (discriminative sparse neighbour approximation, DSNA), and the coefficients, some of which may be negative, weigh
-    their targets. What is chosen "out of bag" is chosen by the errors on training rows predicted by trees that did not
-    see them. :class:`Approximation` and :class:`CostSensitiveForestRegressor` state what is minimised.
+    (discriminative sparse neighbour approximation, DSNA), whose coefficients, some of which may be negative, are the
+    weights of their targets. Choices made "out of bag" minimise errors on training rows, predicted by trees that were
+    grown without them. The objectives are documented in :class:`Approximation` and
+    :class:`CostSensitiveForestRegressor`.
 
     Parameters
     ----------
     forest : estimator or None, default=None
-        Where neighbours come from: a :class:`CostSensitiveForestRegressor` (None stands for one with its defaults), a
-        ``RandomForestRegressor``, an ``ExtraTreesRegressor`` or ``NearestNeighbors`` of scikit-learn. It is cloned;
-        ``n_jobs``, ``random_state``, ``verbose``, ``scaling`` and ``target_density`` of this estimator are used in
-        place of its own.
+        Source of the neighbours: a :class:`CostSensitiveForestRegressor` (None stands for one with default parameters),
+        or a ``RandomForestRegressor``, ``ExtraTreesRegressor`` or ``NearestNeighbors`` of scikit-learn. It is cloned;
+        ``n_jobs``, ``random_state``, ``verbose``, ``scaling`` and ``target_density`` are taken from this estimator.
     approximation : Approximation or None, default=None
-        How a query is approximated by its neighbours; None stands for the defaults.
+        Parameters of the approximation of queries by neighbours; None stands for the defaults.
     metric : {"forest", "euclidean"}, default="forest"
-        Space in which distances between rows are measured: one learned from the splits of the forest, in which features
-        that separate count more, or the scaled inputs.
+        Space in which distances are measured: "forest" learns it from the splits of the forest, with larger weights of
+        discriminative features; "euclidean" uses the scaled inputs.
     max_neighbors : int or None, default=100
-        Largest number of rows in a neighbourhood; None keeps all that the leaves hold.
+        Maximum number of rows in a neighbourhood; None keeps all rows of the leaves.
     blend : float in [0, 1] or "auto", default="auto"
-        Share of the forest's own vote in the prediction; "auto" chooses it out of bag.
+        Share of the forest's vote in the prediction; "auto" chooses it out of bag.
     scaling : {"columns", "global", "none"}, default="columns"
-        Inputs divided by the spread of each column (tables), by one for all (PCA or HOG features), or not at all.
+        Divide inputs by the spread of each column (tables), by a common spread (PCA or HOG features), or not at all.
     balance : float in [0, 1] or "auto", default="auto"
-        How much rare targets count: 0 minimises the error over the rows as they are, 1 treats all regions of the target
-        as equally important. "auto" gives rare targets the most weight at which the out-of-bag errors stay within 10 %
-        (mean absolute) and 3 % (root mean squared) of those at 0.
+        Weight of rare targets: 0 minimises the error over all rows, 1 treats all regions of the target as equally
+        important. "auto" takes the largest balance whose out-of-bag errors stay within 10 % (mean absolute) and 3 %
+        (root mean squared) of those at 0.
     relevance : {"auto", "high", "low"}, callable or sequence of pairs, default="auto"
-        Which targets matter; those that do not count as common ones do, however rare they are. "auto": all. "high",
-        "low": those above, or below, the median of the training targets, fully from the whisker of a box plot on. A
-        callable maps the targets (n,) of an output to numbers in [0, 1]; pairs (target, relevance) are control points.
-        Of several outputs, the most relevant decides. ``sera_error`` takes the same values.
+        Targets that matter; others are treated as common, however rare they are. "auto": all. "high", "low": those
+        above or below the median of the training targets, fully relevant beyond the whisker of a box plot. A callable
+        maps the targets (n,) of an output to numbers in [0, 1]; pairs (target, relevance) are control points. With
+        several outputs, the most relevant one counts. ``sera_error`` takes the same values.
     decision : {"auto", "mean", "trimmed", "median", "grid", "open", "paper"}, default="auto"
-        Weighted mean, which extrapolates past the targets seen even without a trend; mean of the middle half of the
-        weights; weighted median; mean snapped to the nearest target seen; mean that is moved outward at the ends; the
-        plain sum of the paper. "auto" takes the mean, trimmed mean or snapped mean of smallest out-of-bag error: the
-        median costs more squared error than it saves absolute error. Choose "open" where targets past those seen are
-        expected: predictions fall short of the outermost targets, and it makes up for what they fall short on average,
-        at the cost of more error inside.
+        "mean": weighted mean, which can extrapolate even without a trend; "trimmed": mean of the middle half of the
+        weights; "median": weighted median; "grid": mean, rounded to the nearest training target; "open": mean, moved
+        outward at the ends; "paper": plain weighted sum. "auto" takes "mean", "trimmed" or "grid" by the out-of-bag
+        error ("median" usually loses more squared error than it gains absolute error). Use "open" if targets outside
+        the training range are expected: it corrects the average bias of predictions near the ends, at the cost of
+        larger errors elsewhere.
     criterion : {"absolute_error", "squared_error"}, default="absolute_error"
-        What out-of-bag choices of decision, blend, trend and balance minimise. "squared_error" mostly leads to means in
-        place of trimmed means: larger errors weigh more, as in R2, which ``score`` gives.
+        Error that decision, blend, trend and balance minimise out of bag. "squared_error" usually selects means instead
+        of trimmed means: large errors have more weight, as in R2, which ``score`` returns.
     trend : {"auto", "linear", "kernel", "joint", "ordinal"}, regressor or None, default="auto"
-        Smooth model along which neighbours' targets are carried over to the query: to a target, a share of the
-        difference between the model at the query and at the neighbour is added. It counteracts the pull toward common
-        targets; "linear", a ridge regression on the inputs, also continues past the targets seen. "kernel" is one on
-        radial functions, "joint" one on both, "ordinal" one of the thresholds that targets exceed. How far targets are
-        carried is chosen out of bag. "auto" also chooses the kind, and uses none unless the error falls by a standard
-        error. A regressor of scikit-learn is fitted 16 times, on inputs on a common scale; ``dsna.save`` refuses it.
+        Smooth model that shifts the targets of neighbours to the query: a share of the difference between the model at
+        the query and at the neighbour is added. It reduces the bias toward common targets. "linear", a ridge regression
+        on the inputs, also extrapolates; "kernel" uses radial functions, "joint" both, "ordinal" models the thresholds
+        that targets exceed. The share is chosen out of bag. "auto" also chooses the kind, or no trend unless the error
+        decreases by a standard error. A regressor of scikit-learn is fitted 16 times, on scaled inputs; ``dsna.save``
+        cannot store it.
     target_density : {"auto", "exact", "bins", "kernel", "per-output"} or callable, default="auto"
-        How common a target is: counts of equal targets, of 20 bins, a kernel density, or a function of the targets;
-        "auto" counts where targets repeat and smooths where they do not. Several outputs are taken together, as one
-        point; "per-output" takes each on its own, and a target is as rare as the rarest of its outputs.
+        Density that defines rare targets: counts of equal targets or of 20 bins, a kernel density, or a function of the
+        targets; "auto" uses counts if targets repeat and a kernel density otherwise. Several outputs are treated as one
+        point; "per-output" treats them separately, and a target is as rare as its rarest output.
     tune : {"oob"} or None, default=None
-        "oob" chooses the main settings of the approximation and, of our forest, ``C`` and ``max_features`` by the error
-        on out-of-bag rows, which takes longer. The chosen values are in ``forest_`` and ``approximation_``.
+        "oob" tunes the main parameters of the approximation and, for a cost-sensitive forest, ``C`` and
+        ``max_features`` by the out-of-bag error, which takes longer; see ``forest_`` and ``approximation_``.
     n_jobs : int or None, default=None
-        Parallel jobs; results do not depend on it.
+        Number of parallel jobs; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of all that is random; an int gives the same model at every fit.
+        Seed of all random draws; an int makes fits reproducible.
     verbose : int, default=0
         1 shows progress.
 
@@ -94,23 +94,23 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
     ----------
     n_outputs_ : int
     forest_, approximation_ : estimator and Approximation
-        The settings used: given or, with ``tune="oob"``, chosen. They hold parameters only.
+        The settings used, given or tuned. They are not fitted themselves.
     blend_, decision_, balance_ : float, str, float
-        The values used: given or, where they are "auto", chosen out of bag.
+        The values used, given or, for "auto", chosen out of bag.
     trend_, trend_offset_, trend_pull_ : str or None, float, float
-        Kind of the trend; share of its differences that is added to neighbours' targets; share of the trend itself in
-        the carried targets, which fades out as ``balance_`` grows and, where that costs little out of bag, toward the
-        lowest and highest values of the trend. Both are 0 where targets are taken as they are.
+        Kind of the trend; share of its differences that is added to the targets of neighbours; share of the trend
+        itself in the shifted targets, which decreases with ``balance_`` and, if that costs little out of bag, toward
+        the lowest and highest values of the trend. Both shares are 0 if targets are not shifted.
     oob_score_ : float
-        R2 on training rows by trees, metric, neighbours and densities that never saw them.
+        Out-of-bag R2, by trees, metric, neighbours and densities learned without each row.
     oob_rows_, oob_prediction_ : arrays
-        The rows of that score (about 3,000 at most, rare ones first) and their predictions.
+        Rows of that score (about 3,000 at most, preferably rare ones) and their predictions.
     feature_importances_ : array of shape (n_features,)
-        Share of each feature in the gains of all splits.
+        Share of each feature in the total gain of all splits.
     kept_rows_ : array
-        Of a model saved with ``condense=True``: numbers, among the rows given to ``fit``, of the rows that it has left.
+        For a model saved with ``condense=True``: numbers of the remaining rows, among the rows given to ``fit``.
     n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        As in scikit-learn.
 
     Examples
     --------
@@ -175,18 +175,18 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
 
     @refusing_others
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> DSNARegressor:
-        """Grow the forest, take its metric, and learn the decision from out-of-bag rows.
+        """Grow the forest, learn its metric, and learn the decision from out-of-bag rows.
 
         Parameters
         ----------
         X : array of shape (n, n_features)
         y : array of shape (n,) or (n, n_outputs)
         sample_weight : array of shape (n,), optional
-            A row of weight two counts as two rows, in distribution: trees draw rows and features at random, so the
-            model is not the very one that the row given twice makes.
+            A row of weight two has the same effect as two rows on average; the models differ, because trees draw rows
+            and features at random.
         groups : array of shape (n,), optional
-            Rows of one group (a person, a day) are held out together wherever rows are held out. Where rows are copies
-            of others, which is warned of, `dsna.model_selection.equal_rows` gives the groups that hold them together.
+            Rows of one group (a person, a day) are always held out together. If rows are copies of others, which
+            causes a warning, use the groups from `dsna.model_selection.equal_rows`.
 
         Returns
         -------
@@ -198,9 +198,9 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         weight = check_weights(sample_weight, X)
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
         target = y.reshape(len(y), -1)
-        kept = weight > 0
-        self._density = self._first_density(target[kept], weight[kept])
-        relevant = self._relevant(self._density, target[kept], weight[kept])
+        positive = weight > 0
+        self._density = self._first_density(target[positive], weight[positive])
+        relevant = self._relevant(self._density, target[positive], weight[positive])
         self._rarity = relevant.rarity(target)
         targets = regression_targets(target, weight, relevant)
         training = Training(X, target, targets.values_by_code(target), targets, weight, check_groups(groups, X))
@@ -214,29 +214,29 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         return tags
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predicted targets: the decision rule applied to the weighted targets of the neighbours.
+        """Predict targets by the decision rule from the weighted targets of the neighbours.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
-            Rows whose targets are wanted, with the columns of the training rows.
+            Rows to predict, with the columns of the training rows.
 
         Returns
         -------
         array of shape (n,) or (n, n_outputs)
-            As ``y`` was.
+            Of the same shape as ``y``.
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        Q, near = self._neighbors(X)
-        return self._shaped(self._decided(X, near, self._coefficients(Q, near)))
+        Q, neighborhoods = self._neighbors(X)
+        return self._shaped(self._decided(X, neighborhoods, self._coefficients(Q, neighborhoods)))
 
     def with_settings(self, **settings: Any) -> DSNARegressor:
-        """A view of the fitted model under other settings of what comes after the neighbours.
+        """Return a view of the fitted model with other settings of approximation and decision, without refitting.
 
-        It shares rows, trees and trend with this model. What is not given stays as it is: the view keeps the trend, and
-        a blend and a decision that ``fit`` has chosen, where a fit with these settings might choose others. For the
-        balances 0 and "auto" ``fit`` has looked for both, and the view takes what was best there.
+        It shares rows, trees and trend with this model. Settings that are not given do not change: the view keeps the
+        trend, and the blend and decision that ``fit`` has chosen, although a fit with these settings might choose
+        others. For the balances 0 and "auto", ``fit`` has optimised both, and the view uses the result.
 
         Parameters
         ----------
@@ -287,8 +287,8 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
     def add_samples(self, X: Any, y: Any) -> DSNARegressor:
         """Add rows to the leaves without refitting.
 
-        Trees, metric, intervals and the calibration of quantiles stay as they are. The new rows can be neighbours and
-        count in the target density from now on. Their numbers continue those of the training rows.
+        Trees, metric, intervals and the calibration of quantiles do not change. The new rows become possible neighbours
+        and count in the target density. Their numbers continue those of the training rows.
 
         Parameters
         ----------
@@ -305,13 +305,13 @@ class DSNARegressor(RegressorMixin, DSNAUncertainty):
         if target.shape[1] != self.n_outputs_:
             raise DSNAError(f"y has {target.shape[1]} outputs; the model was fitted on {self.n_outputs_}.")
         index = self._index = copy(self._index)
-        every = np.concatenate([index.label, target])
+        targets = np.concatenate([index.label, target])
         weight = np.concatenate([index.weight, np.ones(len(X))])
-        self._density = self._density_of(every[weight > 0], weight[weight > 0])
-        self._rarity = self._relevant(self._density, every[weight > 0], weight[weight > 0]).rarity(every)
+        self._density = self._density_of(targets[weight > 0], weight[weight > 0])
+        self._rarity = self._relevant(self._density, targets[weight > 0], weight[weight > 0]).rarity(targets)
         index.add(X, target, target, np.ones(len(self._rarity)))
         if self._trend is not None:
-            new = self._trend.predict(index.scaling.transform(X))
-            self._row_trend = np.concatenate([self._row_trend, new])
+            new_trend = self._trend.predict(index.scaling.transform(X))
+            self._row_trend = np.concatenate([self._row_trend, new_trend])
         self._take(self._rule)
         return self

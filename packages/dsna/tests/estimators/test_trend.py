@@ -81,7 +81,7 @@ def test_predictions_continue_past_the_targets_seen():
     why = fitted.explain(X)
     np.testing.assert_array_equal(why.extrapolated, fitted.is_extrapolated(X))
     far = int(np.flatnonzero(why.extrapolated)[0])
-    assert "extrapolated: past the training rows" in why.report(far)
+    assert "extrapolated: outside the training rows" in why.report(far)
     assert "extrapolated" not in why.report(int(np.flatnonzero(~why.extrapolated)[0]))
 
 

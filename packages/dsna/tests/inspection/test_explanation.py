@@ -213,7 +213,7 @@ def test_rows_stand_by_what_they_add_to_the_decision_and_the_text_says_from_when
     lines = why.report(largest=2).splitlines()
     assert lines[0] == "Query 0: predicted yes (probability 0.1; yes from 0.0909 on)"
     assert lines[1] == (
-        "2 of 4 training rows by what they add to the decision (rows of yes count 10 times), with 66% of the weight"
+        "2 of 4 training rows by contribution to the decision (rows of yes count 10 times), with 66% of the weight"
     )
     assert lines[2].split() == ["query", "0", "row", "5", "row", "8"]
     assert why.ordered()[0][0].tolist() == [0, 1, 3, 2]  # .06, .05, .04 and .025
@@ -274,7 +274,7 @@ def test_plot_names_rows_and_labels(pyplot):
     assert texts(rows.get_yticklabels()) == ["row 5:  yes", "row 8:  no", "row 2:  no"]
     assert texts(decision.get_yticklabels()) == ["maybe", "no", "yes"]
     assert texts(rows.get_legend().get_texts()) == ["weight, class no", "weight, class yes", "coefficient"]
-    assert texts(decision.get_legend().get_texts()) == ["weights of the training rows", "carried by no row"]
+    assert texts(decision.get_legend().get_texts()) == ["weights of the training rows", "not due to any row"]
     assert "0.500 predicted" in texts(decision.texts)
     rows = of_labels().plot(0)
     decision = rows.figure.axes[1]

@@ -82,5 +82,5 @@ def test_rare_targets_are_about_a_tenth_or_those_far_out():
 
 
 def test_weights_and_groups_of_other_lengths_are_refused():
-    with pytest.raises(DSNAError, match="one for each of 3 cases"):
+    with pytest.raises(DSNAError, match="must have length 3"):
         Cases.of(3, [1.0, 2.0])

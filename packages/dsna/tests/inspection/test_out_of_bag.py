@@ -80,9 +80,9 @@ def test_identifiers_and_pipelines():
 def test_what_cannot_be_explained_is_refused():
     X, y = load_wine(return_X_y=True)
     model = DSNAClassifier(CostSensitiveForestClassifier(5), random_state=0).fit(X, y)
-    with pytest.raises(DSNAError, match="Row 999 has no out-of-bag answer"):
+    with pytest.raises(DSNAError, match="Row 999 has no out-of-bag prediction"):
         explain_out_of_bag(model, X, [999])
-    with pytest.raises(DSNAError, match="not those that the model was fitted on"):
+    with pytest.raises(DSNAError, match="differ from those that the model was fitted on"):
         explain_out_of_bag(model, X[::-1])
     with pytest.raises(DSNAError, match="has no out-of-bag explanations"):
         explain_out_of_bag(RandomForestClassifier(2).fit(X, y), X)

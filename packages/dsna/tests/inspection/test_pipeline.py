@@ -120,7 +120,7 @@ def test_steps_that_change_rows_are_refused(frame):
 
 
 def test_other_rows_are_warned_of(pipeline, frame):
-    with pytest.warns(UserWarning, match="in their order"):
+    with pytest.warns(UserWarning, match="in the same order"):
         explain(pipeline, frame[80:], train=frame[:80][::-1])
     targets = encoded(small(), TargetEncoder(cv=2)).fit(frame[:80], frame["late"][:80])
     with pytest.warns(UserWarning, match="TargetEncoder"):

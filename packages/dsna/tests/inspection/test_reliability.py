@@ -76,12 +76,12 @@ def test_axes_given_are_used():
     "models, more, message",
     [
         ({"p": P[:5]}, {}, r"'p' has probabilities of shape \(5,\)"),
-        ({"p": np.c_[P, P, P]}, {}, r"\(400, 2\), of the classes \['rare', 'usual'\]"),
+        ({"p": np.c_[P, P, P]}, {}, r"\(400, 2\), for the classes \['rare', 'usual'\]"),
         ({"p": 2 * P}, {}, r"outside \[0, 1\]"),
         ({"p": np.full(400, np.nan)}, {}, r"outside \[0, 1\]"),
         ({"p": np.c_[P, 1 - P]}, {"positive": "none"}, "positive='none' is not among"),
         ({"p": P}, {"bins": 0}, "bins=0"),
-        ({"p": LogisticRegression().fit(P[:, None], Y)}, {}, "X, the rows to ask it about, is None"),
+        ({"p": LogisticRegression().fit(P[:, None], Y)}, {}, "but X is None: pass the rows"),
     ],
 )
 def test_wrong_input_is_explained(models, more, message):

@@ -123,18 +123,18 @@ def test_the_page_opens_at_the_models_own_decision(page):
     _, y, model = two_classes()
     least = 100 * model.decision_threshold_.probability
     assert float(text(page, "#threshold").split()[0]) == pytest.approx(least, rel=0.02)
-    assert f"says {model.decision_threshold_.rare_class} from a probability of" in text(page, "#own")
+    assert f"predicts {model.decision_threshold_.rare_class} from a probability of" in text(page, "#own")
     np.testing.assert_allclose(confusion_on(page), expected_confusion(model, y, "balanced"), rtol=0.05, atol=2.0)
     assert len(page.find_elements("css selector", "#decide svg.chart circle.dot")) == 1
 
 
 @on("two")
 def test_a_wish_that_cannot_be_reached_says_so(page):
-    wishes = [one for one in report("two").decide.wishes if one.kind == "precision"]
+    wishes = [one for one in report("two").decide.target_rates if one.kind == "precision"]
     click(page, "[data-choice=precision]")
     for number, wish in enumerate(wishes):
-        put(page, "#wish-precision", number)
-        assert ("cannot be reached" in text(page, "output[for=wish-precision]")) == (wish.most is not None)
+        put(page, "#target-precision", number)
+        assert ("cannot be reached" in text(page, "output[for=target-precision]")) == (wish.reached is not None)
 
 
 @on("two")
@@ -144,9 +144,9 @@ def test_sliders_and_wishes_follow_at_once(page):
     assert page.execute_script("return document.getElementById('cost-miss-field').value") == "100"
     assert text(page, "#threshold") != before
     click(page, "[data-choice=recall]")
-    wishes = [one for one in report("two").decide.wishes if one.kind == "recall"]
+    wishes = [one for one in report("two").decide.target_rates if one.kind == "recall"]
     assert f"--decision '{wishes[5].decision}'" in text(page, "#command")
-    put(page, "#wish-recall", 7)
+    put(page, "#target-recall", 7)
     assert f"--decision '{wishes[7].decision}'" in text(page, "#command")
     threshold = float(text(page, "#threshold").split()[0])
     assert threshold == pytest.approx(100 * wishes[7].threshold, rel=0.06)
@@ -197,7 +197,7 @@ def test_cases_sort_filter_and_search(page):
     page.find_element("css selector", "#search").send_keys(f"row {number}")
     assert f"row {number}" in texts(page, "#cases tbody th")
     page.find_element("css selector", "#search").send_keys(" nothing like that")
-    assert "No case fits" in text(page, "#cases tbody")
+    assert "No matching case" in text(page, "#cases tbody")
 
 
 @on("three")
@@ -206,7 +206,11 @@ def test_a_case_shows_the_rows_that_it_is_made_of(page):
     why = report("three").why
     click(page, "[data-open]", 3)
     case = int(page.find_elements("css selector", "[data-open]")[3].get_attribute("data-open"))
-    assert texts(page, ".beside thead th") == ["Column", "This case", *(why.rows.id[k] for k in why.cases.near[case])]
+    assert texts(page, ".beside thead th") == [
+        "Column",
+        "This case",
+        *(why.rows.id[k] for k in why.cases.neighbors[case]),
+    ]
     own = texts(page, ".beside tbody tr:nth-child(3) td")
     assert float(own[0].replace("−", "-")) == pytest.approx(why.rows.cells[why.cases.row[case]][0], rel=1e-4)
     assert page.execute_script("return document.activeElement.tagName") == "H3"
@@ -277,4 +281,4 @@ def test_keys_and_readers_find_their_way(page):
     page.execute_script("document.querySelector('.skip').focus()")
     assert page.execute_script("return document.activeElement.getBoundingClientRect().left") >= 0
     page.find_element("css selector", "[data-open]").send_keys("\n")
-    assert text(page, "#detail h3").startswith("The answer to")
+    assert text(page, "#detail h3").startswith("Prediction for")

@@ -19,8 +19,8 @@ from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DS
 from dsna.inspection import explain_out_of_bag
 from dsna.inspection.figures import FEWEST, rare_targets
 from dsna.report import About, collect
-from dsna.report.answers import answered
-from dsna.report.cases import judged
+from dsna.report.answers import out_of_bag_answers
+from dsna.report.cases import score_cases
 from dsna.report.suspects import look_at_rows
 
 from .small_reports import mixed, of_a_sample, report, rows, targets, three_classes, two_classes
@@ -72,7 +72,7 @@ def test_probabilities_to_decide_by_are_the_out_of_bag_ones():
 
 def test_wishes_are_what_with_decision_does():
     _, y, model = two_classes()
-    wish = next(one for one in report("two").decide.wishes if one.decision == "recall>=.9")
+    wish = next(one for one in report("two").decide.target_rates if one.decision == "recall>=.9")
     view = model.with_decision("recall>=.9")
     X = rows(500, seed=9)[0]
     said = np.where(view.predict_proba(X)[:, 1] > wish.threshold, "yes", "no")
@@ -82,16 +82,18 @@ def test_wishes_are_what_with_decision_does():
 
 
 def test_a_wish_that_no_threshold_reaches_says_what_is_reached():
-    wishes = report("two").decide.wishes
+    wishes = report("two").decide.target_rates
     X = rows(400, 6)[0]
     y = np.where(np.random.RandomState(0).rand(len(X)) < 0.1, "yes", "no")  # which nothing tells
     model = DSNAClassifier(CostSensitiveForestClassifier(10), random_state=0).fit(X, y)
-    with pytest.warns(UserWarning, match=r"'precision>=.9' cannot be reached: out of bag the precision of yes is 0"):
+    with pytest.warns(
+        UserWarning, match=r"'precision>=.9' cannot be reached: out of bag the precision of yes is at most 0"
+    ):
         model.with_decision("precision>=.9")
-    found = {one.decision: one for one in collect(model, X, y).decide.wishes}
-    assert 0.0 < found["precision>=.9"].most < 0.9
-    assert found["recall>=.5"].most is None
-    assert next(one.most for one in wishes if one.decision == "recall>=.9") is None
+    found = {one.decision: one for one in collect(model, X, y).decide.target_rates}
+    assert 0.0 < found["precision>=.9"].reached < 0.9
+    assert found["recall>=.5"].reached is None
+    assert next(one.reached for one in wishes if one.decision == "recall>=.9") is None
 
 
 def test_the_threshold_of_the_model_is_known():
@@ -108,7 +110,7 @@ def test_no_case_is_among_the_rows_that_explain_it_nor_is_any_of_its_fold(name):
     model = {"two": two_classes, "three": three_classes, "targets": targets, "mixed": mixed}[name]()[2]
     fold = getattr(model, "steps", [(None, model)])[-1][1]._index.fold
     number = np.array(data.why.rows.number)
-    for row, near in zip(data.why.cases.row, data.why.cases.near, strict=True):
+    for row, near in zip(data.why.cases.row, data.why.cases.neighbors, strict=True):
         assert len(near) > 0
         assert np.all(fold[number[list(near)]] != fold[number[row]])
 
@@ -179,7 +181,7 @@ def test_too_few_cases_leave_no_figure():
     part = next(one for one in data.quality.parts if one.name == "rare")
     assert part.first.cases == 6 < FEWEST
     assert part.first.value is part.first.low is part.coverage.value is None
-    assert data.decide.wishes == ()
+    assert data.decide.target_rates == ()
 
 
 def test_planted_label_errors_come_first_among_the_doubts():
@@ -212,7 +214,7 @@ def test_rows_that_were_not_held_out_are_looked_at_too(kind):
 
 def test_more_rows_than_are_looked_at(monkeypatch):
     X, _, model = two_classes()
-    monkeypatch.setattr("dsna.report.suspects._LOOKED_AT", 200)
+    monkeypatch.setattr("dsna.report.suspects._MAX_ROWS", 200)
     looked = look_at_rows(model, X)
     assert looked.scope == "200 of 1,500 rows"
     assert np.all(np.diff(looked.rows) > 0)
@@ -222,8 +224,8 @@ def test_more_rows_than_are_looked_at(monkeypatch):
 def test_held_out_rows_are_doubted_as_before():
     X, y, model = three_classes()
     looked = look_at_rows(model, X)
-    at = answered(model, X, y, None, None)
-    np.testing.assert_array_equal(looked.doubt[at.rows], judged(at).doubt)
+    answers = out_of_bag_answers(model, X, y, None, None)
+    np.testing.assert_array_equal(looked.doubt[answers.rows], score_cases(answers).doubt)
 
 
 def test_nearest_neighbours_and_added_classes_are_looked_at():
@@ -240,7 +242,7 @@ def test_a_lonely_corner_is_named_in_the_users_columns():
     model = DSNAClassifier(CostSensitiveForestClassifier(10), metric="euclidean", random_state=0).fit(X, y)
     regions = collect(model, X, y).suspects.regions
     assert regions
-    assert "x0 above" in regions[0].where
+    assert "x0 above" in regions[0].conditions
     assert regions[0].distance > 1.5
 
 
@@ -256,9 +258,9 @@ def test_cases_are_bounded_and_keep_the_worst():
     "change, problem",
     [
         (lambda X, y, model: (RandomForestClassifier(2).fit(X, y), X, y), "RandomForestClassifier"),
-        (lambda X, y, model: (model, X, y[::-1]), "y does not hold"),
+        (lambda X, y, model: (model, X, y[::-1]), "y differs from"),
         (lambda X, y, model: (model, X, y[:-1]), "y has shape"),
-        (lambda X, y, model: (model, X[::-1], y), "not those that the model was fitted on"),
+        (lambda X, y, model: (model, X[::-1], y), "differ from those that the model was fitted on"),
     ],
     ids=["another model", "another y", "a short y", "other rows"],
 )
@@ -272,7 +274,7 @@ def test_several_outputs_are_refused_in_a_sentence():
     X, score = rows(80)
     Y = np.stack([score, -score], axis=1)
     model = DSNARegressor(CostSensitiveForestRegressor(5), random_state=0).fit(X, Y)
-    with pytest.raises(DSNAError, match="one output, and this model has 2"):
+    with pytest.raises(DSNAError, match="one output, but this model has 2"):
         collect(model, X, Y)
 
 

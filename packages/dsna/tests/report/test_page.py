@@ -100,9 +100,9 @@ def test_figures_are_rounded_once_and_as_the_commands_do():
     assert "<strong>0.826</strong>" in page  # and not 0.827, of 0.8265
     assert "0.734 to 0.900" in page
     assert "Made on the moon." in page
-    assert "Every figure, but for those beside other methods, comes from" in page
+    assert "All figures, except the comparison with other methods, are" in page
     alone = render_report(collect(model, X, y))
-    assert "Every figure comes from" in alone
+    assert "All figures are based on" in alone
     assert "cross-validation" not in alone
 
 

@@ -1,4 +1,4 @@
-"""What plain averaging of the neighbours would have said, for comparison with the prediction."""
+"""Plain averages of the neighbours, for comparison with predictions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from .explanation import Explanation
 from .opinions import class_sums
 
 
-def forest_weights(why: Explanation) -> np.ndarray:
-    """(n, M) the forest's own weights of the neighbours, which add up to one.
+def forest_weights(explanation: Explanation) -> np.ndarray:
+    """(n, M) weights that the forest gives to the neighbours; they sum to one.
 
     Examples
     --------
@@ -20,11 +20,11 @@ def forest_weights(why: Explanation) -> np.ndarray:
     >>> bool(np.allclose(forest_weights(model.explain(X[:4])).sum(axis=1), 1.0))
     True
     """
-    return np.asarray(why.proximity / np.maximum(why.proximity.sum(axis=1, keepdims=True), 1e-300))
+    return np.asarray(explanation.proximity / np.maximum(explanation.proximity.sum(axis=1, keepdims=True), 1e-300))
 
 
-def plain_average(why: Explanation) -> tuple[np.ndarray, np.ndarray]:
-    """What plain averaging says of n queries: class numbers, and the share of the class; or targets, and no share.
+def plain_average(explanation: Explanation) -> tuple[np.ndarray, np.ndarray]:
+    """Predictions of n queries by plain averaging: class numbers and shares of these classes; or targets and no shares.
 
     Examples
     --------
@@ -35,8 +35,8 @@ def plain_average(why: Explanation) -> tuple[np.ndarray, np.ndarray]:
     >>> plain_average(model.explain(X[:2]))
     (array([0, 0]), array([1., 1.]))
     """
-    weight = forest_weights(why)
-    if why.classes is None:
-        return np.sum(weight * why.label[:, :, 0], axis=1), np.empty(0)
-    shares = class_sums(weight, why.label, why.classes)
+    weight = forest_weights(explanation)
+    if explanation.classes is None:
+        return np.sum(weight * explanation.label[:, :, 0], axis=1), np.empty(0)
+    shares = class_sums(weight, explanation.label, explanation.classes)
     return shares.argmax(axis=1), shares.max(axis=1)

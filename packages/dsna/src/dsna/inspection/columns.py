@@ -1,4 +1,4 @@
-"""Rows of data frames and arrays by column, as their owner knows them: the values beside an explanation."""
+"""Columns of data frames and arrays: the original values shown with an explanation."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .._utils.parameters import is_number
 from ..forest.scaling import column_spread
 from ..tables.kept_rows import KeptRows
 
-_NAMED = 5  # of missing or known columns that a message lists
+_LISTED = 5  # names in a message
 
 
 class NoSuchQueryError(DSNAError, IndexError):
-    """A query that is not among those explained; as an ``IndexError`` it also ends loops over an explanation."""
+    """The query number is out of range; as an ``IndexError``, this also ends loops over an explanation."""
 
 
 def query_numbers(n: int, query: Any) -> np.ndarray:
-    """Those of n queries that a number, slice, mask or array of numbers picks.
+    """Numbers of the queries, out of n, selected by a number, slice, mask or array of numbers.
 
     Examples
     --------
@@ -41,13 +41,13 @@ def query_numbers(n: int, query: Any) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Columns of a table, in its own values.
+    """Columns of a table, with their original values.
 
     Parameters
     ----------
     names : name of each column.
     values : (n,) values of each column.
-    named : whether the names are the table's own, or x0, x1, ...
+    named : whether the table has names of its own; otherwise they are x0, x1, ...
     id : (n,) identifiers of the rows, or None.
 
     Examples
@@ -67,20 +67,20 @@ class Columns:
     id: np.ndarray | None = None
 
     @classmethod
-    def read(cls, table: Any, what: str = "X") -> Columns:
-        """Columns of a pandas, polars or Arrow table, kept rows, an array or a list; messages call it ``what``."""
+    def read(cls, table: Any, name: str = "X") -> Columns:
+        """Columns of a pandas, polars or Arrow table, kept rows, an array or a list; errors call it ``name``."""
         if isinstance(table, KeptRows):
             return cls(tuple(table.names.tolist()), tuple(table.data().values()), True, table.identifiers())
-        if hasattr(table, "column_names"):  # Arrow's, whose columns are not names
+        if hasattr(table, "column_names"):  # an Arrow table, whose ``columns`` are the values
             return cls(tuple(table.column_names), tuple(column.to_numpy() for column in table.columns), True)
         if hasattr(table, "columns") and hasattr(table, "shape"):
-            by_place = getattr(table, "iloc", table)
-            values = [np.array(by_place[:, j]) for j in range(table.shape[1])]
+            indexed = getattr(table, "iloc", table)
+            values = [np.array(indexed[:, j]) for j in range(table.shape[1])]
             return cls(tuple(table.columns), tuple(values), True)
         array = np.array(table.toarray() if hasattr(table, "toarray") else table)
         array = array[:, None] if array.ndim == 1 else array
         if array.ndim != 2:
-            raise DSNAError(f"{what} has {array.ndim} dimensions: pass a data frame, or an array of rows and columns.")
+            raise DSNAError(f"{name} has {array.ndim} dimensions: pass a data frame, or an array of rows and columns.")
         return cls(tuple(f"x{j}" for j in range(array.shape[1])), tuple(array.T), False)
 
     def __len__(self) -> int:
@@ -90,43 +90,43 @@ class Columns:
         values = tuple(column[rows] for column in self.values)
         return replace(self, values=values, id=None if self.id is None else self.id[rows])
 
-    def under(self, names: Sequence[Hashable], what: str) -> Columns:
-        """The columns of these names, in this order; where the table has no names of its own, it takes these."""
+    def under(self, names: Sequence[Hashable], table: str) -> Columns:
+        """Columns with these names, in this order; a table without names of its own gets these names."""
         if not self.named:
             if len(self.names) != len(names):
                 raise DSNAError(
-                    f"{what} has {len(self.names)} columns and the model was fitted on {len(names)}: pass the same "
+                    f"{table} has {len(self.names)} columns, but the model was fitted on {len(names)}: pass the same "
                     "columns in the same order, or a data frame with their names."
                 )
             return replace(self, names=tuple(names))
-        lacking = [str(name) for name in names if name not in self.names]
-        if lacking:
+        missing = [str(name) for name in names if name not in self.names]
+        if missing:
             raise DSNAError(
-                f"{what} lacks the column {_few(lacking)}, which the model was fitted on: pass the frame given to fit "
-                "(it may hold further columns)."
+                f"{table} lacks the column {_name_list(missing)}, which the model was fitted on: pass the frame "
+                "given to fit (it may have other columns too)."
             )
         return replace(self, names=tuple(names), values=tuple(self.values[self.names.index(name)] for name in names))
 
     def identified_by(self, name: Hashable) -> Columns:
-        """One column taken for identifiers, where there is one of this name."""
+        """Use the column with this name, if there is one, for identifiers."""
         if name not in self.names:
             return self
-        at = self.names.index(name)
-        left = {field: getattr(self, field)[:at] + getattr(self, field)[at + 1 :] for field in ("names", "values")}
-        return replace(self, **left, id=self.values[at])
+        j = self.names.index(name)
+        names, values = self.names[:j] + self.names[j + 1 :], self.values[:j] + self.values[j + 1 :]
+        return replace(self, names=names, values=values, id=self.values[j])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrainingColumns:
-    """What the owner of the training rows knows of those that an explanation names.
+    """Values and identifiers of the training rows that appear in an explanation.
 
     Parameters
     ----------
     rows : (r,) numbers of the training rows, sorted.
-    columns : their values and identifiers; without columns where only identifiers are known.
-    spread : standard deviation in all of ``train`` of each column of numbers, NaN for other columns.
-    reach : how many training rows ``train`` has; later ones, of ``add_samples``, are unknown.
-    id_name : what the identifiers are called.
+    columns : their values and identifiers; empty if only identifiers are known.
+    spread : standard deviation of each numeric column in all of ``train``, NaN for other columns.
+    reach : number of rows in ``train``; the values of later rows, from ``add_samples``, are unknown.
+    id_name : name of the identifiers.
     """
 
     rows: np.ndarray
@@ -136,22 +136,22 @@ class TrainingColumns:
     id_name: str
 
     def at(self, rows: np.ndarray) -> Columns:
-        """Values and identifiers of given rows, all of which are known."""
+        """Values and identifiers of rows that are in ``rows``."""
         return self.columns[np.searchsorted(self.rows, rows)]
 
 
 def training_columns(
     rows: np.ndarray, queries: Columns, train: Any, id: Any, lengths: Sequence[int]
 ) -> tuple[Columns, TrainingColumns | None]:
-    """The queries' columns, and beside these what ``train`` and ``id`` say of the training rows ``rows``.
+    """Columns of the queries and of the training rows ``rows``, with matching names.
 
     Parameters
     ----------
-    rows : sorted numbers of the training rows wanted.
-    queries : the columns of the queries.
+    rows : sorted numbers of training rows.
+    queries : columns of the queries.
     train : data frame, array or kept rows of the training rows, or None.
     id : name of a column of ``train``, array of identifiers, or None.
-    lengths : how many rows ``train`` may have; empty where any number that covers ``rows`` will do.
+    lengths : allowed numbers of rows of ``train``; if empty, any number that covers ``rows``.
     """
     if train is None and id is None:
         return queries, None
@@ -174,48 +174,48 @@ def training_columns(
             queries = queries.under(table.names, "X")
         table = table.under(queries.names, "train")
     spread = np.array([_spread(column) for column in table.values])
-    values = tuple(_taken(column, rows) for column in table.values)
-    columns = replace(table, values=values, id=None if table.id is None else _taken(table.id, rows))
+    values = tuple(_values_of(column, rows) for column in table.values)
+    columns = replace(table, values=values, id=None if table.id is None else _values_of(table.id, rows))
     return queries, TrainingColumns(rows=rows, columns=columns, spread=spread, reach=reach, id_name=id_name)
 
 
 def _check_column(id: Hashable, table: Columns, train: Any) -> None:
-    """Refuse an ``id`` that is no column of ``train``."""
+    """Validate that ``id`` is a column of ``train``."""
     if train is None:
-        raise DSNAError(f"id={id!r} names a column, and train is None: pass train=, the frame that has it.")
+        raise DSNAError(f"id={id!r} names a column, but train is None: pass train=, the frame that has it.")
     if not table.named:
-        raise DSNAError(f"id={id!r} names a column, and train is an array: pass a data frame, or an array as id.")
+        raise DSNAError(f"id={id!r} names a column, but train is an array: pass a data frame, or an array as id.")
     if id not in table.names:
         raise DSNAError(
-            f"id={id!r} is no column of train, which has {_few([str(name) for name in table.names])}: pass one of "
-            "these, or an array of identifiers, one for each training row."
+            f"id={id!r} is not a column of train, which has {_name_list([str(name) for name in table.names])}: pass "
+            "one of these, or an array of identifiers, one for each training row."
         )
 
 
-def _check_length(n: int, what: str, rows: np.ndarray, lengths: Sequence[int]) -> None:
-    """Refuse tables of other lengths than the model's training rows."""
+def _check_length(n: int, name: str, rows: np.ndarray, lengths: Sequence[int]) -> None:
+    """Validate that a table has as many rows as the model was fitted on."""
     if n in lengths or (not lengths and n > rows.max(initial=-1)):
         return
-    asked = f"on {lengths[0]}" if lengths else f"on {rows.max() + 1} or more"
-    asked += f" ({lengths[-1]} with those of add_samples)" if len(set(lengths)) > 1 else ""
+    fitted = f"on {lengths[0]}" if lengths else f"on {rows.max() + 1} or more"
+    fitted += f" ({lengths[-1]} with those of add_samples)" if len(set(lengths)) > 1 else ""
     raise DSNAError(
-        f"{what} has {n} rows and the model was fitted {asked}: pass the rows given to fit, all and in their order."
+        f"{name} has {n} rows, but the model was fitted {fitted}: pass all rows given to fit, in the same order."
     )
 
 
-def _taken(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Values of these rows; None past the end."""
-    inside = rows < len(values)
-    if inside.all():
+def _values_of(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Values of the given rows; None for rows past the end."""
+    available = rows < len(values)
+    if available.all():
         return np.asarray(values[rows])
-    taken = np.full(len(rows), None, dtype=object)
-    taken[inside] = values[rows[inside]]
-    return taken
+    result = np.full(len(rows), None, dtype=object)
+    result[available] = values[rows[available]]
+    return result
 
 
-def _few(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+def _name_list(names: Sequence[str]) -> str:
+    """The first names and the number of others."""
+    return ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
 
 
 def is_missing(value: Any) -> bool:
@@ -224,7 +224,7 @@ def is_missing(value: Any) -> bool:
 
 
 def as_numbers(values: np.ndarray) -> np.ndarray | None:
-    """A column of numbers or dates as float64, NaN where values are missing; None for any other column."""
+    """Values of a column of numbers or dates as float64, with NaN for missing values; None for other columns."""
     if values.dtype.kind in "iuf":
         return values.astype(np.float64)
     if values.dtype.kind in "mM":
@@ -238,7 +238,7 @@ def as_numbers(values: np.ndarray) -> np.ndarray | None:
 
 
 def _spread(values: np.ndarray) -> float:
-    """Standard deviation of a column of numbers, zero where it is constant; NaN for other columns."""
+    """Standard deviation of a numeric column, zero if it is constant; NaN for other columns."""
     numbers = as_numbers(values)
     if numbers is None:
         return np.nan

@@ -1,7 +1,7 @@
-"""Figures with the cases behind them: recall and precision of classes, errors of target ranges, on weighted cases.
+"""Figures of merit with confidence intervals: recall and precision of classes, errors by target range.
 
-Cases are rows whose answer was made without them. They may be a sample in which rare rows come first: each stands for
-as many rows as its weight says, and every figure and its range take the weights into account.
+Cases are rows that were predicted without having been learned from. They may be a sample that favours rare rows: the
+weight of a case is the number of rows that it represents, and all figures and intervals take the weights into account.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import numpy as np
 from .._utils.errors import DSNAError
 from ..forest.density import TargetDensity
 
-#: Cases that a figure needs; below, the report says "too few to say".
+#: Minimum number of cases of a figure; with fewer, reports say "too few to say".
 FEWEST = 10
 _TIE = 1e-9
-_MOST_TIES = 2.0  # ties at the edge of the rare targets, in units of their share
+_MAX_TIES = 2.0  # ties at the edge of the rare targets, in units of their share
 _NORMAL = 1.96  # half the width of a 95 % range, in standard errors
 
 
 class Figure(NamedTuple):
-    """A figure, its 95 % range and the number of cases behind it.
+    """Value, 95 % confidence interval and number of cases of a figure.
 
     Examples
     --------
@@ -38,72 +38,72 @@ class Figure(NamedTuple):
 
     @property
     def few(self) -> bool:
-        """Whether there are too few cases to say."""
+        """Whether there are too few cases for a reliable value."""
         return self.cases < FEWEST or not np.isfinite(self.value)
 
 
 class Cases(NamedTuple):
-    """Weights of cases, and the groups (persons, days) that they come from; n cases."""
+    """Weights and groups (persons, days) of n cases."""
 
     weight: np.ndarray
-    group: np.ndarray  # (n,) numbers of the groups; cases of one group are not independent
+    group: np.ndarray  # (n,) group numbers; cases of one group are not independent
 
     @classmethod
     def of(cls, n: int, weight: Any = None, groups: Any = None) -> Cases:
-        """Cases of given weights and groups; None stands for equal weights, and for cases on their own."""
+        """Cases with given weights and groups; None stands for equal weights and for independent cases."""
         weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
         group = np.arange(n) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
         if weight.shape != (n,) or group.shape != (n,):
-            raise DSNAError(f"Weights and groups are to be one for each of {n} cases; got {len(weight)}, {len(group)}.")
+            raise DSNAError(f"Weights and groups must have length {n}; got {len(weight)} and {len(group)}.")
         return cls(weight, group)
 
-    def part(self, some: np.ndarray) -> Cases:
-        """Some of the cases."""
-        return Cases(self.weight[some], self.group[some])
+    def part(self, mask: np.ndarray) -> Cases:
+        """Cases selected by a mask or by indices."""
+        return Cases(self.weight[mask], self.group[mask])
 
     def mean(self, values: np.ndarray) -> Figure:
-        """Weighted mean, with a range of two standard errors over groups."""
+        """Weighted mean with its 95 % interval, from the standard error over groups."""
         total = self.weight.sum()
         if not total > 0:
             return Figure(np.nan, np.nan, np.nan, len(values))
         mean = float(self.weight @ values / total)
-        n = max(len(np.unique(self.group)), 2)
-        half = _NORMAL * float(np.sqrt(self._variance(values, mean) * n / (n - 1)))
-        return Figure(mean, mean - half, mean + half, len(values))
+        n_groups = max(len(np.unique(self.group)), 2)
+        half_width = _NORMAL * float(np.sqrt(self._variance(values, mean) * n_groups / (n_groups - 1)))
+        return Figure(mean, mean - half_width, mean + half_width, len(values))
 
-    def share(self, hit: np.ndarray) -> Figure:
-        """Weighted share of the cases that are true, with Wilson's range for as many cases as weights and groups leave.
+    def share(self, correct: np.ndarray) -> Figure:
+        """Weighted share of true cases with its Wilson interval, for the effective number of cases.
 
         Examples
         --------
         >>> import numpy as np
-        >>> found = Cases.of(10).share(np.arange(10) < 8)
-        >>> round(found.value, 3), round(found.low, 3), round(found.high, 3), found.cases
+        >>> figure = Cases.of(10).share(np.arange(10) < 8)
+        >>> round(figure.value, 3), round(figure.low, 3), round(figure.high, 3), figure.cases
         (0.8, 0.49, 0.943, 10)
         """
-        hit = np.asarray(hit, dtype=np.float64)
+        correct = np.asarray(correct, dtype=np.float64)
         total = self.weight.sum()
         if not total > 0:
-            return Figure(np.nan, np.nan, np.nan, len(hit))
-        p = float(np.clip(self.weight @ hit / total, 0.0, 1.0))
-        by_weight = total**2 / np.sum(np.bincount(self.group, weights=self.weight) ** 2)
-        variance = self._variance(hit, p)
-        n = min(p * (1.0 - p) / variance, len(hit)) if variance > 0 else by_weight
+            return Figure(np.nan, np.nan, np.nan, len(correct))
+        p = float(np.clip(self.weight @ correct / total, 0.0, 1.0))
+        effective_n = total**2 / np.sum(np.bincount(self.group, weights=self.weight) ** 2)
+        variance = self._variance(correct, p)
+        n = min(p * (1.0 - p) / variance, len(correct)) if variance > 0 else effective_n
         squared = _NORMAL**2 / float(n)
-        middle = (p + 0.5 * squared) / (1.0 + squared)
-        half = float(np.sqrt(squared * (p * (1.0 - p) + 0.25 * squared)) / (1.0 + squared))
-        return Figure(p, max(middle - half, 0.0), min(middle + half, 1.0), len(hit))
+        center = (p + 0.5 * squared) / (1.0 + squared)
+        half_width = float(np.sqrt(squared * (p * (1.0 - p) + 0.25 * squared)) / (1.0 + squared))
+        return Figure(p, max(center - half_width, 0.0), min(center + half_width, 1.0), len(correct))
 
     def _variance(self, values: np.ndarray, mean: float) -> float:
-        parts = np.bincount(self.group, weights=self.weight * (values - mean))
-        return float(np.sum(parts**2) / self.weight.sum() ** 2)
+        group_sums = np.bincount(self.group, weights=self.weight * (values - mean))
+        return float(np.sum(group_sums**2) / self.weight.sum() ** 2)
 
 
 def rare_targets(y: np.ndarray, share: float = 0.1) -> np.ndarray:
-    """(n,) whether a target is among the rarest: those of lowest density, about a tenth of the rows.
+    """(n,) whether a target is rare: one of those with the lowest density, by default a tenth of the rows.
 
-    Where very many rows tie at the edge, as where nearly all targets lie together and a few far out, those that tie are
-    left out: then fewer are rare.
+    If very many rows tie at the limit, as when nearly all targets are close together, these are not rare, so that there
+    are fewer rare rows.
 
     Examples
     --------
@@ -111,14 +111,14 @@ def rare_targets(y: np.ndarray, share: float = 0.1) -> np.ndarray:
     >>> rare_targets(np.r_[np.linspace(0.0, 1.0, 90), np.linspace(50.0, 100.0, 5)]).sum()
     np.int64(5)
     """
-    value = TargetDensity(y).evaluate(y[:, None])
-    edge = np.partition(value, rank := int(np.ceil(share * len(y))) - 1)[rank]
-    rare = value <= edge * (1.0 + _TIE)
-    return np.asarray(value < edge * (1.0 - _TIE) if rare.mean() > _MOST_TIES * share else rare)
+    density = TargetDensity(y).evaluate(y[:, None])
+    limit = np.partition(density, rank := int(np.ceil(share * len(y))) - 1)[rank]
+    rare = density <= limit * (1.0 + _TIE)
+    return np.asarray(density < limit * (1.0 - _TIE) if rare.mean() > _MAX_TIES * share else rare)
 
 
 def written(value: float) -> str:
-    """A figure as commands and pages write it: three digits behind the point, fewer of large ones.
+    """Format a figure for commands and pages: three decimal places, fewer for large values.
 
     Examples
     --------
@@ -131,8 +131,8 @@ def written(value: float) -> str:
     return f"{value:.3f}" if size < 10.0 else f"{value:.1f}" if size < 1000.0 else f"{value:.0f}"
 
 
-def balanced_accuracy(code: np.ndarray, right: np.ndarray, cases: Cases) -> Figure:
-    """Mean of the recalls: the share of the cases that are right, where all classes weigh the same.
+def balanced_accuracy(code: np.ndarray, correct: np.ndarray, cases: Cases) -> Figure:
+    """Balanced accuracy: share of correct cases if all classes have the same weight.
 
     Examples
     --------
@@ -143,11 +143,11 @@ def balanced_accuracy(code: np.ndarray, right: np.ndarray, cases: Cases) -> Figu
     0.5
     """
     total = np.bincount(code, weights=cases.weight)
-    return Cases(cases.weight / np.maximum(total, 1e-300)[code], cases.group).share(right)
+    return Cases(cases.weight / np.maximum(total, 1e-300)[code], cases.group).share(correct)
 
 
-def explained_variance(truth: np.ndarray, said: np.ndarray, cases: Cases) -> Figure:
-    """R2, with the range of a ratio of two means.
+def explained_variance(truth: np.ndarray, predicted: np.ndarray, cases: Cases) -> Figure:
+    """R2 with the confidence interval of a ratio of two means.
 
     Examples
     --------
@@ -155,28 +155,28 @@ def explained_variance(truth: np.ndarray, said: np.ndarray, cases: Cases) -> Fig
     >>> round(explained_variance(np.array([0.0, 2.0]), np.array([0.0, 1.0]), Cases.of(2)).value, 6)
     0.5
     """
-    off = (truth - said) ** 2
-    spread = (truth - cases.mean(truth).value) ** 2
-    variance = cases.mean(spread).value
+    squared_error = (truth - predicted) ** 2
+    squared_deviation = (truth - cases.mean(truth).value) ** 2
+    variance = cases.mean(squared_deviation).value
     if not variance > 0:
         return Figure(np.nan, np.nan, np.nan, len(truth))
-    left = cases.mean(off).value / variance
-    ratio = cases.mean((off - left * spread) / variance)
-    half = ratio.high - ratio.value
-    return Figure(1.0 - left, 1.0 - left - half, 1.0 - left + half, len(truth))
+    unexplained = cases.mean(squared_error).value / variance
+    ratio = cases.mean((squared_error - unexplained * squared_deviation) / variance)
+    half_width = ratio.high - ratio.value
+    return Figure(1.0 - unexplained, 1.0 - unexplained - half_width, 1.0 - unexplained + half_width, len(truth))
 
 
 class ClassFigures(NamedTuple):
-    """How well one class is found."""
+    """Recall and precision of one class."""
 
     name: Any
-    rows: float  # weight of its cases: how many rows of the population at hand they stand for
+    rows: float  # total weight of its cases: the number of rows that they represent
     recall: Figure
     precision: Figure
 
 
 class RangeFigures(NamedTuple):
-    """How far off predictions are in one range of the target, from ``low`` to ``high``."""
+    """Errors in one range of the target, from ``low`` to ``high``."""
 
     low: float
     high: float
@@ -193,25 +193,26 @@ def class_figures(y_true: Any, y_pred: Any, classes: Sequence[Any], cases: Cases
     >>> import numpy as np
     >>> y_true, y_pred = np.array(["a"] * 12 + ["b"] * 3), np.array(["a"] * 10 + ["b"] * 5)
     >>> [
-    ...     (one.name, one.recall.few, round(one.recall.value, 2))
-    ...     for one in class_figures(y_true, y_pred, ["a", "b"], Cases.of(15))
+    ...     (figures.name, figures.recall.few, round(figures.recall.value, 2))
+    ...     for figures in class_figures(y_true, y_pred, ["a", "b"], Cases.of(15))
     ... ]
     [('a', False, 0.83), ('b', True, 1.0)]
     """
-    truth, said = np.asarray(y_true), np.asarray(y_pred)
-    right = truth == said
-    found = []
+    truth, predicted = np.asarray(y_true), np.asarray(y_pred)
+    correct = truth == predicted
+    figures = []
     for name in classes:
-        own, called = truth == name, said == name
-        recall, precision = cases.part(own).share(right[own]), cases.part(called).share(right[called])
-        found.append(ClassFigures(name, float(cases.weight[own].sum()), recall, precision))
-    return found
+        is_class, is_predicted = truth == name, predicted == name
+        recall = cases.part(is_class).share(correct[is_class])
+        precision = cases.part(is_predicted).share(correct[is_predicted])
+        figures.append(ClassFigures(name, float(cases.weight[is_class].sum()), recall, precision))
+    return figures
 
 
 def range_edges(y: np.ndarray, bins: int = 10) -> np.ndarray:
-    """Edges of ranges of equal width over most targets; the outermost ranges reach to the outermost targets.
+    """Edges of target ranges of equal width; the first and last range extend to the extreme targets.
 
-    A few targets far out would leave nearly all rows in one range: the inner edges span the middle 98 %.
+    The inner edges span the middle 98 %, so that a few outliers do not leave nearly all rows in one range.
 
     Examples
     --------
@@ -233,17 +234,17 @@ def range_figures(y_true: np.ndarray, y_pred: np.ndarray, edges: np.ndarray, cas
     >>> import numpy as np
     >>> y = np.arange(20.0)
     >>> [
-    ...     (one.low, one.high, one.error.value)
-    ...     for one in range_figures(y, y + 1.0, np.array([0, 9.5, 19]), Cases.of(20))
+    ...     (figures.low, figures.high, figures.error.value)
+    ...     for figures in range_figures(y, y + 1.0, np.array([0, 9.5, 19]), Cases.of(20))
     ... ]
     [(0.0, 9.5, 1.0), (9.5, 19.0, 1.0)]
     """
-    which = np.searchsorted(edges[1:-1], y_true, side="right")
-    off = y_pred - y_true
-    found = []
+    range_number = np.searchsorted(edges[1:-1], y_true, side="right")
+    error = y_pred - y_true
+    figures = []
     for r, (low, high) in enumerate(pairwise(edges)):
-        own = which == r
-        part = cases.part(own)
-        error, bias = part.mean(np.abs(off[own])), part.mean(off[own])
-        found.append(RangeFigures(float(low), float(high), float(part.weight.sum()), error, bias))
-    return found
+        in_range = range_number == r
+        range_cases = cases.part(in_range)
+        absolute, bias = range_cases.mean(np.abs(error[in_range])), range_cases.mean(error[in_range])
+        figures.append(RangeFigures(float(low), float(high), float(range_cases.weight.sum()), absolute, bias))
+    return figures

@@ -1,4 +1,4 @@
-"""Explanations of training rows by what has not seen them."""
+"""Out-of-bag explanations of training rows."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from sklearn.utils.validation import check_is_fitted
 from .._utils.errors import DSNAError
 from .._utils.validation import check_rows
 from .explanation import Explanation
-from .pipeline import split_pipeline, transformed
+from .pipeline import split_pipeline, transform_rows
 
 
 def explain_out_of_bag(model: Any, X: Any, rows: Any = None, *, id: Any = None) -> Explanation:
-    """Which other training rows made the out-of-bag answers to some training rows.
+    """Explain out-of-bag predictions of training rows by other training rows.
 
-    ``model.explain(X)`` would name the training row itself as its own nearest neighbour. Here neighbours are rows of
-    other held-out folds, found by trees that were grown without the row's fold. In classification the weights add up to
-    the row of ``oob_decision_function_``. In regression they make a prediction close to ``oob_prediction_``, and not
-    the very same: distances are measured in the metric of all trees, because that of each fold is not kept.
+    ``model.explain(X)`` would find each training row as its own nearest neighbour. Here, neighbours are rows of other
+    held-out folds, found by trees that were grown without the row's fold. In classification, the weights sum to the
+    row of ``oob_decision_function_``. In regression, they give a prediction that is close but not equal to
+    ``oob_prediction_``: distances are measured in the metric of all trees, because the metric of each fold is not
+    stored.
 
     Parameters
     ----------
     model : fitted DSNAClassifier or DSNARegressor, or Pipeline that ends in one
     X : data frame or array of shape (n, n_columns)
-        All rows given to ``fit``, in their order.
+        All rows given to ``fit``, in the same order.
     rows : array of row numbers, optional
-        Which of ``oob_rows_`` to explain; None for all of them.
+        Rows among ``oob_rows_`` to explain; None for all of them.
     id : name of a column of ``X``, or array with one identifier for each training row, optional
-        What the training rows are called.
+        Identifiers of the training rows.
 
     Returns
     -------
@@ -53,23 +54,23 @@ def explain_out_of_bag(model: Any, X: Any, rows: Any = None, *, id: Any = None) 
             "pipeline that ends in one."
         )
     check_is_fitted(last)
-    asked = last.oob_rows_ if rows is None else np.atleast_1d(np.asarray(rows))
-    lacking = asked[~np.isin(asked, last.oob_rows_)]
-    if len(lacking):
-        raise DSNAError(f"Row {lacking[0]} has no out-of-bag answer: pass numbers that are in oob_rows_ of the model.")
-    values = training_values(model, X, asked)
-    if not np.all(last.holds_rows(values, asked)):
+    numbers = last.oob_rows_ if rows is None else np.atleast_1d(np.asarray(rows))
+    unknown = numbers[~np.isin(numbers, last.oob_rows_)]
+    if len(unknown):
+        raise DSNAError(f"Row {unknown[0]} has no out-of-bag prediction: pass numbers from oob_rows_ of the model.")
+    values = training_values(model, X, numbers)
+    if not np.all(last.holds_rows(values, numbers)):
         raise DSNAError(
-            "Rows of X are not those that the model was fitted on: pass the rows given to fit, in their order. A step "
-            "that encodes training rows otherwise than new ones, such as TargetEncoder, has the same effect."
+            "Rows of X differ from those that the model was fitted on: pass the rows given to fit, in the same order. "
+            "A step that encodes training rows differently from new rows, such as TargetEncoder, has the same effect."
         )
     names = getattr(model, "feature_names_in_", None)
-    explained: Explanation = last._explain_oob(values, asked)
-    return explained.beside(some_rows(X, asked), X, id, names if hasattr(X, "columns") else None)
+    explanation: Explanation = last._explain_oob(values, numbers)
+    return explanation.beside(select_rows(X, numbers), X, id, names if hasattr(X, "columns") else None)
 
 
 def training_values(model: Any, X: Any, rows: np.ndarray) -> np.ndarray:
-    """(n, n_features) what the last step of a pipeline takes of some rows; ``X`` may hold further columns.
+    """(n, n_features) training rows as inputs of the last step of a pipeline; ``X`` may have other columns too.
 
     Examples
     --------
@@ -84,17 +85,17 @@ def training_values(model: Any, X: Any, rows: np.ndarray) -> np.ndarray:
     """
     steps, last = split_pipeline(getattr(model, "best_estimator_", model))
     names = getattr(model, "feature_names_in_", None)
-    own = X[[*names]] if names is not None and hasattr(X, "columns") else X
-    return check_rows(last, transformed(steps, some_rows(own, rows)), reset=False)
+    inputs = X[[*names]] if names is not None and hasattr(X, "columns") else X
+    return check_rows(last, transform_rows(steps, select_rows(inputs, rows)), reset=False)
 
 
-def some_rows(X: Any, rows: np.ndarray) -> Any:
-    """Rows of a data frame, array or list, by their numbers.
+def select_rows(X: Any, rows: np.ndarray) -> Any:
+    """Select rows of a data frame, array or list by number.
 
     Examples
     --------
     >>> import numpy as np
-    >>> some_rows([[1, 2], [3, 4]], np.array([1]))
+    >>> select_rows([[1, 2], [3, 4]], np.array([1]))
     array([[3, 4]], dtype=object)
     """
     if hasattr(X, "iloc"):

@@ -1,4 +1,4 @@
-"""Explanations of models that are steps of a pipeline, in the words of the pipeline's own input."""
+"""Explanations of pipelines, with names and values of the pipeline's input."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .explanation import Explanation
 
 
 def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explanation:
-    """Which training rows made each prediction of a model, a pipeline or a search over these.
+    """Explain predictions of a model, a pipeline or a search over these by the training rows behind them.
 
-    Of a pipeline, ``X`` is transformed by the steps before the last, which explains it; names and values are those of
-    ``X`` and ``train`` as they went into the pipeline, not the encoded ones. Where the pipeline begins with a
-    :class:`dsna.tables.TableEncoder` that keeps its rows, as models of ``dsna train`` do, these are shown.
+    With a pipeline, the steps before the last one transform ``X``, and the last one explains it. Names and values are
+    those of ``X`` and ``train`` before they are transformed. If the pipeline starts with a
+    :class:`dsna.tables.TableEncoder` that keeps its rows, as models of ``dsna train`` do, these rows are shown.
 
     Parameters
     ----------
@@ -26,9 +26,9 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
     X : data frame or array of shape (n, n_columns)
         The rows to explain.
     train : data frame or array, optional
-        The rows given to ``fit``, in their order, to show their values; it may hold further columns.
+        The rows given to ``fit``, in the same order, to show their values. Additional columns are ignored.
     id : name of a column of ``train``, or array with one identifier for each training row, optional
-        What the training rows are called.
+        Identifiers of the training rows.
 
     Returns
     -------
@@ -53,15 +53,16 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
     model = getattr(model, "best_estimator_", model)
     steps, last = split_pipeline(model)
     if not hasattr(last, "explain"):
-        where = "The last step of the pipeline" if isinstance(model, Pipeline) else "The model"
+        subject = "The last step of the pipeline" if isinstance(model, Pipeline) else "The model"
         raise DSNAError(
-            f"{where} is a {type(last).__name__}, whose predictions do not come from training rows: use DSNAClassifier "
-            "or DSNARegressor there."
+            f"{subject} is a {type(last).__name__}, whose predictions do not come from training rows: use "
+            "DSNAClassifier or DSNARegressor there."
         )
     check_is_fitted(last, msg="The %(name)s is not fitted yet: call fit of the model or pipeline before explain.")
+    explanation: Explanation
     if not steps:
-        explained: Explanation = last.explain(X, train=train, id=id)
-        return explained
+        explanation = last.explain(X, train=train, id=id)
+        return explanation
     resamplers = [name for name, step in steps if hasattr(step, "fit_resample")]
     if resamplers and (train is not None or id is not None):
         raise DSNAError(
@@ -71,19 +72,19 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
     if train is None and id is None:
         train = getattr(steps[0][1], "rows_", None)
     names = getattr(model, "feature_names_in_", None)
-    plain: Explanation = last.explain(transformed(steps, X))
-    why = plain.beside(X, train, id, names if hasattr(X, "columns") else None)
-    if train is not None and not isinstance(train, KeptRows) and not _same_rows(model, train, why):
+    explanation = last.explain(transform_rows(steps, X))
+    explanation = explanation.beside(X, train, id, names if hasattr(X, "columns") else None)
+    if train is not None and not isinstance(train, KeptRows) and not _same_rows(model, train, explanation):
         warn_caller(
-            "Rows of train, transformed by the pipeline, are not those that its last step was fitted on: check that "
-            "they are the rows given to fit, in their order. Steps that encode training rows otherwise than new ones, "
-            "such as TargetEncoder, have the same effect."
+            "Rows of train, transformed by the pipeline, differ from those that its last step was fitted on: check "
+            "that they are the rows given to fit, in the same order. Steps that encode training rows differently from "
+            "new rows, such as TargetEncoder, have the same effect."
         )
-    return why
+    return explanation
 
 
 def split_pipeline(model: Any) -> tuple[list[tuple[str, Any]], Any]:
-    """Steps before the last, and the last; a bare estimator has no others.
+    """Split a pipeline into the steps before the last, and the last; other estimators have no previous steps.
 
     Examples
     --------
@@ -93,12 +94,12 @@ def split_pipeline(model: Any) -> tuple[list[tuple[str, Any]], Any]:
     return (model.steps[:-1], model.steps[-1][1]) if isinstance(model, Pipeline) else ([], model)
 
 
-def transformed(steps: list[tuple[str, Any]], X: Any) -> Any:
-    """Rows as the last step sees them; steps that only resample, or pass through, leave new rows alone.
+def transform_rows(steps: list[tuple[str, Any]], X: Any) -> Any:
+    """Transform rows by all given steps; steps that only resample or pass through are skipped.
 
     Examples
     --------
-    >>> transformed([("nothing", "passthrough")], [[1.0]])
+    >>> transform_rows([("nothing", "passthrough")], [[1.0]])
     [[1.0]]
     """
     for _, step in steps:
@@ -106,22 +107,22 @@ def transformed(steps: list[tuple[str, Any]], X: Any) -> Any:
     return X
 
 
-def _same_rows(pipeline: Pipeline, train: Any, why: Explanation) -> bool:
-    """Whether rows of ``train`` become those that the last step was fitted on, as far as an explanation names them."""
-    assert why.train is not None
-    rows = why.train.rows[why.train.rows < why.train.reach]
-    if hasattr(train, "column_names"):  # of Arrow
-        some = train.select([*getattr(pipeline, "feature_names_in_", train.column_names)]).take(rows)
-        return _holds(pipeline, some, rows)
+def _same_rows(pipeline: Pipeline, train: Any, explanation: Explanation) -> bool:
+    """Whether the rows of ``train`` in an explanation are, once transformed, those that the last step was fitted on."""
+    assert explanation.train is not None
+    rows = explanation.train.rows[explanation.train.rows < explanation.train.reach]
+    if hasattr(train, "column_names"):  # an Arrow table
+        inputs = train.select([*getattr(pipeline, "feature_names_in_", train.column_names)]).take(rows)
+        return _holds(pipeline, inputs, rows)
     if hasattr(train, "columns"):
         train = train[[*getattr(pipeline, "feature_names_in_", train.columns)]]
     elif not hasattr(train, "shape"):
         train = np.array(train, dtype=object)
-    some = train.iloc[rows] if hasattr(train, "iloc") else train[rows]
-    return _holds(pipeline, some, rows)
+    inputs = train.iloc[rows] if hasattr(train, "iloc") else train[rows]
+    return _holds(pipeline, inputs, rows)
 
 
-def _holds(pipeline: Pipeline, some: Any, rows: np.ndarray) -> bool:
-    """Whether the last step was fitted on these rows, under these numbers."""
+def _holds(pipeline: Pipeline, inputs: Any, rows: np.ndarray) -> bool:
+    """Whether the last step was fitted on these rows, with these numbers."""
     steps, last = split_pipeline(pipeline)
-    return bool(np.all(last.holds_rows(transformed(steps, some), rows)))
+    return bool(np.all(last.holds_rows(transform_rows(steps, inputs), rows)))

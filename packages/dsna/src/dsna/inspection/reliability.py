@@ -1,4 +1,4 @@
-"""Pictures of how far probabilities can be trusted."""
+"""Reliability diagrams of predicted probabilities."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _BAND = 1.645
 def plot_reliability(
     models: Mapping[str, Any], X: Any, y: Any, *, bins: int = 10, positive: Any = None, ax: Any = None
 ) -> np.ndarray:
-    """Draw predicted probabilities of a class against how often the class came true.
+    """Plot the observed share of a class against its predicted probability.
 
-    Rows are sorted by probability and cut into bins of equal mass, one point each, with the range in which nine of
-    ten such shares would lie by chance if the probabilities were right.  Points on the diagonal mean calibrated
-    probabilities.  Below, the rows at each probability; in the legend, Brier scores (lower is better).
+    Rows are sorted by probability and split into bins of equal mass. Each bin is a point, with the range that contains
+    90 % of such shares if the probabilities are correct. Points on the diagonal mean calibrated probabilities. A second
+    panel shows the distribution of the probabilities, the legend Brier scores (lower is better).
 
     Parameters
     ----------
@@ -28,19 +28,19 @@ def plot_reliability(
         Probabilities have shape (n,), of the class ``positive``, or (n, n_classes), a column for each class of
         ``y`` in sorted order.
     X : array of shape (n, n_features)
-        Rows that the classifiers have not been fitted on; may be None where all ``models`` are probabilities.
+        Rows that the classifiers have not been fitted on; may be None if all ``models`` are probabilities.
     y : array of shape (n,)
         True classes of the rows.
     bins : int, default=10
         Number of bins, in both panels.
     positive : class, default=None
-        The class whose probability is drawn; None takes the rarest of ``y``.
+        Class whose probability is plotted; None stands for the rarest class in ``y``.
     ax : matplotlib axes, pair of these or None, default=None
-        Where to draw the diagram, or diagram and counts; None makes a figure of both.
+        Axes of the diagram, or of the diagram and the histogram; None creates a figure with both.
 
     Returns
     -------
-    array of the axes drawn on
+    array of matplotlib axes
 
     Examples
     --------
@@ -55,27 +55,27 @@ def plot_reliability(
     pyplot = import_extra("matplotlib.pyplot", "report")
     y = np.asarray(y)
     if y.ndim != 1 or not len(y):
-        raise ValueError(f"y has shape {y.shape}; one class for each of at least one row is needed.")
+        raise ValueError(f"y has shape {y.shape}: pass a non-empty array with one class for each row.")
     if bins < 1 or bins != int(bins):
         raise ValueError(f"bins={bins!r} must be a positive whole number.")
     classes, counts = np.unique(y, return_counts=True)
     positive = classes[counts.argmin()] if positive is None else positive
     truth = (y == positive).astype(np.float64)
-    shown = {name: _probability(name, model, X, classes, positive, len(y)) for name, model in models.items()}
+    probabilities = {name: _probability(name, model, X, classes, positive, len(y)) for name, model in models.items()}
     if ax is None:
-        how = {"sharex": True, "height_ratios": (3, 1), "layout": "constrained"}
-        ax = pyplot.subplots(2, 1, figsize=(5.5, 6.5), **how)[1]
+        layout = {"sharex": True, "height_ratios": (3, 1), "layout": "constrained"}
+        ax = pyplot.subplots(2, 1, figsize=(5.5, 6.5), **layout)[1]
     axes = np.atleast_1d(ax)
     axes[0].plot((0, 1), (0, 1), color="0.6", linewidth=1.0, linestyle="--", zorder=0)
-    for k, (name, proba) in enumerate(shown.items()):
-        colour = f"C{k}"
+    for k, (name, proba) in enumerate(probabilities.items()):
+        color = f"C{k}"
         mean, share, size = equal_mass_bins(proba, truth, bins)
-        low, high = _chance(mean, size)
-        axes[0].vlines(mean, low, high, color=colour, alpha=0.3, linewidth=4.0)
+        low, high = _expected_range(mean, size)
+        axes[0].vlines(mean, low, high, color=color, alpha=0.3, linewidth=4.0)
         label = f"{name} (Brier {np.mean((proba - truth) ** 2):.3f})"
-        axes[0].plot(mean, share, color=colour, marker="o", markersize=4.5, linewidth=1.4, label=label)
+        axes[0].plot(mean, share, color=color, marker="o", markersize=4.5, linewidth=1.4, label=label)
         for panel in axes[1:]:
-            panel.hist(proba, bins=bins, range=(0.0, 1.0), histtype="step", color=colour, linewidth=1.4)
+            panel.hist(proba, bins=bins, range=(0.0, 1.0), histtype="step", color=color, linewidth=1.4)
     axes[0].set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), ylabel=f"share of class {positive}")
     axes[0].legend(frameon=False, loc="upper left")
     for panel in axes[1:]:
@@ -88,29 +88,29 @@ def plot_reliability(
 
 
 def _probability(name: str, model: Any, X: Any, classes: np.ndarray, positive: Any, n: int) -> np.ndarray:
-    """(n,) probability of the positive class, asked of a classifier or given."""
+    """(n,) probability of the positive class, predicted by a classifier or given."""
     if hasattr(model, "predict_proba"):
         if X is None:
-            raise ValueError(f"{name!r} is a classifier, and X, the rows to ask it about, is None.")
+            raise ValueError(f"{name!r} is a classifier, but X is None: pass the rows to predict.")
         proba, classes = np.asarray(model.predict_proba(X)), np.asarray(model.classes_)
     else:
         proba = np.asarray(model, dtype=np.float64)
     if proba.shape not in ((n,), (n, len(classes))):
         raise ValueError(
-            f"{name!r} has probabilities of shape {proba.shape}; y asks for ({n},), of class {positive!r} alone, or "
-            f"({n}, {len(classes)}), of the classes {classes.tolist()}."
+            f"{name!r} has probabilities of shape {proba.shape}; y requires ({n},), for class {positive!r} alone, or "
+            f"({n}, {len(classes)}), for the classes {classes.tolist()}."
         )
     if not np.all((proba >= -1e-9) & (proba <= 1.0 + 1e-9)):
-        raise ValueError(f"{name!r} has probabilities outside [0, 1]: give what predict_proba returns.")
+        raise ValueError(f"{name!r} has probabilities outside [0, 1]: pass the result of predict_proba.")
     if proba.ndim == 1:
         return proba
-    place = np.flatnonzero(classes == positive)
-    if len(place) != 1:
+    columns = np.flatnonzero(classes == positive)
+    if len(columns) != 1:
         raise ValueError(f"positive={positive!r} is not among the classes of {name!r}, which are {classes.tolist()}.")
-    return proba[:, place[0]]
+    return proba[:, columns[0]]
 
 
-def _chance(mean: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Range of the share of nine in ten bins whose rows have this probability, by the normal law."""
+def _expected_range(mean: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Range that contains 90 % of the observed shares at these probabilities (normal approximation)."""
     noise = _BAND * np.sqrt(mean * (1.0 - mean) / size)
     return np.maximum(mean - noise, 0.0), np.minimum(mean + noise, 1.0)

@@ -1,4 +1,4 @@
-"""The page people look at: what the data are, how good a model is, how to decide by it, why it says what it says."""
+"""The report on a model as a web page: data, quality, decisions, explanations and suspicious rows."""
 
 from .collect import collect
 from .data import About, ReportData

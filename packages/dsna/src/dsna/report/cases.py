@@ -1,4 +1,4 @@
-"""Which cases a page explains, and the training rows behind each of them."""
+"""Selection of the cases that a page explains, and the training rows behind them."""
 
 from __future__ import annotations
 
@@ -7,126 +7,133 @@ from typing import NamedTuple
 import numpy as np
 
 from ..inspection.averaging import plain_average
-from .answers import Answered
+from .answers import OutOfBagAnswers
 from .data import ShownCases, WhySection
 from .ranges import neighbor_spread
 from .table import shown_rows
-from .text import all_rounded, known
+from .text import all_rounded, finite_or_none
 
 NEIGHBORS = 6
-#: Parts of the cases shown, by why they are shown; the rest is drawn at random.
-_PARTS = {"doubtful": 0.1, "worst": 0.2, "surprising": 0.2, "missed": 0.15, "found": 0.15}
+#: Shares of the cases shown, by reason; the others are drawn at random.
+_SHARES = {"doubtful": 0.1, "worst": 0.2, "surprising": 0.2, "missed": 0.15, "found": 0.15}
 
 
-class Judged(NamedTuple):
-    """How the answers to n cases turned out.
+class CaseScores(NamedTuple):
+    """Quality of the predictions of n cases.
 
     Attributes
     ----------
-    likelihood : probability of the truth; in regression the error in units of the spread around the case.
+    likelihood : probability of the true class; in regression, error relative to the spread of targets around the case.
     confidence : probability of the prediction; empty in regression.
-    loss : what "worst" goes by: probability of the wrong class less that of the truth, or the error.
-    found : whether the class is right, or the error at most the mean one.
-    plain, share : what plain averaging says, and the share of that class in it.
-    doubt : how much the neighbours disagree with the truth, 1 for entirely: by the probabilities as they are and by
-        those that classes would have if they were equally common.
+    loss : probability of the predicted class minus that of the true one if they differ; in regression, the error.
+    correct : whether the class is correct, or the error is not above the mean error.
+    plain_prediction, plain_share : prediction by plain averaging, and the share of this class.
+    doubt : disagreement of the neighbours with the truth, from 0 to 1; see `class_doubt`.
     """
 
     likelihood: np.ndarray
     confidence: np.ndarray
     loss: np.ndarray
-    found: np.ndarray
-    plain: np.ndarray
-    share: np.ndarray
+    correct: np.ndarray
+    plain_prediction: np.ndarray
+    plain_share: np.ndarray
     doubt: np.ndarray
 
 
-def judged(at: Answered) -> Judged:
-    """How the answers turned out."""
-    n = np.arange(len(at.rows))
-    plain, share = plain_average(at.why)
-    if not at.is_classification:
-        error = np.abs(at.predicted - at.truth)
-        off = times_off(error, neighbor_spread(at), at.cases.weight)
-        found = error <= np.average(error, weights=at.cases.weight)
-        return Judged(off, np.empty(0), error, found, plain, share, off / (1.0 + off))
-    proba = at.proba
-    likelihood, confidence = proba[n, at.truth], proba[n, at.predicted]
-    doubt = class_doubt(proba, at.truth, at.model.class_prior_)
-    found = at.predicted == at.truth
-    loss = np.where(found, -1.0, confidence - likelihood)
-    return Judged(likelihood, confidence, loss, found, plain, share, doubt)
+def score_cases(answers: OutOfBagAnswers) -> CaseScores:
+    """Compare the predictions with the truth."""
+    rows = np.arange(len(answers.rows))
+    plain_prediction, plain_share = plain_average(answers.explanation)
+    if not answers.is_classification:
+        error = np.abs(answers.predicted - answers.truth)
+        scaled_error = scaled_errors(error, neighbor_spread(answers), answers.cases.weight)
+        correct = error <= np.average(error, weights=answers.cases.weight)
+        doubt = scaled_error / (1.0 + scaled_error)
+        return CaseScores(scaled_error, np.empty(0), error, correct, plain_prediction, plain_share, doubt)
+    proba = answers.proba
+    likelihood, confidence = proba[rows, answers.truth], proba[rows, answers.predicted]
+    doubt = class_doubt(proba, answers.truth, answers.model.class_prior_)
+    correct = answers.predicted == answers.truth
+    loss = np.where(correct, -1.0, confidence - likelihood)
+    return CaseScores(likelihood, confidence, loss, correct, plain_prediction, plain_share, doubt)
 
 
 def class_doubt(proba: np.ndarray, truth: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """(n,) how much class probabilities (n, n_classes) contradict the class of a row, 1 for entirely.
+    """(n,) disagreement of class probabilities (n, n_classes) with the class of a row, from 0 to 1.
 
-    A rare row is unlikely as things are, and a common one near rare ones is, were all classes equally common: the
-    larger of both probabilities counts.
+    It is one minus the probability of the class, either in the population or with equally common classes, whichever is
+    larger: rare rows have low probabilities in the population, common rows near rare ones with balanced classes.
 
     Examples
     --------
     >>> class_doubt(np.array([[0.9, 0.1]]), np.array([1]), np.array([0.9, 0.1])).round(6).tolist()
     [0.5]
     """
-    n = np.arange(len(proba))
+    rows = np.arange(len(proba))
     balanced = proba / np.maximum(prior, 1e-300)
     share = balanced / np.maximum(balanced.sum(axis=1, keepdims=True), 1e-300)
-    return np.asarray(1.0 - np.maximum(share[n, truth], proba[n, truth]))
+    return np.asarray(1.0 - np.maximum(share[rows, truth], proba[rows, truth]))
 
 
-def times_off(error: np.ndarray, spread: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """(n,) errors in units of the spread of targets around each row, of which the mean is added."""
-    usual = spread + np.average(spread, weights=weight)
-    return np.asarray(error / np.where(usual > 0, usual, 1.0))
+def scaled_errors(error: np.ndarray, spread: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(n,) errors divided by the spread of targets around each row plus the mean spread."""
+    scale = spread + np.average(spread, weights=weight)
+    return np.asarray(error / np.where(scale > 0, scale, 1.0))
 
 
-def picked_cases(at: Answered, how: Judged, most: int) -> np.ndarray:
-    """Cases to show: the most doubtful, worst, most surprising and rare ones, and others at random."""
-    n = len(at.rows)
-    if most >= n:
+def select_cases(answers: OutOfBagAnswers, scores: CaseScores, n_shown: int) -> np.ndarray:
+    """Select cases to show: the most doubtful, worst, most surprising and rare ones, and others at random."""
+    n = len(answers.rows)
+    if n_shown >= n:
         return np.arange(n)
-    rare = at.rare[at.rows]
-    surprise = -how.likelihood if at.is_classification else how.likelihood
-    order = {
-        "doubtful": np.argsort(-how.doubt, kind="stable"),
-        "worst": np.argsort(-how.loss, kind="stable"),
+    rare = answers.rare[answers.rows]
+    surprise = -scores.likelihood if answers.is_classification else scores.likelihood
+    rankings = {
+        "doubtful": np.argsort(-scores.doubt, kind="stable"),
+        "worst": np.argsort(-scores.loss, kind="stable"),
         "surprising": np.argsort(-surprise, kind="stable"),
-        "missed": np.flatnonzero(rare & ~how.found),
-        "found": np.flatnonzero(rare & how.found),
+        "missed": np.flatnonzero(rare & ~scores.correct),
+        "found": np.flatnonzero(rare & scores.correct),
     }
-    taken = [some[: int(_PARTS[why] * most)] for why, some in order.items()]
-    picked = np.unique(np.concatenate(taken))
-    rest = np.setdiff1d(np.arange(n), picked)
-    drawn = np.random.RandomState(0).permutation(rest)[: most - len(picked)]
-    return np.sort(np.concatenate([picked, drawn]))
+    picks = [indices[: int(_SHARES[reason] * n_shown)] for reason, indices in rankings.items()]
+    preferred = np.unique(np.concatenate(picks))
+    remaining = np.setdiff1d(np.arange(n), preferred)
+    random_cases = np.random.RandomState(0).permutation(remaining)[: n_shown - len(preferred)]
+    return np.sort(np.concatenate([preferred, random_cases]))
 
 
-def why_section(at: Answered, how: Judged, some: np.ndarray, further: np.ndarray) -> WhySection:
-    """The cases ``some`` with the rows behind them; training rows ``further`` are shown too."""
-    why = at.why[some]
-    order, number = why.ordered()
-    kept = np.minimum(number, NEIGHBORS)
-    near = [why.rows[i, order[i, : kept[i]]] for i in range(len(some))]
-    weight = [why.weight[i, order[i, : kept[i]]] for i in range(len(some))]
-    rows = np.unique(np.concatenate([at.rows[some], further, *near]))
-    classification = at.is_classification
+def why_section(
+    answers: OutOfBagAnswers, scores: CaseScores, case_numbers: np.ndarray, extra_rows: np.ndarray
+) -> WhySection:
+    """Data of given cases and of the training rows behind them; ``extra_rows`` are shown too."""
+    explanations = answers.explanation[case_numbers]
+    order, n_used = explanations.ordered()
+    n_neighbors = np.minimum(n_used, NEIGHBORS)
+    neighbors = [explanations.rows[i, order[i, : n_neighbors[i]]] for i in range(len(case_numbers))]
+    weight = [explanations.weight[i, order[i, : n_neighbors[i]]] for i in range(len(case_numbers))]
+    rows = np.unique(np.concatenate([answers.rows[case_numbers], extra_rows, *neighbors]))
+    classification = answers.is_classification
     cases = ShownCases(
-        row=_places(rows, at.rows[some]),
-        predicted=all_rounded(at.predicted[some], 6),
-        likelihood=all_rounded(how.likelihood[some]),
-        confidence=all_rounded(how.confidence[some]) if classification else (),
-        rare=tuple(at.rare[at.rows[some]].astype(int).tolist()),
-        found=tuple(how.found[some].astype(int).tolist()),
-        plain=all_rounded(how.plain[some], 6),
-        share=all_rounded(how.share[some]) if classification else (),
-        near=tuple(_places(rows, one) for one in near),
-        weight=tuple(all_rounded(one, 3) for one in weight),
-        behind=tuple(number.tolist()),
+        row=_positions(rows, answers.rows[case_numbers]),
+        predicted=all_rounded(answers.predicted[case_numbers], 6),
+        likelihood=all_rounded(scores.likelihood[case_numbers]),
+        confidence=all_rounded(scores.confidence[case_numbers]) if classification else (),
+        rare=tuple(answers.rare[answers.rows[case_numbers]].astype(int).tolist()),
+        correct=tuple(scores.correct[case_numbers].astype(int).tolist()),
+        plain=all_rounded(scores.plain_prediction[case_numbers], 6),
+        share=all_rounded(scores.plain_share[case_numbers]) if classification else (),
+        neighbors=tuple(_positions(rows, values) for values in neighbors),
+        weight=tuple(all_rounded(values, 3) for values in weight),
+        n_neighbors=tuple(n_used.tolist()),
     )
-    usual = None if classification else known(float(np.average(how.loss, weights=at.cases.weight)))
-    return WhySection(rows=shown_rows(at.table, rows, at.label), cases=cases, n_cases=len(at.rows), usual_error=usual)
+    mean_loss = finite_or_none(float(np.average(scores.loss, weights=answers.cases.weight)))
+    return WhySection(
+        rows=shown_rows(answers.table, rows, answers.label),
+        cases=cases,
+        n_cases=len(answers.rows),
+        usual_error=None if classification else mean_loss,
+    )
 
 
-def _places(rows: np.ndarray, wanted: np.ndarray) -> tuple[int, ...]:
-    return tuple(np.searchsorted(rows, wanted).tolist())
+def _positions(rows: np.ndarray, selected: np.ndarray) -> tuple[int, ...]:
+    return tuple(np.searchsorted(rows, selected).tolist())

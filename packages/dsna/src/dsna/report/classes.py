@@ -1,4 +1,4 @@
-"""What a report says of a classification: recall and precision by class, reliability, coverage, and how to decide."""
+"""Sections of a report on a classifier: recall and precision by class, reliability, coverage, decisions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .._utils.sampling import stratified_sample
 from ..inspection.figures import FEWEST, Cases, balanced_accuracy, class_figures
 from ..prediction.class_decision import OutOfBagProba, best_if_unreachable
 from ..prediction.sets import class_thresholds
-from .answers import Answered
+from .answers import OutOfBagAnswers
 from .data import (
     ClassDecide,
     NamedEstimate,
@@ -19,85 +19,89 @@ from .data import (
     QualitySection,
     Reliability,
     ReliabilityBin,
-    Wish,
+    TargetRate,
 )
-from .text import all_rounded, clean, estimate, known, rounded
+from .text import all_rounded, clean, estimate, finite_or_none, rounded
 
 COVERAGE = 0.9
 _BINS = 10
-_MOST_CURVES = 12
-_MOST_PROBABILITIES = 60_000
-_WISHES = {
+_MAX_CURVES = 12
+_MAX_PROBABILITIES = 60_000
+_TARGETS = {
     "recall": (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98),
     "precision": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
 }
 
 
-def class_quality(at: Answered, names: tuple[str, ...]) -> QualitySection:
-    """How good the classes are, out of bag."""
-    truth, said, cases = at.truth, at.predicted, at.cases
+def class_quality(answers: OutOfBagAnswers, names: tuple[str, ...]) -> QualitySection:
+    """Out-of-bag figures of all classes."""
+    truth, predicted, cases = answers.truth, answers.predicted, answers.cases
     n = len(names)
-    inside, size = _held_out_sets(at)
-    parts = []
-    for figures in class_figures(truth, said, range(n), cases):
-        own = truth == figures.name
-        parts.append(
+    covered, set_size = _held_out_sets(answers)
+    by_class = []
+    for figures in class_figures(truth, predicted, range(n), cases):
+        is_class = truth == figures.name
+        by_class.append(
             PartFigures(
                 name=names[figures.name],
                 rows=rounded(figures.rows, 6),
                 first=estimate(figures.recall),
                 second=estimate(figures.precision),
-                coverage=estimate(cases.part(own).share(inside[own])),
+                coverage=estimate(cases.part(is_class).share(covered[is_class])),
             )
         )
-    rare = int(np.argmin(at.model.class_prior_))
-    own, called, right = truth == rare, said == rare, truth == said
+    rare = int(np.argmin(answers.model.class_prior_))
+    is_class, predicted_rare, correct = truth == rare, predicted == rare, truth == predicted
     overall = (
         NamedEstimate(
             name="Balanced accuracy",
             meaning="mean of the recalls of all classes",
-            estimate=estimate(balanced_accuracy(truth, right, cases)),
+            estimate=estimate(balanced_accuracy(truth, correct, cases)),
             unit="share",
         ),
         NamedEstimate(
             name=f"Recall of {names[rare]}",
-            meaning="share of the rarest class that is found",
-            estimate=estimate(cases.part(own).share(right[own])),
+            meaning="share of the rows of the rarest class that are found",
+            estimate=estimate(cases.part(is_class).share(correct[is_class])),
             unit="share",
         ),
         NamedEstimate(
             name=f"Precision of {names[rare]}",
-            meaning="share of the alarms that are right",
-            estimate=estimate(cases.part(called).share(right[called])),
+            meaning="share of the alarms that are correct",
+            estimate=estimate(cases.part(predicted_rare).share(correct[predicted_rare])),
             unit="share",
         ),
         NamedEstimate(
             name="Accuracy",
-            meaning="share of all rows that is right",
-            estimate=estimate(cases.share(right)),
+            meaning="share of all rows that are predicted correctly",
+            estimate=estimate(cases.share(correct)),
             unit="share",
         ),
     )
-    order = np.argsort(at.model.class_prior_, kind="stable")[: 1 if n == 2 else _MOST_CURVES]
-    curves = tuple(Reliability(name=names[c], bins=reliability_bins(at.proba[:, c], truth == c, cases)) for c in order)
-    mean_size = known(float(np.average(size, weights=cases.weight)))
-    return QualitySection(overall=overall, parts=tuple(parts), reliability=curves, set_size=mean_size)
+    order = np.argsort(answers.model.class_prior_, kind="stable")[: 1 if n == 2 else _MAX_CURVES]
+    curves = tuple(
+        Reliability(name=names[c], bins=reliability_bins(answers.proba[:, c], truth == c, cases)) for c in order
+    )
+    mean_size = finite_or_none(float(np.average(set_size, weights=cases.weight)))
+    return QualitySection(overall=overall, parts=tuple(by_class), reliability=curves, set_size=mean_size)
 
 
-def _held_out_sets(at: Answered) -> tuple[np.ndarray, np.ndarray]:
-    """(n,) whether the prediction set of a case holds its class, and how large it is; learned without its fold."""
-    inside, size = np.zeros(len(at.rows), dtype=bool), np.zeros(len(at.rows))
-    for fold in np.unique(at.fold):
-        side = at.fold == fold
-        least = class_thresholds(at.proba[~side], at.truth[~side], at.cases.weight[~side], COVERAGE)
-        sets = at.proba[side] >= least
-        inside[side] = sets[np.arange(len(sets)), at.truth[side]]
-        size[side] = sets.sum(axis=1)
-    return inside, size
+def _held_out_sets(answers: OutOfBagAnswers) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) whether prediction sets, learned without the fold of the case, contain its class; and their sizes."""
+    covered, set_size = np.zeros(len(answers.rows), dtype=bool), np.zeros(len(answers.rows))
+    for fold in np.unique(answers.fold):
+        in_fold = answers.fold == fold
+        thresholds = class_thresholds(
+            answers.proba[~in_fold], answers.truth[~in_fold], answers.cases.weight[~in_fold], COVERAGE
+        )
+        sets = answers.proba[in_fold] >= thresholds
+        covered[in_fold] = sets[np.arange(len(sets)), answers.truth[in_fold]]
+        set_size[in_fold] = sets.sum(axis=1)
+    return covered, set_size
 
 
-def reliability_bins(proba: np.ndarray, hit: np.ndarray, cases: Cases) -> tuple[ReliabilityBin, ...]:
-    """Cases sorted by probability, in bins of equally many; equal probabilities stay together.
+def reliability_bins(proba: np.ndarray, is_class: np.ndarray, cases: Cases) -> tuple[ReliabilityBin, ...]:
+    """Group cases by probability into bins of equal size; equal probabilities stay together.
 
     Examples
     --------
@@ -109,63 +113,64 @@ def reliability_bins(proba: np.ndarray, hit: np.ndarray, cases: Cases) -> tuple[
     order = np.argsort(proba, kind="stable")
     ordered = proba[order]
     n_bins = max(1, min(_BINS, len(proba) // (2 * FEWEST)))
-    cuts = np.unique(np.searchsorted(ordered, ordered[np.arange(n_bins) * len(proba) // n_bins]))
-    found = []
-    for some in np.split(order, cuts[1:]):
-        mean = float(np.average(proba[some], weights=cases.weight[some])) if cases.weight[some].any() else 0.0
-        found.append(ReliabilityBin(probability=rounded(mean), came_true=estimate(cases.part(some).share(hit[some]))))
-    return tuple(found)
+    bin_starts = np.unique(np.searchsorted(ordered, ordered[np.arange(n_bins) * len(proba) // n_bins]))
+    bins = []
+    for rows in np.split(order, bin_starts[1:]):
+        mean = float(np.average(proba[rows], weights=cases.weight[rows])) if cases.weight[rows].any() else 0.0
+        observed = estimate(cases.part(rows).share(is_class[rows]))
+        bins.append(ReliabilityBin(probability=rounded(mean), came_true=observed))
+    return tuple(bins)
 
 
-def class_decide(at: Answered, grouped: bool) -> ClassDecide:
-    """Out-of-bag probabilities to decide by; of many classes, a sample of the cases in which rare ones come first."""
-    model = at.model
+def class_decide(answers: OutOfBagAnswers, grouped: bool) -> ClassDecide:
+    """Out-of-bag probabilities for decisions; with many classes, of a sample of the cases that favours rare classes."""
+    model = answers.model
     rare = int(np.argmin(model.class_prior_))
     n = len(model.classes_)
-    some, factor = np.arange(len(at.rows)), np.ones(len(at.rows))
-    if n > 2 and len(some) * n > _MOST_PROBABILITIES:
-        some, factor = stratified_sample(at.truth, _MOST_PROBABILITIES // n, np.random.RandomState(0))
-    proba = at.proba[some]
-    shown: Any = all_rounded(proba[:, rare]) if n == 2 else tuple(all_rounded(row) for row in proba)
-    weight = at.cases.weight[some] * factor
+    rows, sampling_weight = np.arange(len(answers.rows)), np.ones(len(answers.rows))
+    if n > 2 and len(rows) * n > _MAX_PROBABILITIES:
+        rows, sampling_weight = stratified_sample(answers.truth, _MAX_PROBABILITIES // n, np.random.RandomState(0))
+    proba = answers.proba[rows]
+    probability: Any = all_rounded(proba[:, rare]) if n == 2 else tuple(all_rounded(row) for row in proba)
+    weight = answers.cases.weight[rows] * sampling_weight
     return ClassDecide(
         rare=rare,
-        truth=tuple(at.truth[some].tolist()),
+        truth=tuple(answers.truth[rows].tolist()),
         weight=all_rounded(weight, 6),
-        probability=shown,
-        group=tuple(at.cases.group[some].tolist()) if grouped else (),
+        probability=probability,
+        group=tuple(answers.cases.group[rows].tolist()) if grouped else (),
         gain=tuple(all_rounded(row, 8) for row in model._gain),
         decision=clean(model.decision if isinstance(model.decision, str) else "by costs or a scorer"),
-        threshold=None if model.decision_threshold_ is None else rounded(model.decision_threshold_.probability),
-        wishes=_wishes(at, rare) if n == 2 else (),
+        threshold=None if model.decision_threshold_ is None else rounded(model.decision_threshold_.least),
+        target_rates=_target_rates(answers, rare) if n == 2 else (),
     )
 
 
-def _wishes(at: Answered, rare: int) -> tuple[Wish, ...]:
-    """What ``recall>=.9`` and the like come to, by thresholds that are chosen without the case."""
-    own = at.truth == rare
-    if np.sum(own) < FEWEST:
+def _target_rates(answers: OutOfBagAnswers, rare: int) -> tuple[TargetRate, ...]:
+    """Results of decisions such as ``recall>=.9``, with thresholds chosen without the fold of the case."""
+    is_rare = answers.truth == rare
+    if np.sum(is_rare) < FEWEST:
         return ()
-    answers = OutOfBagProba(at.proba, at.truth, at.cases.weight, at.fold)
-    known = at.model.classes_, at.model.class_prior_
-    found = []
-    for kind, bounds in _WISHES.items():
-        for least in bounds:
-            decision = f"{kind}>={least:g}".replace("=0.", "=.")
+    model, cases = answers.model, answers.cases
+    predictions = OutOfBagProba(answers.proba, answers.truth, cases.weight, answers.fold)
+    targets = []
+    for kind, minima in _TARGETS.items():
+        for minimum in minima:
+            decision = f"{kind}>={minimum:g}".replace("=0.", "=.")
             with catch_warnings():
-                simplefilter("ignore", UserWarning)  # of wishes that cannot be reached, which the page says
-                view = at.model.with_decision(decision, balance=1.0)
-            called = np.searchsorted(view.classes_, view.oob_prediction_) == rare
-            most = best_if_unreachable(decision, view._gain, answers, *known)
-            found.append(
-                Wish(
+                simplefilter("ignore", UserWarning)  # about targets that cannot be reached, which the page shows
+                view = model.with_decision(decision, balance=1.0)
+            predicted_rare = np.searchsorted(view.classes_, view.oob_prediction_) == rare
+            reached = best_if_unreachable(decision, view._gain, predictions, model.classes_, model.class_prior_)
+            targets.append(
+                TargetRate(
                     kind=kind,
-                    least=least,
+                    minimum=minimum,
                     decision=decision,
-                    threshold=rounded(view.decision_threshold_.probability),
-                    most=None if most is None else rounded(most),
-                    recall=estimate(at.cases.part(own).share(called[own])),
-                    precision=estimate(at.cases.part(called).share(own[called])),
+                    threshold=rounded(view.decision_threshold_.least),
+                    reached=None if reached is None else rounded(reached),
+                    recall=estimate(cases.part(is_rare).share(predicted_rare[is_rare])),
+                    precision=estimate(cases.part(predicted_rare).share(is_rare[predicted_rare])),
                 )
             )
-    return tuple(found)
+    return tuple(targets)

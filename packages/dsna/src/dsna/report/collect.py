@@ -1,4 +1,4 @@
-"""Everything that a report shows, gathered from a fitted model and the table it was fitted on."""
+"""Data of a report, collected from a fitted model and its training table."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 
 from .._utils.errors import DSNAError
 from ..inspection.figures import FEWEST
-from .answers import Answered, answered
-from .cases import judged, picked_cases, why_section
+from .answers import OutOfBagAnswers, out_of_bag_answers
+from .cases import score_cases, select_cases, why_section
 from .classes import class_decide, class_quality
 from .data import About, DataSection, ReportData, Score
 from .ranges import range_decide, range_quality
-from .suspects import deciders, doubtful, look_at_rows, suspect_section
+from .suspects import deciders, doubtful_cases, look_at_rows, suspect_section
 from .table import class_bars, summarize_columns, target_bars
 from .text import EXACT, clean, percent, rounded
 
-_CASES, _FEWEST_CASES, _CASE_CELLS = 400, 40, 50_000
+_MAX_CASES, _MIN_CASES, _CASE_CELLS = 400, 40, 50_000
 
 
 def collect(
@@ -32,24 +32,23 @@ def collect(
     groups: Any = None,
     about: About | None = None,
 ) -> ReportData:
-    """Gather what a report shows; all answers to training rows are out of bag, and weighted by what they stand for.
+    """Collect the data of a report from out-of-bag predictions, weighted by the rows that they represent.
 
     Parameters
     ----------
     model : fitted DSNAClassifier or DSNARegressor (one output), or Pipeline that ends in one
     X : data frame or array of shape (n, n_columns)
-        The rows given to ``fit``, in their order; of a pipeline, as they went into its first step.
+        The rows given to ``fit``, in the same order; for a pipeline, the inputs of its first step.
     y : array of shape (n,)
         Their classes or targets.
     scores : list of mappings, optional
-        Scores of this model and of others, made elsewhere: ``method``, ``metric``, ``mean``, ``low``,
-        ``high``.
+        Scores of this model and of others, computed elsewhere: ``method``, ``metric``, ``mean``, ``low``, ``high``.
     notes : sequence of str
-        What was done to the data, a sentence each.
+        Sentences about the preparation of the data.
     groups : array of shape (n,), optional
-        Rows of one group are not independent; ranges of figures take that into account.
+        Rows of one group are not independent; confidence intervals take that into account.
     about : About, optional
-        Title, names of files, identifiers of rows, number of cases.
+        Title, file names, identifiers of rows, number of cases.
 
     Returns
     -------
@@ -67,67 +66,71 @@ def collect(
     (('0', '1', '2'), 178)
     """
     about = About() if about is None else about
-    table_of_scores = _checked_scores(scores)
-    at = answered(model, X, y, groups, about.id)
-    names = tuple(clean(name, 60) for name in at.model.classes_) if at.is_classification else ()
-    how = judged(at)
+    checked_scores = _checked_scores(scores)
+    answers = out_of_bag_answers(model, X, y, groups, about.id)
+    names = tuple(clean(name, 60) for name in answers.model.classes_) if answers.is_classification else ()
+    case_scores = score_cases(answers)
     looked = look_at_rows(model, X) if about.looked is None else about.looked
-    doubts = doubtful(at, how)
-    some = picked_cases(at, how, _usual_cases(len(at.table.names)) if about.cases is None else max(1, about.cases))
-    further = np.array([row for row, *_ in deciders(at, doubts)], dtype=np.int64)
-    why = why_section(at, how, some, further)
-    shown = np.array(why.rows.number)
-    quality = class_quality(at, names) if names else range_quality(at)
+    doubts = doubtful_cases(answers, case_scores)
+    n_cases = _default_cases(len(answers.table.names)) if about.cases is None else max(1, about.cases)
+    case_numbers = select_cases(answers, case_scores, n_cases)
+    influential = np.array([row for row, *_ in deciders(answers, doubts)], dtype=np.int64)
+    cases = why_section(answers, case_scores, case_numbers, influential)
+    shown_rows = np.array(cases.rows.number)
+    quality = class_quality(answers, names) if names else range_quality(answers)
     return ReportData(
-        task="classification" if at.is_classification else "regression",
+        task="classification" if answers.is_classification else "regression",
         title=clean(about.title),
         model_file=clean(about.model_file),
         data_file=clean(about.data_file),
         classes=names,
-        n_cases=len(at.rows),
+        n_cases=len(answers.rows),
         fewest=FEWEST,
-        data=_data_section(at, names, tuple(clean(note) for note in notes), about),
-        quality=replace(quality, scores=table_of_scores, scores_from=clean(about.scores_from)),
-        decide=class_decide(at, groups is not None) if names else range_decide(at),
-        why=why,
-        suspects=suspect_section(at, how, looked, some, shown, names),
+        data=_data_section(answers, names, tuple(clean(note) for note in notes), about),
+        quality=replace(quality, scores=checked_scores, scores_from=clean(about.scores_from)),
+        decide=class_decide(answers, groups is not None) if names else range_decide(answers),
+        why=cases,
+        suspects=suspect_section(answers, case_scores, looked, case_numbers, shown_rows, names),
     )
 
 
-def _usual_cases(n_columns: int) -> int:
-    """How many cases are explained on the page, each with up to six rows beside it."""
-    return min(_CASES, max(_FEWEST_CASES, _CASE_CELLS // max(n_columns, 1)))
+def _default_cases(n_columns: int) -> int:
+    """Default number of cases on the page, each with up to six rows beside it."""
+    return min(_MAX_CASES, max(_MIN_CASES, _CASE_CELLS // max(n_columns, 1)))
 
 
 def _checked_scores(scores: Iterable[Mapping[str, Any]] | None) -> tuple[Score, ...]:
-    wanted = ("method", "metric", "mean", "low", "high")
-    found = []
+    fields = ("method", "metric", "mean", "low", "high")
+    checked = []
     for score in scores or ():
-        lacking = [name for name in wanted if name not in score]
-        if lacking:
-            raise DSNAError(f"A score lacks {', '.join(lacking)}: give {', '.join(wanted)} for each.")
+        missing = [name for name in fields if name not in score]
+        if missing:
+            raise DSNAError(f"A score lacks {', '.join(missing)}: give {', '.join(fields)} for each.")
         if np.isfinite([score["mean"], score["low"], score["high"]]).all():
-            numbers = {name: rounded(score[name], EXACT) for name in wanted[2:]}
-            found.append(Score(method=clean(score["method"], 60), metric=clean(score["metric"], 60), **numbers))
-    return tuple(found)
+            numbers = {name: rounded(score[name], EXACT) for name in fields[2:]}
+            checked.append(Score(method=clean(score["method"], 60), metric=clean(score["metric"], 60), **numbers))
+    return tuple(checked)
 
 
-def _data_section(at: Answered, names: tuple[str, ...], notes: tuple[str, ...], about: About) -> DataSection:
+def _data_section(
+    answers: OutOfBagAnswers, names: tuple[str, ...], notes: tuple[str, ...], about: About
+) -> DataSection:
     target = clean(about.target, 120)
     if names:
-        counts = np.bincount(at.label, minlength=len(names))
-        marked = np.array([bool(at.rare[at.label == c].any()) for c in range(len(names))])
-        bars = class_bars(names, counts, marked)
-        said = ", ".join(f"{names[c]} ({counts[c]:,} of {len(at.label):,} rows)" for c in np.flatnonzero(marked))
-        rare = f"Rare: {said}."
+        counts = np.bincount(answers.label, minlength=len(names))
+        is_rare = np.array([bool(answers.rare[answers.label == c].any()) for c in range(len(names))])
+        bars = class_bars(names, counts, is_rare)
+        n_rows = len(answers.label)
+        rare_classes = [f"{names[c]} ({counts[c]:,} of {n_rows:,} rows)" for c in np.flatnonzero(is_rare)]
+        rare = f"Rare: {', '.join(rare_classes)}."
     else:
-        bars = target_bars(at.label, at.rare)
-        share = float(at.rare.mean())
-        rare = f"Rare: the {percent(share)} of rows whose target has the fewest others around it."
+        bars = target_bars(answers.label, answers.rare)
+        share = float(answers.rare.mean())
+        rare = f"Rare: the {percent(share)} of rows with the least common targets."
     return DataSection(
-        n_rows=len(at.label),
+        n_rows=len(answers.label),
         target=target,
-        columns=summarize_columns(at.table),
+        columns=summarize_columns(answers.table),
         distribution=bars,
         rare=rare,
         notes=notes,

@@ -1,7 +1,7 @@
-"""What a report shows, as a tree of frozen dataclasses of plain values: numbers, strings, tuples.
+"""Data of a report, as a tree of frozen dataclasses with plain values: numbers, strings, tuples.
 
-Large parts are kept by column: ``cases.row[i]``, ``cases.predicted[i]`` and so on belong to one case. Probabilities are
-rounded to four significant digits.
+Large tables are stored by column: ``cases.row[i]``, ``cases.predicted[i]`` and so on belong to one case. Probabilities
+are rounded to four significant digits.
 """
 
 from __future__ import annotations
@@ -9,25 +9,25 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-Number = float | None  # None: not known, or too few cases to say
+Number = float | None  # None: unknown, or too few cases
 
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """What the report is about, in words; all of it may be left out.
+    """Titles and names in a report; all of them are optional.
 
     Parameters
     ----------
     title : headline of the page.
-    target : name of the column that is predicted.
-    model_file : name of the model file in the commands that the page prints.
+    target : name of the target column.
+    model_file : name of the model file in the commands on the page.
     data_file : name of the data file in these commands.
-    id : name of a column of ``X``, or one identifier for each row: what rows are called.
-    left_out : pairs of a column and the reason why it was left out.
-    scores_from : a sentence that says on which rows the scores beside other methods were made.
-    cases : how many cases the page explains, each with the training rows behind it; None stands for 400, and for fewer
-        where the table is wide.
-    looked : what ``dsna.report.suspects.look_at_rows`` found, where it was called already.
+    id : name of a column of ``X``, or one identifier for each row.
+    left_out : pairs of a column and the reason for leaving it out.
+    scores_from : a sentence about the rows on which the scores of the methods were computed.
+    cases : number of cases that the page explains, each with the training rows behind it; None stands for 400, fewer
+        for wide tables.
+    looked : result of ``dsna.report.suspects.look_at_rows``, if available.
 
     Examples
     --------
@@ -42,14 +42,14 @@ class About:
     data_file: str = "data.csv"
     id: Any = None
     left_out: tuple[tuple[str, str], ...] = ()
-    scores_from: str = "These scores were made elsewhere; they need not be out of bag."
+    scores_from: str = "These scores were computed elsewhere, not necessarily out of bag."
     cases: int | None = None
     looked: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A figure with its 95 % range and the cases behind it; ``value`` is None where these are too few to say."""
+    """A figure with its 95 % confidence interval and number of cases; ``value`` is None if there are too few."""
 
     value: Number
     low: Number
@@ -59,7 +59,7 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class NamedEstimate:
-    """An overall figure: its name, what it means, and whether larger is better."""
+    """An overall figure with its name and meaning."""
 
     name: str
     meaning: str
@@ -81,7 +81,7 @@ class ColumnSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """A class or a range of the target: how many training rows it has, and which share of them counts as rare."""
+    """A class or target range: its number of training rows, and the share of these that are rare."""
 
     name: str
     rows: float
@@ -90,20 +90,20 @@ class Bar:
 
 @dataclass(frozen=True, kw_only=True)
 class DataSection:
-    """What the model was fitted on."""
+    """The training data."""
 
     n_rows: int
     target: str
     columns: tuple[ColumnSummary, ...]
     distribution: tuple[Bar, ...]
-    rare: str  # what counts as rare, in a sentence
+    rare: str  # a sentence that defines rare rows
     notes: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """A score of one method, made elsewhere."""
+    """A score of one method, computed elsewhere."""
 
     method: str
     metric: str
@@ -114,10 +114,10 @@ class Score:
 
 @dataclass(frozen=True, kw_only=True)
 class PartFigures:
-    """How good predictions are on one class, or in one range of the target.
+    """Figures of one class or target range.
 
-    ``first`` is the recall, or the mean absolute error; ``second`` the precision, or the bias. ``coverage`` is how
-    often a prediction set or interval of 90 % holds the truth, learned without the case.
+    ``first`` is the recall or the mean absolute error, ``second`` the precision or the bias. ``coverage`` is the share
+    of cases whose 90 % prediction set or interval, learned without the case, contains the truth.
     """
 
     name: str
@@ -129,7 +129,7 @@ class PartFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class ReliabilityBin:
-    """Cases of similar probability of a class: the mean probability, and how often the class came true."""
+    """Cases with similar probabilities of a class: the mean probability and the observed share of the class."""
 
     probability: float
     came_true: Estimate
@@ -137,7 +137,7 @@ class ReliabilityBin:
 
 @dataclass(frozen=True, kw_only=True)
 class Reliability:
-    """How far the probabilities of one class can be trusted."""
+    """Reliability diagram of one class."""
 
     name: str
     bins: tuple[ReliabilityBin, ...]
@@ -145,42 +145,42 @@ class Reliability:
 
 @dataclass(frozen=True, kw_only=True)
 class QualitySection:
-    """How good the model is, on cases that it answered without having seen them."""
+    """Out-of-bag quality of the model."""
 
     overall: tuple[NamedEstimate, ...]
     parts: tuple[PartFigures, ...]
     reliability: tuple[Reliability, ...]
     set_size: Number  # mean number of classes in a prediction set, or mean width of an interval
     scores: tuple[Score, ...] = ()
-    scores_from: str = ""  # on which rows the scores were made, in a sentence
+    scores_from: str = ""  # a sentence about the rows on which the scores were computed
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wish:
-    """A recall or precision of the rarest class that the user may ask for, and what it comes to."""
+class TargetRate:
+    """A target for the recall or precision of the rarest class, and the rates that it leads to."""
 
     kind: str  # recall or precision
-    least: float
+    minimum: float
     decision: str  # as ``with_decision`` and ``--decision`` take it
     threshold: float
-    most: Number  # what is reached where no threshold reaches the wish; None where one does
+    reached: Number  # largest rate, if no threshold reaches the minimum; otherwise None
     recall: Estimate  # of thresholds chosen without the case
     precision: Estimate
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassDecide:
-    """Out-of-bag probabilities to decide by; the cases are a sample, each with a weight."""
+    """Out-of-bag probabilities for decisions; the cases are a weighted sample."""
 
     rare: int
     truth: tuple[int, ...]
     weight: tuple[float, ...]
     probability: tuple[float, ...] | tuple[tuple[float, ...], ...]  # of the rarest of two classes, or of each class
-    group: tuple[int, ...]  # empty where each case is on its own
+    group: tuple[int, ...]  # empty without groups
     gain: tuple[tuple[float, ...], ...]  # of the model's own decision
     decision: str
     threshold: Number  # of the rarest of two classes, by the model's own decision
-    wishes: tuple[Wish, ...]
+    target_rates: tuple[TargetRate, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +195,7 @@ class BalancePoint:
 
 @dataclass(frozen=True, kw_only=True)
 class RangeDecide:
-    """What more weight for rare targets gains and costs."""
+    """Errors at all values of ``balance``."""
 
     points: tuple[BalancePoint, ...]
     chosen: float
@@ -204,7 +204,7 @@ class RangeDecide:
 
 @dataclass(frozen=True, kw_only=True)
 class ShownRows:
-    """Training rows that the page shows, in the user's columns; cells are numbers, strings or None."""
+    """Training rows that the page shows, with the user's columns; cells are numbers, strings or None."""
 
     names: tuple[str, ...]
     kinds: tuple[str, ...]
@@ -217,52 +217,52 @@ class ShownRows:
 
 @dataclass(frozen=True, kw_only=True)
 class ShownCases:
-    """Cases that the page explains, by column; ``row`` and ``near`` are places in ``ShownRows``."""
+    """Cases that the page explains, by column; ``row`` and ``neighbors`` are indices into ``ShownRows``."""
 
     row: tuple[int, ...]
     predicted: tuple[float, ...]
     likelihood: tuple[float, ...]  # probability of the truth; in regression error / usual spread around the case
     confidence: tuple[float, ...]  # probability of the prediction; empty in regression
     rare: tuple[int, ...]
-    found: tuple[int, ...]
-    plain: tuple[float, ...]  # class number or target that plain averaging would have given
-    share: tuple[float, ...]  # of the plain average that is of this class; empty in regression
-    near: tuple[tuple[int, ...], ...]
+    correct: tuple[int, ...]
+    plain: tuple[float, ...]  # class number or target by plain averaging
+    share: tuple[float, ...]  # of this class in the plain average; empty in regression
+    neighbors: tuple[tuple[int, ...], ...]
     weight: tuple[tuple[float, ...], ...]
-    behind: tuple[int, ...]  # how many training rows there are behind the answer
+    n_neighbors: tuple[int, ...]  # training rows with a weight or coefficient
 
 
 @dataclass(frozen=True, kw_only=True)
 class WhySection:
-    """Cases, the training rows behind them, and how the cases were picked."""
+    """Cases and the training rows behind them."""
 
     rows: ShownRows
     cases: ShownCases
     n_cases: int
-    usual_error: Number  # mean absolute error, below which a rare target counts as found
+    usual_error: Number  # mean absolute error, up to which a rare target counts as found
 
 
 @dataclass(frozen=True, kw_only=True)
 class Doubt:
-    """A training row whose neighbours disagree with it; ``case`` is its place in ``ShownCases``."""
+    """A case whose neighbours disagree with its label; ``case`` is its index in ``ShownCases``."""
 
     case: int
-    says: str
+    suggested: str  # class or target that the neighbours suggest
     strength: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class FurtherDoubt:
-    """A training row that is not among the held-out cases, and whose neighbours disagree with it."""
+    """A training row outside the held-out cases whose neighbours disagree with its label."""
 
     id: str
     label: str
-    says: str
+    suggested: str  # class or target that the neighbours suggest
 
 
 @dataclass(frozen=True, kw_only=True)
 class Decider:
-    """A training row that decides many cases; ``row`` is its place in ``ShownRows``."""
+    """A training row that decides many cases; ``row`` is its index in ``ShownRows``."""
 
     row: int
     cases: int
@@ -272,32 +272,32 @@ class Decider:
 
 @dataclass(frozen=True, kw_only=True)
 class Region:
-    """A part of the table where neighbours are far away."""
+    """A region of the table where neighbours are far away."""
 
-    where: str
+    conditions: str
     share: float
-    distance: float  # of the neighbours, in units of the usual one
+    distance: float  # of the neighbours, relative to the median case
     error: Estimate
     elsewhere: Estimate
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuspectSection:
-    """Rows and regions to look at."""
+    """Rows and regions to check."""
 
     n_doubts: int
     doubts: tuple[Doubt, ...]
-    looked_at: str  # which rows, in words
-    n_further: int  # doubtful rows that are not among the cases
+    looked_at: str  # description of the compared rows
+    n_further: int  # number of doubtful rows outside the cases
     further: tuple[FurtherDoubt, ...]
     deciders: tuple[Decider, ...]
     regions: tuple[Region, ...]
-    thin: tuple[str, ...]  # classes and ranges with hardly any rows
+    thin: tuple[str, ...]  # classes and ranges with very few rows
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportData:
-    """All that a report shows; made by :func:`collect`, written by :func:`write_report`."""
+    """Data of a report, from :func:`collect` for :func:`write_report`."""
 
     task: str  # classification or regression
     title: str
@@ -305,7 +305,7 @@ class ReportData:
     data_file: str
     classes: tuple[str, ...]  # empty in regression
     n_cases: int
-    fewest: int  # cases that a figure needs
+    fewest: int  # minimum number of cases of a figure
     data: DataSection
     quality: QualitySection
     decide: ClassDecide | RangeDecide
@@ -313,5 +313,5 @@ class ReportData:
     suspects: SuspectSection
 
     def plain(self) -> dict[str, Any]:
-        """The same as dictionaries, lists and plain values, for JSON."""
+        """Convert to dictionaries, lists and plain values for JSON."""
         return asdict(self)

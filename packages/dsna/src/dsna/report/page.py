@@ -1,4 +1,4 @@
-"""The report as one HTML file: no request to any network, no plotting library, a strict content-security policy."""
+"""The report as a single HTML file without network requests, with a strict content-security policy."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from . import svg
 from .data import Estimate, ReportData, Score
 
 _SCRIPTS = ("base.js", "decide.js", "balance.js", "cases.js", "start.js")
-#: Letters that could end a script element, or that JavaScript once took for ends of lines.
+#: Characters that could end a script element, or that older JavaScript treats as line ends.
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 def write_report(path: str | os.PathLike[str], data: ReportData) -> None:
-    """Write a report to a file, whole or not at all.
+    """Write a report to a file; on failure, no partial file is left.
 
     Parameters
     ----------
-    path : path of the HTML file, in a folder that is there
+    path : path of the HTML file, in an existing folder
     data : ReportData
-        As :func:`collect` returns it.
+        Result of :func:`collect`.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def write_report(path: str | os.PathLike[str], data: ReportData) -> None:
 
 
 def render_report(data: ReportData) -> str:
-    """The page as a string.
+    """Render the page as a string.
 
     Parameters
     ----------
@@ -60,15 +60,15 @@ def render_report(data: ReportData) -> str:
     str
     """
     jinja2 = import_extra("jinja2", "report")
-    made = environment(str(__package__))
-    made.filters.update(
+    templates = environment(str(__package__))
+    templates.filters.update(
         share_range=_share_range, number_range=_number_range, score_range=_score_range, as_estimate=_score_estimate
     )
-    made.globals["errors_scale"] = _scale
+    templates.globals["errors_scale"] = _scale
     folder = files(__package__) / "templates"
     style = page_style()
     script = '"use strict";\n(() => {\n' + "".join((folder / name).read_text("utf-8") for name in _SCRIPTS) + "})();\n"
-    page: str = made.get_template("page.html").render(
+    page: str = templates.get_template("page.html").render(
         data=data,
         embedded=jinja2.utils.markupsafe.Markup(embedded_json(_for_script(data))),
         style=jinja2.utils.markupsafe.Markup(style),
@@ -79,7 +79,7 @@ def render_report(data: ReportData) -> str:
 
 
 def environment(package: str) -> Any:
-    """Where templates of a package are found and filled in: every value is escaped, every name must be there.
+    """Environment for the templates of a package: values are escaped, undefined names are errors.
 
     Examples
     --------
@@ -88,20 +88,20 @@ def environment(package: str) -> Any:
     """
     jinja2 = import_extra("jinja2", "report")
     folder = files(package) / "templates"
-    made = jinja2.Environment(
+    templates = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(share=as_share, number=as_number, score=written)
-    made.globals.update({name: _drawn(jinja2, getattr(svg, name)) for name in _DRAWN})
-    return made
+    templates.filters.update(share=as_share, number=as_number, score=written)
+    templates.globals.update({name: _as_markup(jinja2, getattr(svg, name)) for name in _PICTURES})
+    return templates
 
 
 def page_style() -> str:
-    """The style sheet that all pages share.
+    """Style sheet of all pages.
 
     Examples
     --------
@@ -111,22 +111,22 @@ def page_style() -> str:
     return (files(__package__) / "templates" / "page.css").read_text("utf-8")
 
 
-_DRAWN = ("range_mark", "spark", "bar", "weight_bar", "histogram", "reliability")
+_PICTURES = ("range_mark", "spark", "bar", "weight_bar", "histogram", "reliability")
 
 
-def _drawn(jinja2: Any, draw: Any) -> Any:
+def _as_markup(jinja2: Any, draw: Any) -> Any:
     return lambda *args: jinja2.utils.markupsafe.Markup(draw(*args))
 
 
 def _for_script(data: ReportData) -> dict[str, Any]:
-    """What the page's script needs; the rest of the data is in its HTML."""
+    """Data for the script of the page; all other data is in the HTML."""
     plain = data.plain()
-    kept = ("task", "model_file", "data_file", "classes", "fewest", "decide", "why")
-    return {"target": plain["data"]["target"], **{name: plain[name] for name in kept}}
+    names = ("task", "model_file", "data_file", "classes", "fewest", "decide", "why")
+    return {"target": plain["data"]["target"], **{name: plain[name] for name in names}}
 
 
 def embedded_json(value: Any) -> str:
-    r"""JSON that can stand inside a script element.
+    r"""Serialize a value to JSON that is safe inside a script element.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def embedded_json(value: Any) -> str:
 
 
 def policy(style: str, script: str) -> str:
-    """A content-security policy that lets this style and this script in, and nothing else.
+    """Content-security policy that allows this style and this script only.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def policy(style: str, script: str) -> str:
 
 
 def as_share(value: float | None) -> str:
-    """A share in per cent, for a reader.
+    """Format a share in per cent.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def as_share(value: float | None) -> str:
 
 
 def as_number(value: float | None) -> str:
-    """A number for a reader: four significant digits, thousands apart.
+    """Format a number with four significant digits and thousands separators.
 
     Examples
     --------
@@ -190,8 +190,8 @@ def _number_range(estimate: Estimate) -> str:
     return f"{as_number(estimate.low)} to {as_number(estimate.high)}"
 
 
-def _score_range(one: Estimate | Score) -> str:
-    return f"{written(one.low)} to {written(one.high)}" if one.low is not None and one.high is not None else ""
+def _score_range(score: Estimate | Score) -> str:
+    return f"{written(score.low)} to {written(score.high)}" if score.low is not None and score.high is not None else ""
 
 
 def _score_estimate(score: Score) -> Estimate:
@@ -199,6 +199,6 @@ def _score_estimate(score: Score) -> Estimate:
 
 
 def _scale(estimates: list[Estimate]) -> tuple[float, float]:
-    """Ends of a scale that holds all ranges and zero."""
-    ends = [end for one in estimates for end in (one.low, one.high) if end is not None]
+    """Ends of a scale that contains all intervals and zero."""
+    ends = [end for estimate in estimates for end in (estimate.low, estimate.high) if end is not None]
     return min([*ends, 0.0]), max([*ends, 0.0])

@@ -1,6 +1,6 @@
-"""Pictures of the report, drawn as SVG; colours come from the page's style sheet, so that they follow its theme.
+"""Pictures of the report as SVG, coloured by the page's style sheet so that they follow its theme.
 
-Every picture is decoration beside a table or sentence that says the same, or has a label of its own.
+Every picture either repeats the content of a table or sentence, or has a label for screen readers.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ _MARGIN = 34.0
 
 
 def _svg(width: float, height: float, inner: str, label: str | None, kind: str) -> str:
-    named = f'role="img" aria-label="{escape(label)}"' if label else 'aria-hidden="true"'
+    accessibility = f'role="img" aria-label="{escape(label)}"' if label else 'aria-hidden="true"'
     return (
         f'<svg class="{kind}" viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}" '
-        f'{named} focusable="false">{inner}</svg>'
+        f'{accessibility} focusable="false">{inner}</svg>'
     )
 
 
 def range_mark(estimate: Estimate, low: float, high: float, zero: bool = False) -> str:
-    """A dot with its range on a scale from ``low`` to ``high``; nothing where the cases are too few.
+    """A dot with its interval on a scale from ``low`` to ``high``; only the scale if there are too few cases.
 
     Examples
     --------
@@ -59,16 +59,16 @@ def spark(counts: Sequence[int]) -> str:
     2
     """
     width, height = _SPARK
-    most, step = max([*counts, 1]), width / max(len(counts), 1)
+    tallest, step = max([*counts, 1]), width / max(len(counts), 1)
     bars = "".join(
-        f'<rect x="{k * step:.1f}" y="{height - height * n / most:.1f}" width="{max(step - 1.5, 1.0):.1f}" '
-        f'height="{height * n / most:.1f}"/>'
-        for k, n in enumerate(counts)
+        f'<rect x="{k * step:.1f}" y="{height - height * count / tallest:.1f}" width="{max(step - 1.5, 1.0):.1f}" '
+        f'height="{height * count / tallest:.1f}"/>'
+        for k, count in enumerate(counts)
     )
     return _svg(width, height, bars, None, "spark")
 
 
-def bar(rows: float, most: float, rare: float) -> str:
+def bar(rows: float, max_rows: float, rare: float) -> str:
     """A horizontal bar of a class.
 
     Examples
@@ -77,14 +77,14 @@ def bar(rows: float, most: float, rare: float) -> str:
     True
     """
     width, height = 320.0, 16.0
-    length = max(width * rows / most if most > 0 else 0.0, 1.5)
+    length = max(width * rows / max_rows if max_rows > 0 else 0.0, 1.5)
     inner = f'<rect class="track" width="{width:g}" height="{height:g}" rx="3"/>'
     inner += f'<rect class="{"rare" if rare > 0.5 else "fill"}" width="{length:.1f}" height="{height:g}" rx="3"/>'
     return _svg(width, height, inner, None, "bar")
 
 
 def weight_bar(share: float, negative: bool) -> str:
-    """How large a weight is beside the largest one; negative ones have another colour.
+    """A bar for a weight relative to the largest one; negative weights have another colour.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def weight_bar(share: float, negative: bool) -> str:
 
 
 def histogram(bars: Sequence[Bar], label: str) -> str:
-    """A histogram of the target, the rare part of each bar on top in another colour.
+    """A histogram of the target, with the rare rows of each bin on top in another colour.
 
     Examples
     --------
@@ -106,22 +106,26 @@ def histogram(bars: Sequence[Bar], label: str) -> str:
     """
     width, height = _HISTOGRAM
     left, bottom = 44.0, 24.0
-    most = max([one.rows for one in bars] + [1])
+    tallest = max([bin_.rows for bin_ in bars] + [1])
     step = (width - left) / max(len(bars), 1)
-    tall = height - bottom - 10.0
+    plot_height = height - bottom - 10.0
     inner = ""
     for share in (0.0, 0.5, 1.0):
-        y = 10.0 + tall * (1.0 - share)
+        y = 10.0 + plot_height * (1.0 - share)
         inner += f'<line class="grid" x1="{left:g}" x2="{width:g}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        inner += f'<text x="{left - 6:g}" y="{y + 4:.1f}" text-anchor="end">{share * most:,.0f}</text>'
-    for k, one in enumerate(bars):
-        full, rare = tall * one.rows / most, tall * one.rows * one.rare / most
-        x, wide = left + k * step + 0.75, max(step - 1.5, 1.0)
-        for kind, top, size in (("fill", 10.0 + tall - full + rare, full - rare), ("rare", 10.0 + tall - full, rare)):
-            if size > 0:
-                title = f"<title>{escape(one.name)}: {one.rows:,.0f} rows</title>"
-                where = f'x="{x:.1f}" y="{top:.1f}" width="{wide:.1f}" height="{size:.1f}"'
-                inner += f'<rect class="{kind}" {where}>{title}</rect>'
+        inner += f'<text x="{left - 6:g}" y="{y + 4:.1f}" text-anchor="end">{share * tallest:,.0f}</text>'
+    for k, bin_ in enumerate(bars):
+        bar_height = plot_height * bin_.rows / tallest
+        rare_height = plot_height * bin_.rows * bin_.rare / tallest
+        x, bar_width = left + k * step + 0.75, max(step - 1.5, 1.0)
+        bar_top = 10.0 + plot_height - bar_height
+        common_part = ("fill", bar_top + rare_height, bar_height - rare_height)
+        rare_part = ("rare", bar_top, rare_height)
+        for css_class, top, part_height in (common_part, rare_part):
+            if part_height > 0:
+                title = f"<title>{escape(bin_.name)}: {bin_.rows:,.0f} rows</title>"
+                geometry = f'x="{x:.1f}" y="{top:.1f}" width="{bar_width:.1f}" height="{part_height:.1f}"'
+                inner += f'<rect class="{css_class}" {geometry}>{title}</rect>'
     ends = (bars[0].name.split(" to ")[0], bars[-1].name.split(" to ")[-1]) if bars else ("", "")
     inner += f'<text x="{left:g}" y="{height - 6:g}">{escape(ends[0])}</text>'
     inner += f'<text x="{width:g}" y="{height - 6:g}" text-anchor="end">{escape(ends[1])}</text>'
@@ -129,7 +133,7 @@ def histogram(bars: Sequence[Bar], label: str) -> str:
 
 
 def reliability(curve: Reliability) -> str:
-    """Predicted probabilities against how often the class came true.
+    """A reliability diagram: observed share of a class against its predicted probability.
 
     Examples
     --------
@@ -137,13 +141,13 @@ def reliability(curve: Reliability) -> str:
     True
     """
     size, margin = _SQUARE, _MARGIN
-    side = size - margin - 10.0
+    extent = size - margin - 10.0
 
     def x(value: float) -> float:
-        return margin + side * value
+        return margin + extent * value
 
     def y(value: float) -> float:
-        return 10.0 + side * (1.0 - value)
+        return 10.0 + extent * (1.0 - value)
 
     inner = ""
     for tick in (0.0, 0.5, 1.0):
@@ -153,15 +157,19 @@ def reliability(curve: Reliability) -> str:
         inner += f'<text x="{x(tick):.1f}" y="{y(0) + 15:.1f}" text-anchor="{anchor}">{100 * tick:.0f}&#8239;%</text>'
     inner += f'<line class="axis dashed" x1="{x(0):.1f}" y1="{y(0):.1f}" x2="{x(1):.1f}" y2="{y(1):.1f}"/>'
     points = []
-    for one in curve.bins:
-        true = one.came_true
-        if true.value is None or true.low is None or true.high is None:
+    for bin_ in curve.bins:
+        observed = bin_.came_true
+        if observed.value is None or observed.low is None or observed.high is None:
             continue
-        at = x(one.probability)
-        inner += f'<line class="range" x1="{at:.1f}" x2="{at:.1f}" y1="{y(true.low):.1f}" y2="{y(true.high):.1f}"/>'
-        points.append(f"{at:.1f},{y(true.value):.1f}")
-        title = f"<title>{one.probability:.1%} predicted, {true.value:.1%} came true, {true.cases} cases</title>"
-        inner += f'<circle class="dot" cx="{at:.1f}" cy="{y(true.value):.1f}" r="4">{title}</circle>'
+        px = x(bin_.probability)
+        inner += (
+            f'<line class="range" x1="{px:.1f}" x2="{px:.1f}" y1="{y(observed.low):.1f}" y2="{y(observed.high):.1f}"/>'
+        )
+        points.append(f"{px:.1f},{y(observed.value):.1f}")
+        title = (
+            f"<title>{bin_.probability:.1%} predicted, {observed.value:.1%} came true, {observed.cases} cases</title>"
+        )
+        inner += f'<circle class="dot" cx="{px:.1f}" cy="{y(observed.value):.1f}" r="4">{title}</circle>'
     inner += f'<polyline class="line" points="{" ".join(points)}"/>'
-    label = f"Reliability of {curve.name}: predicted probability across, share that came true upward"
+    label = f"Reliability of {curve.name}: observed share against predicted probability"
     return _svg(size, size, inner, label, "chart square")

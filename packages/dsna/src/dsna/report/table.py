@@ -1,4 +1,4 @@
-"""The user's table in words: what each column holds, how the target is distributed, and the rows that are shown."""
+"""Summaries of the user's table: contents of columns, distribution of the target, and the rows shown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..inspection.columns import Columns, as_numbers, is_missing
 from .data import Bar, ColumnSummary, ShownRows
-from .text import all_rounded, clean, known, percent, rounded
+from .text import all_rounded, clean, finite_or_none, percent, rounded
 
 _BINS = 10
 _NAMED_VALUES = 3
@@ -17,7 +17,7 @@ _LONGEST_NAME = 120
 
 
 def column_names(table: Columns) -> tuple[str, ...]:
-    """Names of the columns as the page shows them.
+    """Names of the columns for display.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def column_names(table: Columns) -> tuple[str, ...]:
 
 
 def kind_of(values: np.ndarray) -> str:
-    """What a column holds: number, date, yes/no, text or empty.
+    """Kind of a column: number, date, yes/no, text or empty.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def kind_of(values: np.ndarray) -> str:
 
 
 def summarize_columns(table: Columns) -> tuple[ColumnSummary, ...]:
-    """What each column holds.
+    """Summaries of all columns.
 
     Examples
     --------
@@ -66,27 +66,28 @@ def _summary(name: str, values: np.ndarray) -> ColumnSummary:
         present = numbers[np.isfinite(numbers)]
         missing, distinct = int(np.sum(np.isnan(numbers))), len(np.unique(present))
         counts: tuple[int, ...] = (0,)
-        words = "no values"
+        summary = "no values"
         if len(present):
             counts = (
                 tuple(int(n) for n in np.histogram(present, bins=_BINS)[0]) if np.ptp(present) > 0 else (len(present),)
             )
             order = np.argsort(numbers, kind="stable")[: len(numbers) - int(np.sum(~np.isfinite(numbers)))]
-            low, middle, high = (clean(values[order[at]]) for at in (0, (len(order) - 1) // 2, -1))
-            words = f"{low} to {high}, median {middle}"
+            low, median, high = (clean(values[order[k]]) for k in (0, (len(order) - 1) // 2, -1))
+            summary = f"{low} to {high}, median {median}"
     else:
         texts = [None if is_missing(value) else str(value) for value in values.tolist()]
-        names, sizes = np.unique(np.array([t for t in texts if t is not None], dtype=object), return_counts=True)
+        present_texts = np.array([text for text in texts if text is not None], dtype=object)
+        names, sizes = np.unique(present_texts, return_counts=True)
         order = np.argsort(-sizes, kind="stable")
         missing, distinct = len(texts) - int(sizes.sum()), len(names)
         counts = tuple(int(n) for n in sizes[order[:_BINS]])
         common = ", ".join(f"{clean(names[k], 30)} ({percent(sizes[k] / len(texts))})" for k in order[:_NAMED_VALUES])
-        words = common or "no values"
-    return ColumnSummary(name=name, kind=kind, missing=missing, distinct=distinct, summary=words, counts=counts)
+        summary = common or "no values"
+    return ColumnSummary(name=name, kind=kind, missing=missing, distinct=distinct, summary=summary, counts=counts)
 
 
 def class_bars(names: Sequence[str], counts: np.ndarray, rare: np.ndarray) -> tuple[Bar, ...]:
-    """The classes, with the rare ones marked.
+    """Bars of the classes, with the rare ones marked.
 
     Examples
     --------
@@ -100,7 +101,7 @@ def class_bars(names: Sequence[str], counts: np.ndarray, rare: np.ndarray) -> tu
 
 
 def target_bars(y: np.ndarray, rare: np.ndarray, bins: int = 30) -> tuple[Bar, ...]:
-    """A histogram of the target; of each bin, the share of rows whose target is rare.
+    """Bins of a histogram of the target, each with its share of rare rows.
 
     Examples
     --------
@@ -109,24 +110,24 @@ def target_bars(y: np.ndarray, rare: np.ndarray, bins: int = 30) -> tuple[Bar, .
     [2, 1]
     """
     counts, edges = np.histogram(y, bins=bins)
-    marked = np.histogram(y[rare], bins=edges)[0]
+    rare_counts = np.histogram(y[rare], bins=edges)[0]
     return tuple(
-        Bar(name=f"{edges[b]:.4g} to {edges[b + 1]:.4g}", rows=int(n), rare=float(marked[b] / n) if n else 0.0)
+        Bar(name=f"{edges[b]:.4g} to {edges[b + 1]:.4g}", rows=int(n), rare=float(rare_counts[b] / n) if n else 0.0)
         for b, n in enumerate(counts)
     )
 
 
 def shown_rows(table: Columns, rows: np.ndarray, label: np.ndarray) -> ShownRows:
-    """Training rows in the user's columns."""
+    """Training rows with the user's columns."""
     kinds = tuple(kind_of(values) for values in table.values)
     spread, cells = [], []
     for values, kind in zip(table.values, kinds, strict=True):
         numbers = as_numbers(values) if kind in ("number", "date") else None
         finite = numbers[np.isfinite(numbers)] if numbers is not None else np.empty(0)
-        scale = 1e-3 if kind == "date" else 1.0  # dates are compared in milliseconds there
-        spread.append(known(scale * np.std(finite)) if len(finite) else None)
-        some = values[rows].tolist() if kind != "date" else list(values[rows])
-        cells.append([_cell(value, kind) for value in some])
+        scale = 1e-3 if kind == "date" else 1.0  # the page compares dates in milliseconds
+        spread.append(finite_or_none(scale * np.std(finite)) if len(finite) else None)
+        column = values[rows].tolist() if kind != "date" else list(values[rows])
+        cells.append([_cell(value, kind) for value in column])
     names = table.id[rows].tolist() if table.id is not None else []
     return ShownRows(
         names=column_names(table),
@@ -140,7 +141,7 @@ def shown_rows(table: Columns, rows: np.ndarray, label: np.ndarray) -> ShownRows
 
 
 def _cell(value: Any, kind: str) -> Any:
-    """A cell as JSON holds it: a number, a string or None."""
+    """Convert a cell for JSON, to a number, a string or None."""
     if is_missing(value):
         return None
     if kind == "number" and np.isfinite(value):

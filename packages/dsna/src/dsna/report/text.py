@@ -1,4 +1,4 @@
-"""Names, cells and numbers as a page can show them: bounded, without control characters, rounded."""
+"""Names, cells and numbers for display: shortened, without control characters, rounded."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..inspection.comparison import said
 from ..inspection.figures import Figure
 from .data import Estimate, Number
 
-#: Digits of figures, which the page and the commands round when they write them: once, and alike.
+#: Digits of figures in the data; pages and commands round these once, when they write them.
 EXACT = 12
-_LONGEST = 300
+_MAX_LENGTH = 300
 _HIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_TURNS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")  # letters that turn the direction of the text after them
+_DIRECTION_MARKS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")  # change the direction of the text after them
 
 
-def clean(value: Any, longest: int = _LONGEST) -> str:
-    r"""A name or cell as text that no page stumbles over.
+def clean(value: Any, max_length: int = _MAX_LENGTH) -> str:
+    r"""Convert a name or cell to text that is safe to display.
 
     Examples
     --------
@@ -27,12 +27,12 @@ def clean(value: Any, longest: int = _LONGEST) -> str:
     ('a\ufffdb', 'xxxxx… (20 characters)')
     """
     text = said(value)
-    short = text if len(text) <= longest else f"{text[:longest]}… ({len(text):,} characters)"
-    return _TURNS.sub("", _HIDDEN.sub("\ufffd", short))
+    short = text if len(text) <= max_length else f"{text[:max_length]}… ({len(text):,} characters)"
+    return _DIRECTION_MARKS.sub("", _HIDDEN.sub("\ufffd", short))
 
 
 def rounded(value: Any, digits: int = 4) -> float:
-    """A number with so many significant digits, which JSON writes in few letters.
+    """Round a number to significant digits; whole numbers become int, which JSON writes in fewer characters.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def rounded(value: Any, digits: int = 4) -> float:
 
 
 def all_rounded(values: Any, digits: int = 4) -> tuple[float, ...]:
-    """Numbers with so many significant digits each.
+    """Round numbers to significant digits.
 
     Examples
     --------
@@ -54,19 +54,19 @@ def all_rounded(values: Any, digits: int = 4) -> tuple[float, ...]:
     return tuple(rounded(value, digits) for value in np.asarray(values, dtype=np.float64).tolist())
 
 
-def known(value: Any) -> Number:
-    """A rounded number, or None where it is not finite.
+def finite_or_none(value: Any) -> Number:
+    """Round a number; None if it is not finite.
 
     Examples
     --------
-    >>> known(float("nan")) is None
+    >>> finite_or_none(float("nan")) is None
     True
     """
     return rounded(value) if np.isfinite(value) else None
 
 
 def percent(share: float) -> str:
-    """A share in whole per cent, for a sentence.
+    """Format a share in whole per cent, for a sentence.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def percent(share: float) -> str:
 
 
 def estimate(figure: Figure) -> Estimate:
-    """A figure for the page: too few cases leave no value.
+    """Convert a figure for the page; without a value if there are too few cases.
 
     Examples
     --------
@@ -86,5 +86,5 @@ def estimate(figure: Figure) -> Estimate:
     """
     if figure.few:
         return Estimate(value=None, low=None, high=None, cases=figure.cases)
-    value, low, high = (rounded(one, EXACT) if np.isfinite(one) else None for one in figure[:3])
+    value, low, high = (rounded(bound, EXACT) if np.isfinite(bound) else None for bound in figure[:3])
     return Estimate(value=value, low=low, high=high, cases=figure.cases)

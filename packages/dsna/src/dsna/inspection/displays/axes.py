@@ -1,4 +1,4 @@
-"""What the Displays share: axes to draw on, ranges, and too few cases."""
+"""Base class of the Displays, and the drawing of figures with confidence intervals."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ MAIN, SECOND, PALE = "#2456c9", "#b8500a", "0.6"
 
 
 class Display(ABC):
-    """Base class of the Displays: they hold what is drawn, and draw it on given axes or on those of a new figure."""
+    """Base class of the Displays: they store data and draw it on given axes or on a new figure."""
 
     size: tuple[float, float] = (6.4, 4.2)  # of a new figure
     ax_: Any
     figure_: Any
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw; matplotlib is imported here.
+        """Draw the plot with matplotlib.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; None makes a figure.
+            None creates a new figure.
 
         Returns
         -------
@@ -44,17 +44,17 @@ class Display(ABC):
 
     @abstractmethod
     def _draw(self, ax: Any) -> None:
-        """Draw on these axes."""
+        """Draw on the given axes."""
 
 
-def draw_ranges(ax: Any, at: np.ndarray, figures: Sequence[Figure], **how: Any) -> Any:
-    """Points with their ranges; figures of too few cases are hollow and grey. Returns the line of the points."""
-    value, low, high = (np.array([getattr(one, name) for one in figures]) for name in ("value", "low", "high"))
-    few = np.array([one.few for one in figures], dtype=bool)
-    colour = how.pop("color", MAIN)
-    ax.vlines(at[~few], low[~few], high[~few], color=colour, alpha=0.4, linewidth=4.0)
-    (line,) = ax.plot(at[~few], value[~few], marker="o", color=colour, **how)
-    if few.any():
+def draw_ranges(ax: Any, positions: np.ndarray, figures: Sequence[Figure], **style: Any) -> Any:
+    """Draw points with confidence intervals, hollow and grey if there are too few cases; return their line."""
+    value, low, high = (np.array([getattr(figure, name) for figure in figures]) for name in ("value", "low", "high"))
+    uncertain = np.array([figure.few for figure in figures], dtype=bool)
+    color = style.pop("color", MAIN)
+    ax.vlines(positions[~uncertain], low[~uncertain], high[~uncertain], color=color, alpha=0.4, linewidth=4.0)
+    (line,) = ax.plot(positions[~uncertain], value[~uncertain], marker="o", color=color, **style)
+    if uncertain.any():
         hollow = {"marker": "o", "linestyle": "none", "markerfacecolor": "none", "color": PALE}
-        ax.plot(at[few], value[few], **hollow, label="too few cases to say")
+        ax.plot(positions[uncertain], value[uncertain], **hollow, label="too few cases to say")
     return line

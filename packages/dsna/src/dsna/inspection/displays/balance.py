@@ -1,4 +1,4 @@
-"""BalanceCurveDisplay: what more weight for rare targets gains and costs."""
+"""BalanceCurveDisplay: errors over all rows and over rare targets by ``balance``."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _BALANCES = tuple(step / 10 for step in range(11))
 class BalanceCurveDisplay(Display):
     """Mean absolute error over all rows and over the rarest targets, for several values of ``balance``.
 
-    Make it with :meth:`from_estimator` or :meth:`from_predictions`.
+    Create it with :meth:`from_estimator` or :meth:`from_predictions`.
 
     Parameters
     ----------
-    balances : (k,) values of ``balance``, rising.
-    overall, rare : (k,) Figures of the errors over all rows, and over rare targets.
-    chosen : the value that a model uses, or None.
+    balances : (k,) values of ``balance``, in increasing order.
+    overall, rare : (k,) Figures of the errors over all rows and over rare targets.
+    chosen : value that the model uses, or None.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-    lines_ : matplotlib lines of both errors
+    lines_ : matplotlib lines of both curves
 
     Examples
     --------
@@ -51,14 +51,14 @@ class BalanceCurveDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, share: float = 0.1, ax: Any = None) -> Any:
-        """Predict the training rows out of bag at each balance, with blend and decision as they are, and plot.
+        """Plot out-of-bag errors at each balance, with the blend and decision of the estimator.
 
         Parameters
         ----------
-        estimator : fitted DSNARegressor of one output, or Pipeline that ends in one
-        X, y : all rows given to ``fit`` and their targets, in their order
+        estimator : fitted DSNARegressor with one output, or Pipeline that ends in one
+        X, y : all rows given to ``fit`` and their targets, in the same order
         share : float, default=0.1
-            Share of the rows that counts as rare.
+            Share of the rows that count as rare.
         ax : matplotlib axes, optional
 
         Returns
@@ -67,13 +67,16 @@ class BalanceCurveDisplay(Display):
         """
         model = split_pipeline(estimator)[1]
         if not hasattr(model, "_predict_oob") or model.n_outputs_ > 1:
-            raise DSNAError("The curve of balance needs a DSNARegressor of one output, or a pipeline that ends in one.")
+            raise DSNAError("The balance curve needs a DSNARegressor with one output, or a pipeline that ends in one.")
         rows, target = model.oob_rows_, np.asarray(y, dtype=np.float64)
-        why = explain_out_of_bag(estimator, X)
-        said = {at: model._predict_oob(why, rows, at)[:, 0] for at in sorted({*_BALANCES, model.balance_})}
+        explanation = explain_out_of_bag(estimator, X)
+        predictions = {
+            balance: model._predict_oob(explanation, rows, balance)[:, 0]
+            for balance in sorted({*_BALANCES, model.balance_})
+        }
         rare = rare_targets(target, share)[rows]
-        weight = {"sample_weight": model._oob_weight, "chosen": model.balance_}
-        return cls.from_predictions(target[rows], said, rare=rare, ax=ax, **weight)
+        options = {"sample_weight": model._oob_weight, "chosen": model.balance_}
+        return cls.from_predictions(target[rows], predictions, rare=rare, ax=ax, **options)
 
     @classmethod
     def from_predictions(
@@ -93,30 +96,30 @@ class BalanceCurveDisplay(Display):
         y_true : array of shape (n,)
         y_pred : mapping of values of ``balance`` to predictions of shape (n,)
         rare : array of shape (n,), bool
-            Which targets are rare.
+            Mask of the rare targets.
         sample_weight : array of shape (n,), optional
-            How many rows each stands for, as of out-of-bag rows.
+            Number of rows that each row represents, such as the weights of out-of-bag rows.
         chosen : float, optional
-            The value that a model uses, which is marked.
+            Value of ``balance`` to mark, such as that of the model.
         ax : matplotlib axes, optional
 
         Returns
         -------
         BalanceCurveDisplay
         """
-        truth, few = np.asarray(y_true, dtype=np.float64), np.asarray(rare, dtype=bool)
+        truth, is_rare = np.asarray(y_true, dtype=np.float64), np.asarray(rare, dtype=bool)
         cases = Cases.of(len(truth), sample_weight)
-        errors = {at: np.abs(np.asarray(y_pred[at]) - truth) for at in sorted(y_pred)}
+        errors = {balance: np.abs(np.asarray(y_pred[balance]) - truth) for balance in sorted(y_pred)}
         overall = [cases.mean(error) for error in errors.values()]
-        of_rare = [cases.part(few).mean(error[few]) for error in errors.values()]
-        return cls(list(errors), overall, of_rare, chosen).plot(ax=ax)
+        rare_errors = [cases.part(is_rare).mean(error[is_rare]) for error in errors.values()]
+        return cls(list(errors), overall, rare_errors, chosen).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
-        at = np.array(self.balances)
-        drawn = ((self.overall, MAIN, "all rows", -0.004), (self.rare, SECOND, "rare targets", 0.004))
+        balances = np.array(self.balances)
+        curves = ((self.overall, MAIN, "all rows", -0.004), (self.rare, SECOND, "rare targets", 0.004))
         self.lines_ = [
-            draw_ranges(ax, at + aside, figures, color=colour, label=name, markersize=5, linewidth=1.5)
-            for figures, colour, name, aside in drawn
+            draw_ranges(ax, balances + offset, figures, color=color, label=name, markersize=5, linewidth=1.5)
+            for figures, color, name, offset in curves
         ]
         if self.chosen is not None:
             ax.axvline(self.chosen, color="0.35", linestyle="--", linewidth=1.0, label="this model")

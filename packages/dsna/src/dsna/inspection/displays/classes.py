@@ -1,4 +1,4 @@
-"""RecallByClassDisplay: how much of each class is found."""
+"""RecallByClassDisplay: recall and precision of each class."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .axes import MAIN, SECOND, Display, draw_ranges
 
 
 class RecallByClassDisplay(Display):
-    """Recall and precision of each class, with 95 % ranges and the number of cases behind them.
+    """Recall and precision of each class, with 95 % confidence intervals and numbers of cases.
 
-    Make it with :meth:`from_estimator` or :meth:`from_predictions`.
+    Create it with :meth:`from_estimator` or :meth:`from_predictions`.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class RecallByClassDisplay(Display):
     >>> X, X_test, y, y_test = train_test_split(*load_wine(return_X_y=True), random_state=0)
     >>> model = DSNAClassifier(CostSensitiveForestClassifier(10), random_state=0).fit(X, y)
     >>> display = RecallByClassDisplay.from_estimator(model, X_test, y_test)
-    >>> [one.recall.cases for one in display.figures]
+    >>> [figures.recall.cases for figures in display.figures]
     [21, 16, 8]
     """
 
@@ -44,7 +44,7 @@ class RecallByClassDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None) -> Any:
-        """Predict rows that the estimator was not fitted on, and plot.
+        """Plot predictions for rows that the estimator was not fitted on.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class RecallByClassDisplay(Display):
         ----------
         y_true, y_pred : arrays of shape (n,)
         sample_weight : array of shape (n,), optional
-            How many rows each stands for, as of out-of-bag rows.
+            Number of rows that each row represents, such as the weights of out-of-bag rows.
         ax : matplotlib axes, optional
 
         Returns
@@ -76,17 +76,18 @@ class RecallByClassDisplay(Display):
         """
         truth = np.asarray(y_true)
         cases = Cases.of(len(truth), sample_weight)
-        found = class_figures(truth, y_pred, np.unique(truth).tolist(), cases)
-        return cls(sorted(found, key=lambda one: -one.rows)).plot(ax=ax)
+        figures = class_figures(truth, y_pred, np.unique(truth).tolist(), cases)
+        return cls(sorted(figures, key=lambda figure: -figure.rows)).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
-        at = np.arange(len(self.figures), dtype=np.float64)
-        points = {"linestyle": "none", "markersize": 7}
-        recalls, precisions = [one.recall for one in self.figures], [one.precision for one in self.figures]
-        self.line_ = draw_ranges(ax, at - 0.12, recalls, color=MAIN, label="recall", **points)
-        draw_ranges(ax, at + 0.12, precisions, color=SECOND, label="precision", **points)
-        ax.set_xticks(at, [f"{one.name}\n{one.recall.cases:,} cases" for one in self.figures])
-        ax.set(ylim=(-0.03, 1.03), xlim=(-0.6, len(at) - 0.4), ylabel="share", xlabel="class")
+        positions = np.arange(len(self.figures), dtype=np.float64)
+        style = {"linestyle": "none", "markersize": 7}
+        recalls = [figures.recall for figures in self.figures]
+        precisions = [figures.precision for figures in self.figures]
+        self.line_ = draw_ranges(ax, positions - 0.12, recalls, color=MAIN, label="recall", **style)
+        draw_ranges(ax, positions + 0.12, precisions, color=SECOND, label="precision", **style)
+        ax.set_xticks(positions, [f"{figures.name}\n{figures.recall.cases:,} cases" for figures in self.figures])
+        ax.set(ylim=(-0.03, 1.03), xlim=(-0.6, len(positions) - 0.4), ylabel="share", xlabel="class")
         handles, labels = ax.get_legend_handles_labels()
-        named = dict(zip(labels, handles, strict=True))
-        ax.legend(named.values(), named.keys(), frameon=False, loc="lower left")
+        unique = dict(zip(labels, handles, strict=True))
+        ax.legend(unique.values(), unique.keys(), frameon=False, loc="lower left")

@@ -1,4 +1,4 @@
-"""NeighborhoodDisplay: a query amid the training rows that its prediction is made of."""
+"""NeighborhoodDisplay: a query among the training rows behind its prediction."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.errors import DSNAError
 from ..._utils.validation import check_rows
-from ..out_of_bag import some_rows
-from ..pipeline import split_pipeline, transformed
+from ..out_of_bag import select_rows
+from ..pipeline import split_pipeline, transform_rows
 from .axes import Display
 
-_SMALLEST, _LARGEST = 14.0, 320.0
+_MIN_AREA, _MAX_AREA = 14.0, 320.0
 
 
 class NeighborhoodDisplay(Display):
-    """A query and its neighbours in the plane in which they differ most; larger points have more weight.
+    """A query and its neighbours, projected to two dimensions; larger points have more weight.
 
-    Distances are those of the model's metric, as far as a plane can show them. Make it with :meth:`from_estimator` or
-    :meth:`from_predictions`.
+    The projection keeps as much of the distances, in the model's metric, as a plane can. Create it with
+    :meth:`from_estimator` or :meth:`from_predictions`.
 
     Parameters
     ----------
-    places : (m, 2) neighbours in the plane, the query being at the origin.
+    places : (m, 2) coordinates of the neighbours; the query is at the origin.
     weight : (m,) their weights in the prediction.
     label : (m,) their classes or targets.
-    shown : share of the squared distances from the query that the plane shows.
+    shown : share of the squared distances from the query that the projection keeps.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class NeighborhoodDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, query: int = 0, ax: Any = None) -> Any:
-        """Explain one row, and plot its neighbours.
+        """Plot the neighbours of one row.
 
         Parameters
         ----------
@@ -70,14 +70,15 @@ class NeighborhoodDisplay(Display):
         if not hasattr(last, "_explain_oob"):
             raise DSNAError(f"{type(last).__name__} has no neighbours: pass a DSNAClassifier or DSNARegressor.")
         check_is_fitted(last)
-        one = some_rows(X, np.array([query]))
-        values = check_rows(last, transformed(steps, one), reset=False)
-        why = last.explain(values if steps else one)
-        order, number = why.ordered()
-        used = order[0, : number[0]]
-        apart = last._index.mapped_rows(why.rows[0, used]) - last._index.scale_and_map(values)[1]
-        label = why.label[0, used] if why.classes is not None else why.label[0, used, 0]
-        return cls.from_predictions(apart, why.weight[0, used], label, ax=ax)
+        row = select_rows(X, np.array([query]))
+        values = check_rows(last, transform_rows(steps, row), reset=False)
+        explanation = last.explain(values if steps else row)
+        order, n_used = explanation.ordered()
+        neighbors = order[0, : n_used[0]]
+        offsets = last._index.mapped_rows(explanation.rows[0, neighbors]) - last._index.scale_and_map(values)[1]
+        label = explanation.label[0, neighbors]
+        label = label if label.ndim == 1 else label[:, 0]
+        return cls.from_predictions(offsets, explanation.weight[0, neighbors], label, ax=ax)
 
     @classmethod
     def from_predictions(cls, apart: Any, weight: Any, label: Any, *, ax: Any = None) -> Any:
@@ -86,7 +87,7 @@ class NeighborhoodDisplay(Display):
         Parameters
         ----------
         apart : array of shape (m, d)
-            Neighbours less the query, in a space of any dimension.
+            Differences of the neighbours from the query, in any dimension.
         weight, label : arrays of shape (m,)
             Their weights in the prediction, and their classes or targets.
         ax : matplotlib axes, optional
@@ -98,43 +99,44 @@ class NeighborhoodDisplay(Display):
         apart = np.asarray(apart, dtype=np.float64)
         if apart.ndim != 2 or not len(apart) or len(apart) != len(weight) or len(apart) != len(label):
             raise DSNAError(
-                f"Neighbours, weights and labels differ in number, or are none: {len(apart)}, {len(weight)}."
+                "apart must have shape (m, d) with m > 0, weight and label shape (m,): got lengths "
+                f"{len(apart)}, {len(weight)} and {len(label)}."
             )
         _, _, axes = np.linalg.svd(apart, full_matrices=False)
         axes = axes[:2] * np.where(axes[:2].sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
-        places = np.zeros((len(apart), 2))
-        places[:, : len(axes)] = apart @ axes.T
+        coordinates = np.zeros((len(apart), 2))
+        coordinates[:, : len(axes)] = apart @ axes.T
         total = np.sum(apart**2)
-        shown = float(np.sum(places**2) / total) if total > 0 else 1.0
-        return cls(places, np.asarray(weight, dtype=np.float64), np.asarray(label), shown).plot(ax=ax)
+        share = float(np.sum(coordinates**2) / total) if total > 0 else 1.0
+        return cls(coordinates, np.asarray(weight, dtype=np.float64), np.asarray(label), share).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
-        size = np.abs(self.weight)
-        area = _SMALLEST + (_LARGEST - _SMALLEST) * size / max(size.max(), 1e-300)
-        rim = np.where(self.weight < 0, "black", "white")
-        how: dict[str, Any] = {"linewidths": 0.8, "alpha": 0.85}
+        magnitude = np.abs(self.weight)
+        area = _MIN_AREA + (_MAX_AREA - _MIN_AREA) * magnitude / max(magnitude.max(), 1e-300)
+        edge_colors = np.where(self.weight < 0, "black", "white")
+        style: dict[str, Any] = {"linewidths": 0.8, "alpha": 0.85}
         classes = np.unique(self.label)
         if self.label.dtype.kind in "fc" and len(classes) > 2:
             points = ax.scatter(
-                *self.places.T, s=area, c=self.label.astype(np.float64), cmap="viridis", edgecolors=rim, **how
+                *self.places.T, s=area, c=self.label.astype(np.float64), cmap="viridis", edgecolors=edge_colors, **style
             )
             ax.figure.colorbar(points, ax=ax, label="target of the training row")
         else:
             for k, name in enumerate(classes):
-                own = self.label == name
+                is_class = self.label == name
                 ax.scatter(
-                    *self.places[own].T,
-                    s=area[own],
+                    *self.places[is_class].T,
+                    s=area[is_class],
                     color=f"C{k}",
-                    label=f"{name}: {own.sum()} rows",
-                    edgecolors=rim[own],
-                    **how,
+                    label=f"{name}: {is_class.sum()} rows",
+                    edgecolors=edge_colors[is_class],
+                    **style,
                 )
         ax.scatter([0.0], [0.0], s=170, marker="*", color="black", zorder=3, label="the query")
         ax.set_aspect("equal", adjustable="datalim")
         ax.set(xlabel="direction in which neighbours differ most", ylabel="second direction")
-        what = "; black rim: negative weight" if np.any(self.weight < 0) else ""
+        note = "; black rim: negative weight" if np.any(self.weight < 0) else ""
         ax.set_title(
-            f"Size: weight in the prediction{what}. Shown: {self.shown:.0%} of the distances", fontsize="small"
+            f"Size: weight in the prediction{note}. Shown: {self.shown:.0%} of the squared distances", fontsize="small"
         )
         ax.legend(frameon=False, fontsize="small")

@@ -1,4 +1,4 @@
-"""ErrorByRangeDisplay: how far off predictions are along the target."""
+"""ErrorByRangeDisplay: errors of predictions by target range."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .axes import MAIN, Display, draw_ranges
 
 
 class ErrorByRangeDisplay(Display):
-    """Mean absolute error in ranges of the target, with 95 % ranges, over a histogram of the rows.
+    """Mean absolute error by target range, with 95 % confidence intervals, over a histogram of the rows.
 
-    Make it with :meth:`from_estimator` or :meth:`from_predictions`.
+    Create it with :meth:`from_estimator` or :meth:`from_predictions`.
 
     Parameters
     ----------
     figures : list of RangeFigures
-        One for each range, rising.
+        One for each range, in increasing order.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class ErrorByRangeDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, bins: int = 10, sample_weight: Any = None, ax: Any = None
     ) -> Any:
-        """Predict rows that the estimator was not fitted on, and plot.
+        """Plot predictions for rows that the estimator was not fitted on.
 
         Parameters
         ----------
@@ -75,33 +75,35 @@ class ErrorByRangeDisplay(Display):
         bins : int, default=10
             Number of ranges.
         sample_weight : array of shape (n,), optional
-            How many rows each stands for, as of out-of-bag rows.
+            Number of rows that each row represents, such as the weights of out-of-bag rows.
         ax : matplotlib axes, optional
 
         Returns
         -------
         ErrorByRangeDisplay
         """
-        truth, said = np.asarray(y_true, dtype=np.float64), np.asarray(y_pred, dtype=np.float64)
-        if truth.ndim != 1 or truth.shape != said.shape or not len(truth):
+        truth, predicted = np.asarray(y_true, dtype=np.float64), np.asarray(y_pred, dtype=np.float64)
+        if truth.ndim != 1 or truth.shape != predicted.shape or not len(truth):
             raise DSNAError(
-                f"One target is plotted, with a prediction for each row: got shapes {truth.shape} and {said.shape}."
+                "y_true and y_pred must be one-dimensional, of the same length and not empty: got shapes "
+                f"{truth.shape} and {predicted.shape}."
             )
-        found = range_figures(truth, said, range_edges(truth, bins), Cases.of(len(truth), sample_weight))
-        return cls(found).plot(ax=ax)
+        figures = range_figures(truth, predicted, range_edges(truth, bins), Cases.of(len(truth), sample_weight))
+        return cls(figures).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
-        low, high = (np.array([getattr(one, end) for one in self.figures]) for end in ("low", "high"))
-        rows = ax.twinx()
-        rows.bar(low, [one.rows for one in self.figures], high - low, align="edge", color="0.88", edgecolor="white")
-        rows.set(ylabel="rows (grey)")
-        rows.spines[["top"]].set_visible(False)
-        rows.grid(False)
-        ax.set_zorder(rows.get_zorder() + 1)
+        low, high = (np.array([getattr(figures, end) for figures in self.figures]) for end in ("low", "high"))
+        histogram = ax.twinx()
+        counts = [figures.rows for figures in self.figures]
+        histogram.bar(low, counts, high - low, align="edge", color="0.88", edgecolor="white")
+        histogram.set(ylabel="rows (grey)")
+        histogram.spines[["top"]].set_visible(False)
+        histogram.grid(False)
+        ax.set_zorder(histogram.get_zorder() + 1)
         ax.patch.set_visible(False)
-        errors = [one.error for one in self.figures]
+        errors = [figures.error for figures in self.figures]
         self.line_ = draw_ranges(ax, (low + high) / 2.0, errors, color=MAIN, markersize=6, linewidth=1.5)
-        top = max([one.high for one in errors if not one.few] + [one.value for one in errors if one.cases] + [1e-12])
-        ax.set(ylim=(0.0, 1.08 * top), xlabel="target", ylabel="mean absolute error")
-        if any(one.few and one.cases for one in errors):
+        tops = [error.high for error in errors if not error.few] + [error.value for error in errors if error.cases]
+        ax.set(ylim=(0.0, 1.08 * max([*tops, 1e-12])), xlabel="target", ylabel="mean absolute error")
+        if any(error.few and error.cases for error in errors):
             ax.legend(frameon=False, loc="upper center")

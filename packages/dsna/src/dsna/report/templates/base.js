@@ -2,26 +2,26 @@ const report = JSON.parse(document.getElementById("report-data").textContent);
 const classes = report.classes;
 const Z = 1.96;
 
-/** An element with attributes, and children that are elements or text; text is never read as HTML. */
+/** Create an element with attributes and children (elements or text); text is never parsed as HTML. */
 function el(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
+  const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (value === false || value === null || value === undefined) continue;
-    if (key === "text") made.textContent = value;
-    else made.setAttribute(key, value === true ? "" : value);
+    if (key === "text") element.textContent = value;
+    else element.setAttribute(key, value === true ? "" : value);
   }
-  made.append(...children);
-  return made;
+  element.append(...children);
+  return element;
 }
 
 function svgEl(name, attributes = {}, text = "") {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text) made.textContent = text;
-  return made;
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text) element.textContent = text;
+  return element;
 }
 
-/** A name of the user's, in its own direction of writing. */
+/** Text from the user, in its own writing direction. */
 const own = (text) => el("bdi", { text });
 
 function number(value, digits = 4) {
@@ -32,14 +32,14 @@ function number(value, digits = 4) {
 
 function percent(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
-  const of = 100 * value;
-  if (of === 0 || of >= 99.95) return of.toFixed(0) + " %";
-  return (of >= 1 ? of.toFixed(1) : String(Number(of.toPrecision(2)))) + " %";
+  const scaled = 100 * value;
+  if (scaled === 0 || scaled >= 99.95) return scaled.toFixed(0) + " %";
+  return (scaled >= 1 ? scaled.toFixed(1) : String(Number(scaled.toPrecision(2)))) + " %";
 }
 
-const plural = (n, one, many = one + "s") => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+const plural = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 
-/** Wilson's range of a share of weight `hit` in `total`, where the squares of the weights add up to `squares`. */
+/** A share, weight `hit` of `total`, and its Wilson interval; `squares` is the sum of the squared weights. */
 function wilson(hit, total, squares) {
   const share = hit / total;
   const z2 = (Z * Z * squares) / (total * total);
@@ -48,33 +48,33 @@ function wilson(hit, total, squares) {
   return [share, Math.max(middle - half, 0), Math.min(middle + half, 1)];
 }
 
-/** A word for a shell: as it is, or in single quotes. */
+/** Quote a word for a shell if necessary. */
 function quoted(word) {
   const safe = word.startsWith("-") ? "./" + word : word;
   return /^[\w@%+=:,./-]+$/.test(safe) ? safe : "'" + safe.replaceAll("'", "'\"'\"'") + "'";
 }
 
-/** A line for the shell, with a button that copies it. */
+/** A shell command with a button that copies it. */
 function commandLine(id) {
   const code = el("code", { id });
   const copy = el("button", { type: "button", text: "Copy" });
-  const said = el("span", { class: "hidden", "aria-live": "polite" });
+  const status = el("span", { class: "hidden", "aria-live": "polite" });
   copy.addEventListener("click", async () => {
-    let done = true;
+    let copied = true;
     try {
       await navigator.clipboard.writeText(code.textContent);
     } catch {
       getSelection().selectAllChildren(code);
-      done = false;
+      copied = false;
     }
-    copy.textContent = done ? "Copied" : "Selected";
-    said.textContent = done ? "The command was copied." : "The command is selected.";
+    copy.textContent = copied ? "Copied" : "Selected";
+    status.textContent = copied ? "The command was copied." : "The command is selected.";
     setTimeout(() => { copy.textContent = "Copy"; }, 1500);
   });
-  return { box: el("div", { class: "command" }, code, copy, said), code };
+  return { box: el("div", { class: "command" }, code, copy, status), code };
 }
 
-/** Buttons of which one is pressed. */
+/** A group of buttons, one of which is pressed. */
 function choices(legend, names, onChoose) {
   const buttons = Object.entries(names).map(([key, text]) => {
     const button = el("button", { type: "button", text, "data-choice": key, "aria-pressed": "false" });
@@ -93,7 +93,7 @@ function row(kind, ...cells) {
   return el("tr", {}, ...cells.map((cell) => (cell instanceof Node ? cell : el(kind, { class: "num", text: cell }))));
 }
 
-/** A chart with a frame, axes and polylines; scales map values to 0..1. */
+/** A chart with axes and polylines; coordinates are scaled to 0..1. */
 function chart(options) {
   const [width, height, left, bottom] = [460, 240, 52, 40];
   const svg = svgEl("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "chart", role: "img" });

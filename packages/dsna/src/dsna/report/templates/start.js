@@ -1,4 +1,4 @@
-/** The theme: that of the system until the button is pressed. */
+/** Theme button; the page follows the system's theme until it is pressed. */
 function themeButton() {
   const button = document.getElementById("theme");
   const system = matchMedia("(prefers-color-scheme: dark)");
