@@ -141,7 +141,7 @@ def class_decide(answers: OutOfBagAnswers, grouped: bool) -> ClassDecide:
         group=tuple(answers.cases.group[rows].tolist()) if grouped else (),
         gain=tuple(all_rounded(row, 8) for row in model._gain),
         decision=clean(model.decision if isinstance(model.decision, str) else "by costs or a scorer"),
-        threshold=None if model.decision_threshold_ is None else rounded(model.decision_threshold_.least),
+        threshold=None if model.decision_threshold_ is None else rounded(model.decision_threshold_.probability),
         target_rates=_target_rates(answers, rare) if n == 2 else (),
     )
 
@@ -167,7 +167,7 @@ def _target_rates(answers: OutOfBagAnswers, rare: int) -> tuple[TargetRate, ...]
                     kind=kind,
                     minimum=minimum,
                     decision=decision,
-                    threshold=rounded(view.decision_threshold_.least),
+                    threshold=rounded(view.decision_threshold_.probability),
                     reached=None if reached is None else rounded(reached),
                     recall=estimate(cases.part(is_rare).share(predicted_rare[is_rare])),
                     precision=estimate(cases.part(predicted_rare).share(is_rare[predicted_rare])),
