@@ -49,8 +49,8 @@ if "edges" not in plugins("dsna.commands"):
         raise typer.Exit(2)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         from .. import __version__
 
         typer.echo(f"dsna {__version__}")
@@ -60,7 +60,7 @@ def _version(asked: bool) -> None:
 @app.callback(help=_HELP)
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Options of ``dsna`` itself."""

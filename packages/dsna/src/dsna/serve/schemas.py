@@ -30,7 +30,7 @@ class PredictRequest(BaseModel):
     costs: Annotated[Any, WithJsonSchema(_COSTS)] = Field(
         None, description="What mistakes cost: MISS:ALARM, such as 20:1, or a matrix of true by predicted class."
     )
-    balance: float | None = Field(None, ge=0, le=1, description="How much the rare counts.")
+    balance: float | None = Field(None, ge=0, le=1, description="Weight of rare cases, from 0 to 1.")
     coverage: float = Field(0.9, ge=0.01, le=0.99, description="Share of the cases whose truth sets or intervals hold.")
 
     @model_validator(mode="before")

@@ -151,7 +151,7 @@ def test_demo(tmp_path):
     assert {path.name for path in out.iterdir()} == {
         "patients.csv", "new_patients.csv", "severe.dsna", "answers.csv", "report.html",
     }  # fmt: skip
-    refused(ask("demo", "--out", out), "there already", "--force")
+    refused(ask("demo", "--out", out), "already exist", "--force")
 
 
 def test_commands_teach_by_examples():

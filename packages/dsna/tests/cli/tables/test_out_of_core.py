@@ -50,7 +50,7 @@ def test_classes(data, tmp_path):
     assert "200 rows answered" in costly.stdout
     wary = pl.read_csv(tmp_path / "b.csv")["prediction"]
     assert (wary == "yes").sum() > (answers["prediction"] == "yes").sum()
-    refused(ask("train", data, "--target", "rare", "-o", model, "--out-of-core"), "there already")
+    refused(ask("train", data, "--target", "rare", "-o", model, "--out-of-core"), "already exists")
     another = ("train", data, "--target", "rare", "-o", tmp_path / "another", "--out-of-core")
     refused(ask(*another, "--sample", "100"), "--sample and --out-of-core exclude each other")
     refused(ask(*another, "--id", "size"), "--id names rows")
@@ -79,7 +79,7 @@ def test_numbers(data, tmp_path):
 
 
 def test_rows_without_a_target_are_those_of_the_file(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(out_of_core, "LOOKED_AT", 300)
+    monkeypatch.setattr(out_of_core, "SAMPLED_ROWS", 300)
     without = np.isin(np.arange(600), [0, 7, 299, 300, 599])
     frame().with_columns(rare=pl.when(~pl.Series(without)).then(pl.col("rare"))).write_parquet(data)
     run = done(ask("train", data, "--target", "rare", "-o", tmp_path / "m", "--drop", "rent", "--out-of-core"))
@@ -146,7 +146,7 @@ def test_a_file_that_is_too_large_is_trained_on_out_of_core(data, tmp_path, monk
     monkeypatch.setattr(out_of_core, "train_to_folder", lambda *_: (_ for _ in ()).throw(SystemExit(7)))
     run = ask("train", data, "--target", "rare", "-o", tmp_path / "m")
     assert run.exit_code == 7
-    assert "too large for the memory at hand" in run.stdout
+    assert "too large for the available memory" in run.stdout
 
 
 def spelled(folder, *option):
@@ -158,7 +158,7 @@ def spelled(folder, *option):
 
 
 def test_spellings_of_a_class_in_any_slice(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(out_of_core, "LOOKED_AT", 100)
+    monkeypatch.setattr(out_of_core, "SAMPLED_ROWS", 100)
     refused(spelled(tmp_path), "classes that may be one", "'Yes' (4 rows)", "'NO' (1 rows)", "--merge-labels")
     assert not (tmp_path / "spelled").exists()
     found = json.loads(done(spelled(tmp_path, "--merge-labels")).stdout)

@@ -31,7 +31,11 @@ def test_inputs_are_not_written_over_even_by_force(tmp_path):
         ("add", model, data, "-o", data),
     ]
     for words in runs:
-        refused(ask(*words, "--force"), "writing it would destroy", "which is read", "Remedy: choose another name")
+        refused(
+            ask(*words, "--force"),
+            "is an input; writing the output there would overwrite it",
+            "Remedy: choose another name",
+        )
     assert (data.read_bytes(), model.read_bytes()) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "link.csv", "rare.dsna"]
 

@@ -232,7 +232,7 @@ def test_what_a_user_can_mend_is_told(files, words, parts):
 
 def test_numbers_do_not_take_costs(tmp_path):
     model, new = model_file(tmp_path, "cost"), write(tmp_path, "new.csv", new_rows())
-    refused(ask("predict", model, new, "-o", tmp_path / "o.csv", "--costs", "20:1"), "costs decide between classes")
+    refused(ask("predict", model, new, "-o", tmp_path / "o.csv", "--costs", "20:1"), "costs apply to classes")
     refused(ask("predict", model, new, "-o", tmp_path / "o.csv", "--decision", "perfection"), "perfection")
 
 

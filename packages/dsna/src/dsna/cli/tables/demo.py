@@ -41,15 +41,15 @@ def demo(
         check_new(force, *files.values(), model, answers, page)
         for path, content in zip(files.values(), _tables(), strict=True):
             write_atomically(path, content)
-        known, new = files.values()
-        _show("train", known, "--target", "severe", "-o", model, "--report", page)
-        train(known, "severe", model, report=page, jobs=jobs, force=True)
-        _show("predict", model, new, "-o", answers, "--explain")
-        predict(model, str(new), str(answers), explain=True, jobs=jobs, force=True)
-        _show("explain", model, new, "--row", 1)
-        explain(model, str(new), 1)
-        _show("evaluate", model, new)
-        evaluate(model, new)
+        training_file, new_file = files.values()
+        _show("train", training_file, "--target", "severe", "-o", model, "--report", page)
+        train(training_file, "severe", model, report=page, jobs=jobs, force=True)
+        _show("predict", model, new_file, "-o", answers, "--explain")
+        predict(model, str(new_file), str(answers), explain=True, jobs=jobs, force=True)
+        _show("explain", model, new_file, "--row", 1)
+        explain(model, str(new_file), 1)
+        _show("evaluate", model, new_file)
+        evaluate(model, new_file)
         say(f"\nOpen {page} in a browser. Then try a table of your own: dsna train --help")
 
 
@@ -79,12 +79,12 @@ def _tables() -> tuple[bytes, bytes]:
     )
     frame = frame.with_columns(
         pl.when(pl.col("sex") == 1).then(pl.lit("female")).otherwise(pl.lit("male")).alias("sex"),
-        pl.Series("severe", ["yes" if one > _SEVERE else "no" for one in data.target]),
+        pl.Series("severe", ["yes" if progression > _SEVERE else "no" for progression in data.target]),
     )
     severe = frame["severe"].to_numpy()
     rows = rare_first_split(list(range(len(severe))), y=severe, test_size=0.25, random_state=0)
-    known, new = (sorted(part) for part in rows[:2])
-    return tuple(frame[part].write_csv().encode() for part in (known, new))
+    training_rows, new_rows = (sorted(indices) for indices in rows[:2])
+    return tuple(frame[indices].write_csv().encode() for indices in (training_rows, new_rows))
 
 
 def _show(*words: object) -> None:

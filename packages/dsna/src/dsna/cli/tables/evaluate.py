@@ -94,12 +94,12 @@ def evaluate(
         if second is not None:
             check_model(first, second)
         elif is_model(first):
-            raise DSNAError(f"{first}: a model, and no table to evaluate it on. Remedy: name one after it.")
+            raise DSNAError(f"{first}: no table to evaluate the model on. Remedy: name a table after the model.")
         else:
             check_readable(first)
         check_new(force, report, inputs=[first, second])
         options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
-        chosen, labels = chosen_decision(decision, costs), labels_of(merge_labels, keep_labels)
+        decision_setting, labels = chosen_decision(decision, costs), labels_of(merge_labels, keep_labels)
         if second is not None and labels is not None:
             raise DSNAError(
                 f"--{labels}-labels is said when a model is trained, and {first} remembers it. Remedy: leave it out."
@@ -107,7 +107,9 @@ def evaluate(
         if second is not None:
             from .held_out import score_model
 
-            score_model(out, first, second, options, target, (chosen, balance_of(balance)), report, allow_unreadable)
+            score_model(
+                out, first, second, options, target, (decision_setting, balance_of(balance)), report, allow_unreadable
+            )
             out.end()
             return
         if target is None:
@@ -120,11 +122,11 @@ def evaluate(
         table = read_file(first, options)
         out.line(f"{table.name}: {table.frame.height} rows, {table.frame.width} columns")
         out.lines("As it was read:", table.notes)
-        how = TrainOptions(
+        train_options = TrainOptions(
             target=target,
             task=task.value if task else None,
             balance=balance_of(balance),
-            decision=chosen,
+            decision=decision_setting,
             groups=groups,
             drop=names(drop),
             keep=names(keep),
@@ -135,29 +137,30 @@ def evaluate(
             seed=seed,
             jobs=jobs,
         )
-        found = cross_validate(table, how, folds)
-        out.lines("What was made of it:", found.notes)
+        evaluation = cross_validate(table, train_options, folds)
+        out.lines("How the columns are used:", evaluation.notes)
         out.line()
-        for line in rarity_lines(found.target):
+        for line in rarity_lines(evaluation.target):
             out.line(line)
         out.line()
-        out.line(
-            f"Scores of {len(found.target.values)} rows, each predicted by models that did not see it ({folds} folds):"
-        )
-        out.line(found.scores.text())
-        out.put(task=found.target.task, target=target, folds=folds, notes=[*table.notes, *found.notes])
-        out.put(rarity=rarity_lines(found.target), scores=found.scores.as_json())
-        if found.apart is not None:
-            tell_apart(out, found.scores, found.apart)
+        n_rows = len(evaluation.target.values)
+        out.line(f"Scores of {n_rows} rows, each predicted by models that did not see it ({folds} folds):")
+        out.line(evaluation.scores.text())
+        out.put(task=evaluation.target.task, target=target, folds=folds, notes=[*table.notes, *evaluation.notes])
+        out.put(rarity=rarity_lines(evaluation.target), scores=evaluation.scores.as_json())
+        if evaluation.scores_copies_apart is not None:
+            tell_apart(out, evaluation.scores, evaluation.scores_copies_apart)
         if report is not None:
             from ...app.page import write_training_page
             from ...app.train import train
 
-            trained = replace(train(table, how, compare=False), scores=found.scores)
-            where = (
+            trained = replace(train(table, train_options, compare=False), scores=evaluation.scores)
+            scores_note = (
                 f"Cross-validation: all methods answered each of {folds} folds by models that learned from the others. "
                 "The figures at the top of this page are out of bag, so that those of dsna can differ."
             )
-            write_training_page(report, trained, replace(page_of(table, trained, "model.dsna"), scores_from=where))
+            write_training_page(
+                report, trained, replace(page_of(table, trained, "model.dsna"), scores_from=scores_note)
+            )
             out.line(f"Page: {report}")
         out.end()

@@ -43,10 +43,10 @@ def info(model: ModelFile, as_json: Json = False) -> None:
         from ...app.inspect import describe, description_lines
         from ...app.predict import load_model
 
-        found = describe(load_model(model))
-        for line in description_lines(found):
+        description = describe(load_model(model))
+        for line in description_lines(description):
             out.line(line)
-        out.put(model=str(model), **found)
+        out.put(model=str(model), **description)
         out.end()
 
 

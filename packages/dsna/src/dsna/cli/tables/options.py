@@ -113,15 +113,20 @@ def read_options(
     """What a user says of a file."""
     from ...tables import ReadOptions
 
-    given: dict[str, Any] = {}
-    for one in names(types):
-        column, sign, kind = one.rpartition("=")
-        if not sign or not column or not kind:
-            raise DSNAError(f"--types {one}: write the column, =, and its type, such as --types zip=category.")
-        given[column] = kind.split("<") if "<" in kind else kind
+    types_by_column: dict[str, Any] = {}
+    for type_spec in names(types):
+        column, equals_sign, kind = type_spec.rpartition("=")
+        if not equals_sign or not column or not kind:
+            raise DSNAError(f"--types {type_spec}: write the column, =, and its type, such as --types zip=category.")
+        types_by_column[column] = kind.split("<") if "<" in kind else kind
     tab = {"\\t": "\t", "tab": "\t"}.get(separator or "", separator)
     return ReadOptions(
-        separator=tab, decimal=decimal, encoding=encoding, header=not no_header, skip_lines=skip_lines, types=given
+        separator=tab,
+        decimal=decimal,
+        encoding=encoding,
+        header=not no_header,
+        skip_lines=skip_lines,
+        types=types_by_column,
     )
 
 
@@ -136,47 +141,50 @@ def check_model(path: Path, data: Path | str | None = None) -> None:
         return
     check_readable(path)
     if data is not None and str(data) != STANDARD and is_model(Path(data)):
-        raise DSNAError(f"{path} is no model, and {data} is one. Remedy: name the model first, and then the table.")
+        raise DSNAError(f"{path} is not a model, but {data} is. Remedy: name the model first, then the table.")
 
 
 def check_new(force: bool, *paths: Path | str | None, inputs: Iterable[Path | str | None] = ()) -> None:
-    """Refuse inputs that cannot be read, places that cannot be written to, inputs as outputs, and files that are there.
+    """Refuse unreadable inputs, unwritable outputs, outputs that are inputs, and existing outputs.
 
-    With ``force``, files that are there may be overwritten.
+    With ``force``, existing files may be overwritten.
     """
-    read = [Path(path) for path in inputs if path is not None and str(path) != STANDARD]
-    for path in read:
+    input_paths = [Path(path) for path in inputs if path is not None and str(path) != STANDARD]
+    for path in input_paths:
         if not is_model(path):
             check_readable(path)
     files = [path for path in paths if path is not None and str(path) != STANDARD]
     check_outputs(files=files)
-    check_apart(files, read)
-    there = [str(path) for path in files if os.path.lexists(path)]
-    if there and not force:
-        raise FileError(f"{', '.join(there)}: there already. Remedy: --force overwrites it, or choose another name.")
+    check_apart(files, input_paths)
+    existing = [str(path) for path in files if os.path.lexists(path)]
+    if existing and not force:
+        exist = "already exists" if len(existing) == 1 else "already exist"
+        raise FileError(f"{', '.join(existing)} {exist}. Remedy: use --force to overwrite, or choose another name.")
     if len({os.path.realpath(path) for path in files}) < len(files):
-        raise FileError(f"{files[0]}: named for two outputs. Remedy: give each a name of its own.")
+        raise FileError(f"{files[0]}: the same file is given for two outputs. Remedy: name a different file for each.")
 
 
 def check_apart(outputs: Iterable[Path | str], inputs: Iterable[Path | str | None]) -> None:
-    """Refuse to write over what a command reads: the file itself, the folder that holds it, or a part of a model.
+    """Refuse outputs that would overwrite an input: the file itself, its folder, or a file in a model's folder.
 
     Examples
     --------
     >>> check_apart(["answers.csv"], ["m.dsna", "new.csv"])
     >>> check_apart(["./new.csv"], ["m.dsna", "new.csv"])
     Traceback (most recent call last):
-    dsna._utils.atomic.FileError: ./new.csv: writing it would destroy new.csv, which is read. Remedy: ...
+    dsna._utils.atomic.FileError: ./new.csv: new.csv is an input; writing the output there would overwrite it. ...
     """
-    read = [path for path in inputs if path is not None and str(path) != STANDARD]
+    input_paths = [path for path in inputs if path is not None and str(path) != STANDARD]
     for output in outputs:
-        place = Path(os.path.realpath(output))
-        for path in read:
-            one = Path(os.path.realpath(path))
+        real_output = Path(os.path.realpath(output))
+        for path in input_paths:
+            real_input = Path(os.path.realpath(path))
             same = os.path.exists(output) and os.path.exists(path) and os.path.samefile(output, path)
-            if same or one == place or one in place.parents or place in one.parents:
+            nested = real_input in real_output.parents or real_output in real_input.parents
+            if same or real_input == real_output or nested:
                 raise FileError(
-                    f"{output}: writing it would destroy {path}, which is read. Remedy: choose another name."
+                    f"{output}: {path} is an input; writing the output there would overwrite it. Remedy: choose "
+                    "another name."
                 )
 
 
@@ -188,10 +196,10 @@ def chosen_decision(decision: str | None, costs: str | None) -> Any:
         raise DSNAError("--decision and --costs are two ways to decide. Remedy: give one of them.")
     from ...app.predict import read_costs
 
-    found = read_costs(costs)
-    if found is None:
+    parsed_costs = read_costs(costs)
+    if parsed_costs is None:
         raise DSNAError(f"--costs {costs}: write MISS:ALARM, such as 20:1, or a matrix such as [[0, 1], [20, 0]].")
-    return found
+    return parsed_costs
 
 
 def labels_of(merge: bool, keep: bool) -> str | None:
@@ -230,8 +238,8 @@ class Output:
         """Say lines under a title, where there are any."""
         if lines:
             self.line(title)
-            for one in lines:
-                self.line(f"  - {one}")
+            for line in lines:
+                self.line(f"  - {line}")
 
     def warned(self, message: Warning | str, category: type[Warning]) -> None:
         """Say a warning of the library as a note, once; those of others concern no user of a command."""
@@ -256,7 +264,7 @@ class Output:
 def tell_apart(out: Output, together: Scores, apart: Scores) -> None:
     """Say what scores would be were equal rows not held out together, where the first one differs."""
     out.put(equal_rows_apart=apart.as_json()["overall"])
-    difference = together.beside_apart(apart)
+    difference = together.compare_copies_apart(apart)
     if difference:
         out.line()
         out.line(difference)

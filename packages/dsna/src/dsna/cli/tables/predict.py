@@ -45,7 +45,8 @@ NewRows = Annotated[
     str, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet or Arrow file; .gz and .zst, too; - is standard input.")
 ]
 NewBalance = Annotated[
-    str | None, typer.Option(metavar="0..1", help="How much the rare counts, without another training.")
+    str | None,
+    typer.Option(metavar="0..1", help="Weight of rare cases, from 0 to 1; applied without retraining."),
 ]
 
 
@@ -118,23 +119,25 @@ def predict(
         check_new(force, output, inputs=[model, data])
         table_format(output)
         options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
-        chosen = chosen_decision(decision, costs)
+        decision_setting = chosen_decision(decision, costs)
         from ...app.predict import Answerer, PredictOptions, decide_anew, load_model
 
-        found = decide_anew(load_model(model), chosen, balance_of(balance))
-        found.steps[-1][1].set_params(n_jobs=jobs)
-        asked = PredictOptions(
+        pipeline = decide_anew(load_model(model), decision_setting, balance_of(balance))
+        pipeline.steps[-1][1].set_params(n_jobs=jobs)
+        predict_options = PredictOptions(
             explain=explain, coverage=coverage, columns=names(columns), allow_unreadable=allow_unreadable
         )
-        answerer = Answerer(found, asked)
+        answerer = Answerer(pipeline, predict_options)
         with table_writer(output, raw=raw) as writer:
             answer_file(answerer, data, options, writer, at_once=quiet)
         answerer.note_summary()
         out.lines("Notes:", [*answerer.notes])
-        threshold = getattr(found.steps[-1][1], "decision_threshold_", None)
-        out.line(f"{answerer.done} rows answered: {output}" + (f"; by probability, {threshold}" if threshold else ""))
+        threshold = getattr(pipeline.steps[-1][1], "decision_threshold_", None)
+        out.line(
+            f"{answerer.n_answered} rows answered: {output}" + (f"; by probability, {threshold}" if threshold else "")
+        )
         out.put(threshold=threshold and threshold.as_json())
-        out.put(rows=answerer.done, answers=output, notes=[*answerer.notes])
+        out.put(rows=answerer.n_answered, answers=output, notes=[*answerer.notes])
         out.end()
 
 

@@ -36,10 +36,10 @@ def serve(
         list[str] | None,
         typer.Option(help="Further names of this server, as in the address: a.example or a.example:80."),
     ] = None,
-    max_mb: Annotated[float, typer.Option(min=0.001, max=1000, help="Most megabytes of a request.")] = 5.0,
-    max_rows: Annotated[int, typer.Option(min=1, help="Most rows of a request.")] = 10_000,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Most seconds that a request takes.")] = 60.0,
-    jobs: Annotated[int, typer.Option(min=1, max=64, help="Requests that are answered at the same time.")] = 4,
+    max_mb: Annotated[float, typer.Option(min=0.001, max=1000, help="Maximum request size in megabytes.")] = 5.0,
+    max_rows: Annotated[int, typer.Option(min=1, help="Maximum number of rows per request.")] = 10_000,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a request in seconds.")] = 60.0,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Maximum number of concurrent requests.")] = 4,
     open_browser: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
 ) -> None:
     """Serve a model to a browser and to programs: a form for one case, an upload for many, a JSON API.
@@ -60,10 +60,10 @@ def serve(
         from ...serve.access import Access, new_token
         from ...serve.limits import Limits
 
-        made = new_token() if token == _AUTO else token or None
+        server_token = new_token() if token == _AUTO else token or None
         listening = _listen(host, port)
         with listening:
-            access = Access(host=host, port=listening.getsockname()[1], names=names(name), token=made)
+            access = Access(host=host, port=listening.getsockname()[1], names=names(name), token=server_token)
             limits = Limits(megabytes=max_mb, rows=max_rows, seconds=timeout, threads=jobs)
             _run(str(model), access, limits, listening, open_browser, show_token=token == _AUTO)
 
@@ -78,9 +78,9 @@ def _run(
     from ...serve.network.server import server_of
     from ...serve.service import Service
 
-    found = load_model(model)
-    found.steps[-1][1].set_params(n_jobs=1)
-    service = Service(found, limits)
+    pipeline = load_model(model)
+    pipeline.steps[-1][1].set_params(n_jobs=1)
+    service = Service(pipeline, limits)
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what concerns rows is noted in their answers
         service.warm_up()
@@ -109,23 +109,23 @@ def _listen(host: str, port: int) -> socket.socket:
     """A socket that listens; an address that is taken, or none of this machine's, is refused in a sentence."""
     bare = host.strip("[]")
     try:
-        family, kind, proto, _, place = socket.getaddrinfo(
+        family, kind, proto, _, address = socket.getaddrinfo(
             bare or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        found = socket.socket(family, kind, proto)
+        listening = socket.socket(family, kind, proto)
     except OSError as error:
         raise DSNAError(
             f"--host {host}: there is no such address ({error.strerror}). Remedy: name one of this machine's."
         ) from None
     try:
         if sys.platform != "win32":
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(place)
-        found.listen(128)
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)
     except OSError as error:
-        found.close()
+        listening.close()
         raise DSNAError(
             f"{host}:{port} cannot be listened on ({error.strerror}). Remedy: name another --port (0: any free one), "
             "or --host."
         ) from None
-    return found
+    return listening

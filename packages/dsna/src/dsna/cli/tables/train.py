@@ -67,7 +67,7 @@ Balance = Annotated[
     str | None,
     typer.Option(
         metavar="0..1|auto",
-        help="How much the rare counts: 0 as in the table, 1 as much as the common. Default: 1 for classes, auto for "
+        help="Weight of rare cases: 0 as in the table, 1 as much as common ones. Default: 1 for classes, auto for "
         "numbers.",
     ),
 ]
@@ -87,12 +87,12 @@ def balance_of(text: str | None) -> Any:
     if text is None or text == "auto":
         return text
     try:
-        found = float(text)
+        balance = float(text)
     except ValueError:
-        found = -1.0
-    if not 0.0 <= found <= 1.0:
+        balance = -1.0
+    if not 0.0 <= balance <= 1.0:
         raise DSNAError(f"--balance {text}: write a number from 0 to 1, or auto.")
-    return found
+    return balance
 
 
 def train(
@@ -161,17 +161,17 @@ def train(
     """
     with exit_on_user_error("train", REMEDY, UNTOUCHED), noted_output(as_json) as out:
         options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
-        chosen = chosen_decision(decision, costs)
+        decision_setting = chosen_decision(decision, costs)
         from ...app.train import TrainOptions
         from ...app.train import train as fit
         from ...io import save
         from ...tables import read_file
 
-        how = TrainOptions(
+        train_options = TrainOptions(
             target=target,
             task=task.value if task else None,
             balance=balance_of(balance),
-            decision=chosen,
+            decision=decision_setting,
             groups=groups,
             drop=names(drop),
             keep=names(keep),
@@ -186,22 +186,22 @@ def train(
         if out_of_core or (sample is None and _is_too_large(out, data)):
             if suspects:
                 raise DSNAError("--suspects needs all rows in memory. Remedy: leave it out, or train with --sample.")
-            _train_on_disk(out, data, output, how, options, force, report)
+            _train_on_disk(out, data, output, train_options, options, force, report)
             return
         check_new(force, output, report, inputs=[data])
         table = read_file(data, options)
         out.line(f"{table.name}: {table.frame.height} rows, {table.frame.width} columns")
         out.lines("As it was read:", table.notes)
-        trained = fit(table, how)
-        tell(out, trained, how)
-        found = None
+        trained = fit(table, train_options)
+        tell(out, trained, train_options)
+        suspect_rows = None
         if (suspects or report is not None) and len(trained.model.steps[-1][1].oob_rows_):
-            found = _tell_suspects(out, trained)
+            suspect_rows = _tell_suspects(out, trained)
         save(trained.model, output)
         if report is not None:
             from ...app.page import write_training_page
 
-            write_training_page(report, trained, replace(page_of(table, trained, str(output)), suspects=found))
+            write_training_page(report, trained, replace(page_of(table, trained, str(output)), suspects=suspect_rows))
         out.put(rows=table.frame.height, columns=table.frame.width, notes=[*table.notes, *trained.notes])
         out.put(model=str(output), report=None if report is None else str(report))
         _advise(out, data, output, report, trained)
@@ -215,12 +215,18 @@ def _is_too_large(out: Output, data: Path) -> bool:
 
     if reading_problem(data) or not is_too_large(data):
         return False
-    out.line(f"{data}: too large for the memory at hand, so it is trained on out of core, as --out-of-core says.")
+    out.line(f"{data}: too large for the available memory, so training runs out of core, as with --out-of-core.")
     return True
 
 
 def _train_on_disk(
-    out: Output, data: Path, output: Path, how: TrainOptions, options: ReadOptions, force: bool, report: Path | None
+    out: Output,
+    data: Path,
+    output: Path,
+    train_options: TrainOptions,
+    options: ReadOptions,
+    force: bool,
+    report: Path | None,
 ) -> None:
     """Train by slices, into a folder."""
     from ..._utils.atomic import check_outputs, check_readable
@@ -231,56 +237,59 @@ def _train_on_disk(
     check_apart([output], [data])
     if report is not None:
         raise DSNAError("--report needs all rows in memory. Remedy: leave it out, or train with --sample.")
-    if how.sample is not None:
+    if train_options.sample is not None:
         raise DSNAError("--sample and --out-of-core exclude each other. Remedy: leave one of them out.")
-    if how.id is not None:
+    if train_options.id is not None:
         raise DSNAError("--id names rows that a model holds as they are. Remedy: --drop it, or train in memory.")
     if output.exists() and not force:
-        raise DSNAError(f"{output}: there already. Remedy: --force overwrites it, or choose another name.")
-    trained = train_to_folder(data, how, options, output, force)
-    ordinary, rows = trained.model.model_, trained.model.n_rows_
+        raise DSNAError(f"{output} already exists. Remedy: use --force to overwrite it, or choose another name.")
+    trained = train_to_folder(data, train_options, options, output, force)
+    sample_model, rows = trained.model.model_, trained.model.n_rows_
     out.line(f"{data}: {rows} rows with a target")
-    out.lines("What was made of it:", trained.notes)
-    name = "balanced accuracy" if hasattr(ordinary, "classes_") else "R2"
-    score = ordinary.oob_balanced_accuracy_ if hasattr(ordinary, "classes_") else ordinary.oob_score_
+    out.lines("How the columns are used:", trained.notes)
+    name = "balanced accuracy" if hasattr(sample_model, "classes_") else "R2"
+    score = sample_model.oob_balanced_accuracy_ if hasattr(sample_model, "classes_") else sample_model.oob_score_
     out.line()
-    out.line(f"Held-out rows, weighted to stand for all: {name} {score:.3f} on {len(ordinary.oob_rows_)} rows")
+    out.line(f"Held-out rows, weighted to stand for all: {name} {score:.3f} on {len(sample_model.oob_rows_)} rows")
     out.line(f"Model: {output}, a folder; move it as a whole")
     out.line("Next:")
     out.line(f"  dsna predict {shlex.quote(str(output))} new.parquet -o answers.csv")
-    out.put(rows=rows, notes=trained.notes, model=str(output), task=trained.rows.target.task, target=how.target)
-    out.put(scores={name: score}, held_out_rows=len(ordinary.oob_rows_))
+    out.put(
+        rows=rows, notes=trained.notes, model=str(output), task=trained.rows.target.task, target=train_options.target
+    )
+    out.put(scores={name: score}, held_out_rows=len(sample_model.oob_rows_))
     out.end()
 
 
-def tell(out: Output, trained: Trained, how: TrainOptions) -> None:
+def tell(out: Output, trained: Trained, train_options: TrainOptions) -> None:
     """Say what was made of the columns, how rare the rare is, and the scores."""
     from ...app.target import rarity_lines
 
     rarity = rarity_lines(trained.rows.target)
-    out.lines("What was made of it:", trained.notes)
+    out.lines("How the columns are used:", trained.notes)
     out.line()
     for line in rarity:
         out.line(line)
-    out.put(task=trained.rows.target.task, target=how.target, rarity=rarity)
+    out.put(task=trained.rows.target.task, target=train_options.target, rarity=rarity)
     if trained.scores is None:
         out.line("There are too few rows for scores on held-out rows.")
         return
-    last = trained.model.steps[-1][1]
+    estimator = trained.model.steps[-1][1]
     out.line()
-    out.line(f"Scores on {len(last.oob_rows_)} rows that were held out, rare ones first, weighted to stand for all:")
+    out.line(
+        f"Scores on {len(estimator.oob_rows_)} rows that were held out, rare ones first, weighted to stand for all:"
+    )
     out.line(trained.scores.text())
-    out.put(scores=trained.scores.as_json(), held_out_rows=len(last.oob_rows_))
-    if trained.apart is not None:
-        tell_apart(out, trained.scores, trained.apart)
-    threshold = getattr(last, "decision_threshold_", None)
+    out.put(scores=trained.scores.as_json(), held_out_rows=len(estimator.oob_rows_))
+    if trained.scores_copies_apart is not None:
+        tell_apart(out, trained.scores, trained.scores_copies_apart)
+    threshold = getattr(estimator, "decision_threshold_", None)
     if threshold is not None:
         out.line()
-        out.line(
-            f"Decision ({last.decision if isinstance(last.decision, str) else 'costs'}): by probability, {threshold}"
-        )
+        decision = estimator.decision if isinstance(estimator.decision, str) else "costs"
+        out.line(f"Decision ({decision}): by probability, {threshold}")
     out.put(threshold=threshold and threshold.as_json())
-    importances = trained.model.steps[0][1].sum_by_column(last.feature_importances_)
+    importances = trained.model.steps[0][1].sum_by_column(estimator.feature_importances_)
     top = sorted(importances.items(), key=lambda pair: -pair[1])
     out.line()
     out.line("Columns that the splits use most: " + ", ".join(f"{name} {share:.0%}" for name, share in top[:6]))
@@ -292,12 +301,14 @@ def _tell_suspects(out: Output, trained: Trained) -> Suspects:
     """Say which rows have labels that hardly fit the rows around them."""
     from ...app.page import suspects
 
-    found = suspects(trained)
+    suspect_rows = suspects(trained)
     out.line()
-    for line in found.lines():
+    for line in suspect_rows.lines():
         out.line(line)
-    out.put(suspects={"looked_at": found.looked.scope, "number": found.number, "worst": found.worst})
-    return found
+    out.put(
+        suspects={"looked_at": suspect_rows.looked.scope, "number": suspect_rows.number, "worst": suspect_rows.worst}
+    )
+    return suspect_rows
 
 
 def page_of(table: FileTable, trained: Trained, model_file: str) -> PageOptions:
@@ -327,5 +338,7 @@ def _advise(out: Output, data: Path, output: Path, report: Path | None, trained:
     if trained.rows.target.task == "classification":
         out.line(f"  dsna predict {model} new.csv -o answers.csv --decision 'recall>=.9'")
     if report is None:
-        again = shlex.join(["dsna", "train", str(data), "--target", trained.rows.target.name, "-o", str(output)])
-        out.line(f"  {again} --force --report page.html")
+        retrain_command = shlex.join(
+            ["dsna", "train", str(data), "--target", trained.rows.target.name, "-o", str(output)]
+        )
+        out.line(f"  {retrain_command} --force --report page.html")
