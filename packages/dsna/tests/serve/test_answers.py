@@ -122,7 +122,7 @@ def test_the_form_answers_and_shows_the_rows_behind(task):
     else:
         assert float(shown.replace("−", "-").replace(",", "")) == pytest.approx(expected, rel=1e-3)
         assert re.search(r"The true value lies between <b>[\d.,]+</b> and <b>[\d.,]+</b> in", page.text)
-    assert "Plain averaging of all neighbours would have said" in page.text
+    assert "Plain averaging of all neighbours predicts" in page.text
     assert 'class="differs"' in page.text
     assert "holds the training rows in their own values" in page.text
     assert f'value="{NEW["size"][0]}"' in page.text  # to be changed and sent again
@@ -135,8 +135,8 @@ def test_forms_have_a_field_for_each_kind_of_column():
     assert 'type="date"' in page
     assert "<textarea" in page
     assert '<option value="true">yes</option>' in page
-    assert "another, which training had not" in page
-    assert "tells rows apart; not used" in page
+    assert "another, not seen in training" in page
+    assert "identifies rows; not used" in page
     filled = client().get("/?fill=typical").text
     assert re.search(r'type="number" step="any" id="c1" name="c1" value="-?[\d.]+"', filled)
 
@@ -174,7 +174,7 @@ def test_another_decision_is_taken_without_another_training(question, decision):
         ({"costs": "[" * 1500}, ["20:1"]),
         ({"costs": "[[1]]"}, ["2 x 2"]),
         ({"costs": '[["a", "b"], [1, 2]]'}, []),
-        ({"costs": "20:1", "decision": "f1"}, ["two ways"]),
+        ({"costs": "20:1", "decision": "f1"}, ["exclude each other"]),
         ({"decision": "f1", "balance": 0.5}, ["balance"]),
         ({"balance": 2}, ["balance"]),
         ({"coverage": 1.5}, ["coverage"]),
@@ -191,7 +191,7 @@ def test_numbers_take_no_costs():
     refused(client("regression").post("/api/predict", json={"rows": objects(NEW[:1]), "costs": "20:1"}), 422, "classes")
     page = client("regression").post("/", data={"balance": "much"})
     assert page.status_code == 422
-    assert "balance is no number" in page.text
+    assert "balance is not a number" in page.text
 
 
 def test_a_table_shows_its_first_answers_and_asks_why():

@@ -118,7 +118,7 @@ def test_models_without_names_or_with_several_targets_are_refused():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     nameless = make_pipeline(TableEncoder(), DSNAClassifier(CostSensitiveForestClassifier(3), random_state=0))
-    with pytest.raises(DSNAError, match="without names of columns"):
+    with pytest.raises(DSNAError, match="without column names"):
         Service(nameless.fit(X, X[:, 0] > 0))
     frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1]})
     double = make_pipeline(TableEncoder(), DSNARegressor(CostSensitiveForestRegressor(3), random_state=0))

@@ -244,7 +244,7 @@ def test_an_error_of_the_server_tells_nothing(monkeypatch):
 
     monkeypatch.setattr(Service, "answers", broken)
     answer = predicted()
-    refused(answer, 500, "error of its own")
+    refused(answer, 500, "internal server error")
     assert "42" not in answer.text
 
 

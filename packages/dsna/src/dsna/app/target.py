@@ -109,7 +109,7 @@ def read_target(
 def _class_count_problem(classes: np.ndarray, n_rows: int) -> str:
     """Problem with the number of classes, and its remedy; empty if there is none."""
     n_classes = len(classes)
-    remedy = "--task regression, or name" if classes.dtype.kind in "iuf" else "name"
+    remedy = "use --task regression, or name" if classes.dtype.kind in "iuf" else "name"
     if n_rows >= _MIN_ROWS and 2 * n_classes > n_rows:
         return (
             f"identifies rows rather than describing an outcome: {n_classes} different values in {n_rows} rows. "

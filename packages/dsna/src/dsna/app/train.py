@@ -147,14 +147,9 @@ def choose_rows(table: FileTable, options: TrainOptions) -> TrainingTable:
         notes.append(
             f"{len(indices)} of {frame.height} rows are used, rare ones first, each weighted by those it stands for"
         )
-        sampled_groups, sampled_user_groups = (
-            None if values is None else values[indices] for values in (groups, user_groups)
-        )
-        frame, groups, user_groups = (
-            frame[indices],
-            sampled_groups,
-            sampled_groups if user_groups is groups else sampled_user_groups,
-        )
+        same_groups = user_groups is groups
+        frame, groups = frame[indices], None if groups is None else groups[indices]
+        user_groups = groups if same_groups or user_groups is None else user_groups[indices]
         target = Target(target.name, target.task, target.values[indices], target.rows[indices], target.notes)
     id_column = options.id or next(id_columns, None)
     return TrainingTable(

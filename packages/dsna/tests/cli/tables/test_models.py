@@ -59,7 +59,7 @@ def test_explain_refuses_rows_that_are_not_there(tmp_path):
     refused(ask("explain", model, new, "--row", 6), "there is no row 6", "from 1 to 5")
     refused(ask("explain", model, new, "--plot", tmp_path / "why.docx"), ".docx", ".png")
     assert not (tmp_path / "why.docx").exists()
-    refused(ask("explain", model, new, "--plot", model), "would destroy")
+    refused(ask("explain", model, new, "--plot", model), "would overwrite")
 
 
 def test_added_rows_are_neighbours_and_have_names(tmp_path):

@@ -61,7 +61,7 @@ def test_classes(data, tmp_path):
     scores = json.loads(done(ask("evaluate", model, tmp_path / "new.parquet", "--json")).stdout)["scores"]
     assert scores["overall"]["dsna"]["accuracy"]["value"] == pytest.approx(right.mean())
     assert "training rows: 600" in done(ask("info", model)).stdout
-    refused(ask("add", model, tmp_path / "new.parquet", "-o", tmp_path / "grown"), "takes no further rows")
+    refused(ask("add", model, tmp_path / "new.parquet", "-o", tmp_path / "grown"), "rows cannot be added")
     case, _ = Service(load_model(model)).case_of_form({}, Question(), 3, lambda: None)
     assert case.answer["prediction"] in ("yes", "no")
     assert [one.row < 600 for one in case.neighbors] == [True] * 3

@@ -69,8 +69,11 @@ def test_folders_of_models_are_not_written_into(tmp_path):
     (tmp_path / "m").mkdir()
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "m" / "data.parquet")
     words = ("--target", "a", "-o", tmp_path / "m", "--out-of-core", "--force")
-    refused(ask("train", tmp_path / "m" / "data.parquet", *words), "writing it would destroy")
-    with pytest.raises(Exception, match="would destroy"):
+    refused(
+        ask("train", tmp_path / "m" / "data.parquet", *words),
+        "is an input; writing the output there would overwrite it",
+    )
+    with pytest.raises(Exception, match="would overwrite"):
         check_apart([tmp_path / "m" / "manifest.json"], [tmp_path / "m"])
     check_apart([tmp_path / "n", "a.csv"], [tmp_path / "m", "-", None])
 

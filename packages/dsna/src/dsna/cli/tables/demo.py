@@ -1,4 +1,4 @@
-"""``dsna demo``: the whole job on data that scikit-learn ships."""
+"""``dsna demo``: the complete workflow on a dataset of scikit-learn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .options import REMEDY, Force, Jobs, check_new
 from .predict import predict
 from .train import train
 
-_SEVERE = 280  # of the progression of diabetes after a year; one patient in 16
+_SEVERE = 280  # diabetes progression after a year; exceeded by one patient in 16
 
 
 def demo(
@@ -23,10 +23,10 @@ def demo(
     jobs: Jobs = 1,
     force: Force = False,
 ) -> None:
-    """Do the whole job once, on 442 patients with diabetes: train, look at the page, predict, explain, evaluate.
+    """Run the complete workflow on 442 patients with diabetes: train, report, predict, explain, evaluate.
 
-    The rare cases are patients whose disease gets much worse within a year, one in 16. Every step prints the command
-    that does it, for you to use on a table of your own.
+    The rare cases are patients whose disease gets much worse within a year, one in 16. Each step prints its command,
+    which you can use on a table of your own.
 
     For example:
 
@@ -34,7 +34,7 @@ def demo(
 
     - `dsna demo --out try --jobs 2`
     """
-    with exit_on_user_error("demo", REMEDY, f"What is finished is in {out}."):
+    with exit_on_user_error("demo", REMEDY, f"Completed files are in {out}."):
         files = {name: out / name for name in ("patients.csv", "new_patients.csv")}
         model, answers, page = out / "severe.dsna", out / "answers.csv", out / "report.html"
         make_folder(out)
@@ -54,7 +54,7 @@ def demo(
 
 
 def _tables() -> tuple[bytes, bytes]:
-    """Patients to learn from and, with the truth, patients to predict; CSV."""
+    """Training patients, and test patients with their true class, as CSV."""
     from sklearn.datasets import load_diabetes
 
     from ..._utils.optional import import_extra
@@ -88,5 +88,5 @@ def _tables() -> tuple[bytes, bytes]:
 
 
 def _show(*words: object) -> None:
-    """Print a command as one would type it."""
+    """Print a command as the user would type it."""
     say(f"\n$ {shlex.join(['dsna', *map(str, words)])}")

@@ -1,4 +1,4 @@
-"""``dsna evaluate``: how good a method or a model is on rows that it has not learned from."""
+"""``dsna evaluate``: scores of methods or a model on held-out rows."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ from .train import Balance, Columns, Groups, Identifier, Kept, Sample, TaskOptio
 
 
 def evaluate(
-    first: Annotated[Path, typer.Argument(metavar="DATA|MODEL", help="A table; or a model, and then a table.")],
+    first: Annotated[Path, typer.Argument(metavar="DATA|MODEL", help="A table, or a model followed by a table.")],
     second: Annotated[Path | None, typer.Argument(metavar="[DATA]", help="Held-out rows for the model.")] = None,
     target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column to predict; a model knows its own.")
+        str | None, typer.Option(metavar="COLUMN", help="Column to predict; default: the model's target.")
     ] = None,
     folds: Annotated[int, typer.Option(min=2, max=100, help="Folds of the cross-validation.")] = 5,
     task: TaskOption = None,
@@ -74,13 +74,13 @@ def evaluate(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Score predictions of rows whose truth is known: overall, of each class or range, and how sure that is.
+    """Score predictions on rows with known target: overall and by class or target range, with 95 % ranges.
 
-    With a table, each row is predicted by models that have not seen it (cross-validation): ours, a random forest,
-    gradient boosting and a linear model, behind the same columns and with the same decision. With a model and a table,
-    the model predicts the table, which is to hold rows that it was not trained on.
+    With a table, the command cross-validates dsna, a random forest, gradient boosting and a linear model, with the
+    same columns and the same decision. With a model and a table, the model predicts the table, which must hold rows
+    that it was not trained on.
 
-    Every figure stands beside the number of cases that it rests on; few cases say little.
+    Each figure is shown with its number of cases; figures from few cases are uncertain.
 
     For example:
 
@@ -101,9 +101,7 @@ def evaluate(
         options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
         decision_setting, labels = chosen_decision(decision, costs), labels_of(merge_labels, keep_labels)
         if second is not None and labels is not None:
-            raise DSNAError(
-                f"--{labels}-labels is said when a model is trained, and {first} remembers it. Remedy: leave it out."
-            )
+            raise DSNAError(f"--{labels}-labels is an option of training, and {first} stores it. Remedy: leave it out.")
         if second is not None:
             from .held_out import score_model
 
@@ -113,7 +111,7 @@ def evaluate(
             out.end()
             return
         if target is None:
-            raise DSNAError(f"{first}: which column is to be predicted? Remedy: name it with --target.")
+            raise DSNAError(f"{first}: the target column is missing. Remedy: name it with --target.")
         from ...app.evaluate import cross_validate
         from ...app.target import rarity_lines
         from ...app.train import TrainOptions

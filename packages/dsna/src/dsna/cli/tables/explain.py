@@ -34,15 +34,17 @@ from .predict import NewRows, parts
 if TYPE_CHECKING:
     from ...tables import ReadOptions
 
-_ROWS = 20_000  # of a part of the file
+_CHUNK_ROWS = 20_000
 
 
 def explain(
     model: ModelFile,
     data: NewRows,
-    row: Annotated[int, typer.Option(min=1, help="Which row of DATA: 1 is the first below the names.")] = 1,
-    largest: Annotated[int, typer.Option(min=1, max=50, help="Training rows to show.")] = 5,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw them, such as why.png or why.svg.")] = None,
+    row: Annotated[int, typer.Option(min=1, help="Row of DATA to explain; 1 is the first row below the header.")] = 1,
+    largest: Annotated[int, typer.Option(min=1, max=50, help="Number of training rows to show.")] = 5,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Save a plot of them, such as why.png or why.svg.")
+    ] = None,
     types: Types = None,
     separator: Separator = None,
     decimal: Decimal = None,
@@ -53,9 +55,9 @@ def explain(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Show which training rows made a prediction, column by column, with what differs marked.
+    """Show the training rows behind a prediction, column by column, with differences marked.
 
-    Of a model that was trained with --no-rows, numbers of rows and their weights are shown.
+    For a model trained with --no-rows, only row numbers and weights are shown.
 
     For example:
 
@@ -88,11 +90,11 @@ def explain(
 
 
 def _row(encoder: Any, data: str, options: ReadOptions, row: int, allow_unreadable: bool) -> tuple[Any, list[str]]:
-    """The row of this number, as a frame of one, and what was noted of the file up to there."""
+    """The row with this number, as a frame, and the notes on the file up to there."""
     from ...app.columns import ReadableColumns
 
     n_read, notes, readable = 0, dict[str, None](), ReadableColumns(encoder, allow_unreadable)
-    for table in parts(encoder, data, options, _ROWS):
+    for table in parts(encoder, data, options, _CHUNK_ROWS):
         notes.update(dict.fromkeys(table.notes))
         readable.count(table.unreadable)
         if row <= n_read + table.frame.height:
@@ -103,7 +105,7 @@ def _row(encoder: Any, data: str, options: ReadOptions, row: int, allow_unreadab
 
 
 def _plain(model: Any, explanation: Any, largest: int) -> dict[str, Any]:
-    """What an explanation of one row says, as plain values."""
+    """Convert the explanation of one row to plain values."""
     order, n_rows = explanation.ordered()
     positions = order[0, : min(largest, int(n_rows[0]))]
     neighbors = zip(
@@ -128,7 +130,7 @@ def _plain(model: Any, explanation: Any, largest: int) -> dict[str, Any]:
 
 
 def _picture_ending(path: Path) -> str:
-    """The format of a picture, by its name."""
+    """The format of a picture, from its file name."""
     from ..._utils.optional import import_extra
 
     picture_format = path.suffix.lstrip(".").lower() or "png"
@@ -140,7 +142,7 @@ def _picture_ending(path: Path) -> str:
 
 
 def _draw(explanation: Any, largest: int, path: Path, picture_format: str | None) -> None:
-    """Save the picture whole or not at all."""
+    """Save the picture; an incomplete file is never left behind."""
     from ..._utils.optional import import_extra
 
     import_extra("matplotlib", "app").use("Agg")

@@ -1,4 +1,4 @@
-"""A model on rows that it was not trained on: what ``dsna evaluate MODEL DATA`` does."""
+"""``dsna evaluate MODEL DATA``: scores of a model on held-out rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def score_model(
     report: Path | None,
     allow_unreadable: bool = False,
 ) -> None:
-    """Say how good a model is on a table."""
+    """Print the scores of a model on a table."""
     from ...app.columns import as_trained
     from ...app.evaluate import evaluate_model
     from ...app.predict import decide_anew, load_model
@@ -37,9 +37,9 @@ def score_model(
     out.line(evaluation.scores.text())
     if evaluation.covered is not None:
         region_name = "sets" if evaluation.scores.task == "classification" else "intervals"
-        rare = "" if evaluation.covered["rare"] is None else f", of the rare {evaluation.covered['rare']:.1%}"
+        rare = "" if evaluation.covered["rare"] is None else f", and {evaluation.covered['rare']:.1%} of rare rows"
         out.line()
-        out.line(f"The 90 % {region_name} hold the truth of {evaluation.covered['all']:.1%} of the rows{rare}.")
+        out.line(f"The 90 % {region_name} contain the true value for {evaluation.covered['all']:.1%} of rows{rare}.")
     out.put(task=evaluation.scores.task, target=evaluation.target.name, rows=len(evaluation.target.values))
     out.put(scores=evaluation.scores.as_json(), covered=evaluation.covered, notes=[*table.notes, *evaluation.notes])
     if report is not None:

@@ -1,4 +1,4 @@
-"""Options that the commands on tables share, how their values are read, and how their results are shown."""
+"""Options that the commands on tables share, parsing of their values, and output of results."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ STANDARD = "-"  # standard input or output
 
 _READING = "Reading the file"
 Separator = Annotated[
-    str | None, typer.Option(help="Between cells: one character; guessed if not named.", rich_help_panel=_READING)
+    str | None, typer.Option(help="Column separator, one character; default: guessed.", rich_help_panel=_READING)
 ]
 Decimal = Annotated[
     str | None,
     typer.Option(
-        help="Decimal sign, . or , , of numbers that can be read with either, such as 1.243; other columns show it if "
-        "it is not named.",
+        help="Decimal sign, . or , , of ambiguous numbers such as 1.243; default: as in the other columns.",
         rich_help_panel=_READING,
     ),
 ]
@@ -45,7 +44,7 @@ SkipLines = Annotated[
         "--skip-lines",
         metavar="N",
         min=0,
-        help="Leave out the first lines, such as titles above the names; 0: there are none.",
+        help="Number of lines to skip, such as titles above the header; 0 for none.",
         rich_help_panel=_READING,
     ),
 ]
@@ -53,12 +52,12 @@ AllowUnreadable = Annotated[
     bool,
     typer.Option(
         "--allow-unreadable",
-        help="Take cells that cannot be read for missing values, also where they are more than a fifth of a column.",
+        help="Treat unreadable cells as missing values, even if they are more than a fifth of a column.",
         rich_help_panel=_READING,
     ),
 ]
 Encoding = Annotated[
-    str | None, typer.Option(help="Such as utf-8 or cp1252; guessed if not named.", rich_help_panel=_READING)
+    str | None, typer.Option(help="Such as utf-8 or cp1252; default: guessed.", rich_help_panel=_READING)
 ]
 NoHeader = Annotated[
     bool, typer.Option("--no-header", help="The first line holds values, not names.", rich_help_panel=_READING)
@@ -68,19 +67,19 @@ Types = Annotated[
     typer.Option(
         metavar="COLUMN=TYPE",
         help="number, number:point, number:comma, boolean, category, date, date:dmy, date:mdy, text or identifier; "
-        "repeat it for several columns. size=S<M<L is text in this order.",
+        "repeat it for several columns. size=S<M<L declares ordered text.",
         rich_help_panel=_READING,
     ),
 ]
-Force = Annotated[bool, flag("--force", "Overwrite files that are there.")]
-Json = Annotated[bool, flag("--json", "One JSON object on standard output, for programs.")]
-Jobs = Annotated[int, typer.Option(min=1, help="Threads.")]
+Force = Annotated[bool, flag("--force", "Overwrite existing files.")]
+Json = Annotated[bool, flag("--json", "Print one JSON object to standard output, for programs.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Number of threads.")]
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed gives the same model.")]
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="Model that `dsna train` wrote.")]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="Model written by `dsna train`.")]
 Costs = Annotated[
     str | None,
     typer.Option(
-        help="What mistakes cost. Of two classes MISS:ALARM, such as 20:1, of the rarer class; else a matrix "
+        help="Costs of errors. For two classes MISS:ALARM of the rarer class, such as 20:1; or a matrix such as "
         "[[0, 1], [20, 0]] with a row for each true and a column for each predicted class, sorted."
     ),
 ]
@@ -88,18 +87,18 @@ DecisionOption = Annotated[
     str | None,
     typer.Option(
         "--decision",
-        help="What predictions are to serve. Classes: balanced, f1, mcc, gmean, 'recall>=.9', 'precision>=.5' or a "
-        "scorer of scikit-learn. Numbers: mean, median, grid (only numbers seen).",
+        help="What predictions optimize. Classes: balanced, f1, mcc, gmean, 'recall>=.9', 'precision>=.5' or a "
+        "scikit-learn scorer. Numbers: mean, median, grid (only numbers seen).",
     ),
 ]
 MergeLabels = Annotated[
     bool,
-    flag("--merge-labels", "Classes that differ in case, blanks or accents alone are one, spelled as most often."),
+    flag("--merge-labels", "Merge classes that differ only in case, blanks or accents."),
 ]
 KeepLabels = Annotated[
-    bool, flag("--keep-labels", "Classes that differ in case, blanks or accents alone are several, as alleles a and A.")
+    bool, flag("--keep-labels", "Keep classes that differ only in case, blanks or accents, such as alleles a and A.")
 ]
-Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page to look at, such as page.html.")]
+Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML report, such as page.html.")]
 
 
 def read_options(
@@ -110,7 +109,7 @@ def read_options(
     skip_lines: int | None,
     types: list[str] | None,
 ) -> ReadOptions:
-    """What a user says of a file."""
+    """Build reading options from the command line."""
     from ...tables import ReadOptions
 
     types_by_column: dict[str, Any] = {}
@@ -131,12 +130,12 @@ def read_options(
 
 
 def is_model(path: Path) -> bool:
-    """Whether a path is a model file, or the folder of a model that was trained out of core."""
+    """Whether a path is a model file or the folder of a model trained out of core."""
     return (path / "manifest.json").is_file() if path.is_dir() else is_model_file(path)
 
 
 def check_model(path: Path, data: Path | str | None = None) -> None:
-    """Refuse what is neither a file that may be read nor the folder of a model, and a model in the place of data."""
+    """Raise an error if a model is unreadable, or if model and data are swapped."""
     if is_model(path):
         return
     check_readable(path)
@@ -145,7 +144,7 @@ def check_model(path: Path, data: Path | str | None = None) -> None:
 
 
 def check_new(force: bool, *paths: Path | str | None, inputs: Iterable[Path | str | None] = ()) -> None:
-    """Refuse unreadable inputs, unwritable outputs, outputs that are inputs, and existing outputs.
+    """Raise an error for unreadable inputs, unwritable outputs, outputs that are inputs, and existing outputs.
 
     With ``force``, existing files may be overwritten.
     """
@@ -165,7 +164,7 @@ def check_new(force: bool, *paths: Path | str | None, inputs: Iterable[Path | st
 
 
 def check_apart(outputs: Iterable[Path | str], inputs: Iterable[Path | str | None]) -> None:
-    """Refuse outputs that would overwrite an input: the file itself, its folder, or a file in a model's folder.
+    """Raise an error if an output would overwrite an input: the file, its folder, or a file in a model's folder.
 
     Examples
     --------
@@ -189,11 +188,11 @@ def check_apart(outputs: Iterable[Path | str], inputs: Iterable[Path | str | Non
 
 
 def chosen_decision(decision: str | None, costs: str | None) -> Any:
-    """A decision from the options, or None where there is none; costs of two classes come as ``(miss, alarm)``."""
+    """The decision from the options, or None; costs of two classes are a tuple (miss, alarm)."""
     if costs is None:
         return decision
     if decision is not None:
-        raise DSNAError("--decision and --costs are two ways to decide. Remedy: give one of them.")
+        raise DSNAError("--decision and --costs exclude each other. Remedy: give one of them.")
     from ...app.predict import read_costs
 
     parsed_costs = read_costs(costs)
@@ -203,20 +202,20 @@ def chosen_decision(decision: str | None, costs: str | None) -> Any:
 
 
 def labels_of(merge: bool, keep: bool) -> str | None:
-    """What becomes of classes that only their spelling tells apart, from the options; None refuses them."""
+    """Handling of classes that differ only in spelling: "merge", "keep", or None, which raises an error."""
     if merge and keep:
         raise DSNAError("--merge-labels and --keep-labels exclude each other. Remedy: give one of them.")
     return "merge" if merge else "keep" if keep else None
 
 
 class Output:
-    """What a command has found, as lines for people while it works or as one JSON object at its end.
+    """Output of a command: lines of text while it works, or one JSON object at its end.
 
     Parameters
     ----------
     as_json : bool
     quiet : bool
-        Lines go to standard error, because standard output holds the answers.
+        Whether lines go to standard error, because standard output holds the answers.
     """
 
     def __init__(self, as_json: bool, quiet: bool = False) -> None:
@@ -226,7 +225,7 @@ class Output:
         self._warned: dict[str, None] = {}
 
     def line(self, text: str = "") -> None:
-        """Say a line, unless the output is for programs."""
+        """Print a line, unless the output is JSON."""
         if self._json:
             return
         if self._quiet:
@@ -235,25 +234,25 @@ class Output:
             say(text)
 
     def lines(self, title: str, lines: list[str]) -> None:
-        """Say lines under a title, where there are any."""
+        """Print lines under a title, if there are any."""
         if lines:
             self.line(title)
             for line in lines:
                 self.line(f"  - {line}")
 
     def warned(self, message: Warning | str, category: type[Warning]) -> None:
-        """Say a warning of the library as a note, once; those of others concern no user of a command."""
+        """Print a warning of this library as a note, once; warnings of other libraries are ignored."""
         ours = category is UserWarning or category.__module__.partition(".")[0] == "dsna"
         if ours and str(message) not in self._warned:
             self._warned[str(message)] = None
             self.line(f"Note: {message}")
 
     def put(self, **values: Any) -> None:
-        """Keep values for the JSON object."""
+        """Add values to the JSON object."""
         self._found.update(values)
 
     def end(self) -> None:
-        """Print the JSON object where it was asked for."""
+        """Print the JSON object if the output is JSON."""
         if self._json:
             if self._warned:
                 self._found["notes"] = [*self._found.get("notes", []), *self._warned]
@@ -262,7 +261,7 @@ class Output:
 
 
 def tell_apart(out: Output, together: Scores, apart: Scores) -> None:
-    """Say what scores would be were equal rows not held out together, where the first one differs."""
+    """Print scores with equal rows in different folds, if the first score differs."""
     out.put(equal_rows_apart=apart.as_json()["overall"])
     difference = together.compare_copies_apart(apart)
     if difference:
@@ -271,18 +270,18 @@ def tell_apart(out: Output, together: Scores, apart: Scores) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Values of numpy as JSON holds them."""
+    """Convert a numpy value for JSON."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def verbosity() -> int:
-    """Whether to show progress: only people at a terminal want it."""
+    """1 to show progress if standard error is a terminal, else 0."""
     return int(sys.stderr is not None and sys.stderr.isatty())
 
 
 @contextmanager
 def noted_output(as_json: bool, quiet: bool = False) -> Iterator[Output]:
-    """What a command finds; warnings of the library become notes of it."""
+    """Provide the output of a command; warnings of the library become notes."""
     out = Output(as_json, quiet)
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)

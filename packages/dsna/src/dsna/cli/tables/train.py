@@ -1,4 +1,4 @@
-"""``dsna train``: a model from a table; the work is imported when the command runs."""
+"""``dsna train``: train a model on a table; heavy modules are imported when the command runs."""
 
 from __future__ import annotations
 
@@ -48,20 +48,21 @@ if TYPE_CHECKING:
     from ...tables import FileTable, ReadOptions
 
 
-class Task(StrEnum):
-    """What a model predicts."""
+class TaskName(StrEnum):
+    """The task of a model."""
 
     classification = "classification"
     regression = "regression"
 
 
-Columns = Annotated[list[str] | None, typer.Option(help="Columns that are not used: a,b or repeated.")]
+Columns = Annotated[list[str] | None, typer.Option(help="Columns to leave out: a,b or repeated.")]
 Kept = Annotated[
     list[str] | None,
-    typer.Option(help="Columns to use even if they seem to identify rows or to give the answer away: a,b or repeated."),
+    typer.Option(help="Columns to use even if they seem to identify rows or give the target away: a,b or repeated."),
 ]
 Groups = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Rows of one value (a person, a day) are held out together.")
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column of groups (a person, a day) whose rows are held out together."),
 ]
 Balance = Annotated[
     str | None,
@@ -73,17 +74,17 @@ Balance = Annotated[
 ]
 Identifier = Annotated[
     str | None,
-    typer.Option("--id", metavar="COLUMN", help="What rows are called in explanations; not used to predict."),
+    typer.Option("--id", metavar="COLUMN", help="Column of row names for explanations; not used to predict."),
 ]
-Sample = Annotated[int | None, typer.Option(min=20, help="Learn from so many rows at most, rare ones first.")]
+Sample = Annotated[int | None, typer.Option(min=20, help="Maximum number of training rows, rare ones first.")]
 TaskOption = Annotated[
-    Task | None,
-    typer.Option("--task", help="Guessed from the target if not named: text, or few whole numbers, are classes."),
+    TaskName | None,
+    typer.Option("--task", help="Default: guessed from the target; text and few distinct integers are classes."),
 ]
 
 
 def balance_of(text: str | None) -> Any:
-    """A balance from its option: a number or "auto"."""
+    """Parse the option --balance: a number or "auto"."""
     if text is None or text == "auto":
         return text
     try:
@@ -96,7 +97,7 @@ def balance_of(text: str | None) -> Any:
 
 
 def train(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet or Arrow file; .gz and .zst, too.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet or Arrow file; also .gz and .zst.")],
     target: Annotated[str, typer.Option(metavar="COLUMN", help="Column to predict.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the model.")],
     task: TaskOption = None,
@@ -112,19 +113,19 @@ def train(
     keep_labels: KeepLabels = False,
     no_rows: Annotated[
         bool,
-        flag("--no-rows", "Leave the rows' own values out of the file; explanations then give numbers of rows only."),
+        flag("--no-rows", "Do not store the values of training rows; explanations then show row numbers only."),
     ] = False,
     out_of_core: Annotated[
         bool,
         flag(
             "--out-of-core",
-            "Train on all rows of a Parquet file that does not fit into memory; -o names a folder. On its own where "
-            "the file is too large.",
+            "Train on all rows of a Parquet file that does not fit into memory; -o names a folder. Automatic if the "
+            "file is too large.",
         ),
     ] = False,
     report: Report = None,
     suspects: Annotated[
-        bool, flag("--suspects", "Print rows whose neighbours disagree with their target; --report does, too.")
+        bool, flag("--suspects", "Print rows whose neighbours disagree with their target; implied by --report.")
     ] = False,
     jobs: Jobs = 1,
     seed: Seed = 0,
@@ -137,19 +138,19 @@ def train(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Learn to predict a column of a table, and say how good that is.
+    """Train a model to predict a column of a table, and print its scores.
 
-    Prints what was read and how each column is taken, how rare the rare is, and scores on rows that were held out,
-    beside those of a random forest and of gradient boosting on the same rows. The model goes to -o; it holds the
-    training rows, which explanations show, unless --no-rows leaves them out.
+    Prints how the table was read and its columns are used, how rare the rare cases are, and scores on held-out rows
+    beside those of a random forest and gradient boosting. The model is written to -o; it contains the training rows
+    for explanations, unless --no-rows leaves them out.
 
     For example:
 
     - `dsna train payments.csv --target fraud -o fraud.dsna`
 
-    - `dsna train flats.csv --target rent -o rent.dsna --report rent.html --jobs 2` : with a page to look at
+    - `dsna train flats.csv --target rent -o rent.dsna --report rent.html --jobs 2` : with an HTML report
 
-    - `dsna train flats.csv --target rent -o rent.dsna --suspects` : with rents that hardly fit the flats around them
+    - `dsna train flats.csv --target rent -o rent.dsna --suspects` : with a list of doubtful rents
 
     - `dsna train visits.csv --target outcome -o visits.dsna --groups patient --drop ward,bed`
 
@@ -209,7 +210,7 @@ def train(
 
 
 def _is_too_large(out: Output, data: Path) -> bool:
-    """Whether a file is too large to train on in memory; says so."""
+    """Whether a file is too large to train on in memory; prints a line if it is."""
     from ..._utils.atomic import reading_problem
     from ...app.out_of_core import is_too_large
 
@@ -228,7 +229,7 @@ def _train_on_disk(
     force: bool,
     report: Path | None,
 ) -> None:
-    """Train by slices, into a folder."""
+    """Train slice by slice, and save the model to a folder."""
     from ..._utils.atomic import check_outputs, check_readable
     from ...app.out_of_core import train_to_folder
 
@@ -240,7 +241,7 @@ def _train_on_disk(
     if train_options.sample is not None:
         raise DSNAError("--sample and --out-of-core exclude each other. Remedy: leave one of them out.")
     if train_options.id is not None:
-        raise DSNAError("--id names rows that a model holds as they are. Remedy: --drop it, or train in memory.")
+        raise DSNAError("--id names rows, which --out-of-core does not store. Remedy: --drop it, or train in memory.")
     if output.exists() and not force:
         raise DSNAError(f"{output} already exists. Remedy: use --force to overwrite it, or choose another name.")
     trained = train_to_folder(data, train_options, options, output, force)
@@ -262,7 +263,7 @@ def _train_on_disk(
 
 
 def tell(out: Output, trained: Trained, train_options: TrainOptions) -> None:
-    """Say what was made of the columns, how rare the rare is, and the scores."""
+    """Print how the columns are used, how rare the rare cases are, and the scores."""
     from ...app.target import rarity_lines
 
     rarity = rarity_lines(trained.rows.target)
@@ -298,7 +299,7 @@ def tell(out: Output, trained: Trained, train_options: TrainOptions) -> None:
 
 
 def _tell_suspects(out: Output, trained: Trained) -> Suspects:
-    """Say which rows have labels that hardly fit the rows around them."""
+    """Print the rows whose labels contradict their neighbours."""
     from ...app.page import suspects
 
     suspect_rows = suspects(trained)
@@ -312,7 +313,7 @@ def _tell_suspects(out: Output, trained: Trained) -> Suspects:
 
 
 def page_of(table: FileTable, trained: Trained, model_file: str) -> PageOptions:
-    """What a page says of a model beside what it finds."""
+    """Options of the report page of a trained model."""
     from ...app.page import PageOptions
 
     return PageOptions(
@@ -326,7 +327,7 @@ def page_of(table: FileTable, trained: Trained, model_file: str) -> PageOptions:
 
 
 def _advise(out: Output, data: Path, output: Path, report: Path | None, trained: Trained) -> None:
-    """What to do next, in commands to type."""
+    """Print commands to try next."""
     model = shlex.quote(str(output))
     out.line()
     out.line(f"Model: {output}" + (", with the training rows inside" if trained.model.steps[0][1].rows_ else ""))
