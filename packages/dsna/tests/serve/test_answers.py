@@ -18,7 +18,7 @@ import dsna
 from dsna import CostSensitiveForestClassifier, DSNAClassifier, DSNAError
 from dsna.app.predict import Answerer, PredictOptions, decide_anew
 from dsna.inspection import explain
-from dsna.serve.rows import rows_of_form, rows_of_objects
+from dsna.serve.rows import parse_form, parse_objects
 from dsna.serve.service import Question, Service, TableOptions
 from dsna.serve.service import as_csv as safe_csv
 from dsna.tables import TableEncoder
@@ -289,9 +289,9 @@ def test_a_case_differs_in_no_way_from_its_own_training_row():
     last = DSNAClassifier(CostSensitiveForestClassifier(5), random_state=0)
     made = Service(make_pipeline(encoder, last).fit(frame, frame["rare"].to_numpy()))
     row = frame.row(3, named=True)
-    sent_back = [rows_of_form(made.fields, form_of(made, row))]
+    sent_back = [parse_form(made.fields, form_of(made, row))]
     plain = {**row, "smokes": row["smokes"] == "Yes", "since": row["since"].isoformat()}
-    sent_back.append(rows_of_objects(made.fields, [plain], made.limits))
+    sent_back.append(parse_objects(made.fields, [plain], made.limits))
     for rows in sent_back:
         case = made.cases(rows, Question(), 50, lambda: None)[0]
         itself = next(k for k, one in enumerate(case.neighbors) if one.row == 3)
@@ -359,10 +359,10 @@ def test_files_are_read_as_training_was_or_refused():
     assert parts[0].frame["visits"][0] == 1000 * (1 + table()["visits"][0]) + 100 * table()["visits"][0]
     key = next(field.key for field in made.fields if field.name == "visits")
     for typed, value in (("2,5", 2.5), ("2.5", 2.5), ("1.243", 1.243)):  # browsers write points
-        assert rows_of_form(made.fields, {key: typed}).frame["visits"][0] == value
+        assert parse_form(made.fields, {key: typed}).frame["visits"][0] == value
     one = objects(frame[:1])[0]
     for sent_cell, value in (("2,5", 2.5), (1.243, 1.243), ("1.243", 1243), (1e-7, 1e-7), (2.0**70, 2.0**70)):
-        found = rows_of_objects(made.fields, [{**one, "visits": sent_cell, "size": 0.5}], made.limits)
+        found = parse_objects(made.fields, [{**one, "visits": sent_cell, "size": 0.5}], made.limits)
         assert found.frame["visits"][0] == value
     neither = frame.with_columns(size=pl.lit("1.5"), new=pl.lit("2,5")).drop("rare").write_csv(separator=";").encode()
     with pytest.raises(DSNAError, match=r"column 'visits' can be read in two ways.* Remedy: write it as \d+ or"):

@@ -66,7 +66,7 @@ def check_new_rows(encoder: Any, table: FileTable) -> None:
     )
 
 
-def known_rows(encoder: Any, frame: Any) -> str:
+def known_rows_note(encoder: Any, frame: Any) -> str:
     """Describe how many rows the model already holds; empty unless these are most of the rows.
 
     Examples
@@ -74,7 +74,7 @@ def known_rows(encoder: Any, frame: Any) -> str:
     >>> import polars
     >>> from dsna.tables import TableEncoder
     >>> frame = polars.DataFrame({"size": [1.0, 2.0, 5.0], "age": [3.0, 7.0, 7.0]})
-    >>> known_rows(TableEncoder(keep_rows=True).fit(frame), frame[1:])
+    >>> known_rows_note(TableEncoder(keep_rows=True).fit(frame), frame[1:])
     '2 of 2 rows equal rows that the model holds'
     """
     if encoder.rows_ is None or not len(frame):
@@ -85,7 +85,7 @@ def known_rows(encoder: Any, frame: Any) -> str:
     return f"{n_known} of {len(frame)} rows equal rows that the model holds"
 
 
-def as_trained(options: ReadOptions, encoder: Any) -> ReadOptions:
+def with_training_types(options: ReadOptions, encoder: Any) -> ReadOptions:
     """Options for reading new rows, with the column types of training.
 
     Parameters
@@ -98,7 +98,7 @@ def as_trained(options: ReadOptions, encoder: Any) -> ReadOptions:
     >>> import polars
     >>> from dsna.tables import TableEncoder
     >>> encoder = TableEncoder().fit(polars.DataFrame({"size": ["1,5", "2,25"]}))
-    >>> as_trained(ReadOptions(), encoder).model_types
+    >>> with_training_types(ReadOptions(), encoder).model_types
     {'size': 'number:comma'}
     """
     types = {name: spec for name, spec in encoder.types_.items() if spec != "constant"}
@@ -128,7 +128,7 @@ def remember_unreadable(encoder: Any, table: FileTable) -> None:
     encoder.unreadable_ = np.maximum(encoder.unreadable_, shares)
 
 
-def encoded_rows(
+def encode_rows(
     encoder: Any, table: FileTable, rows: np.ndarray, allow_unreadable: bool
 ) -> tuple[np.ndarray, list[str]]:
     """Encode rows of a table; raise an error if far more of a column is unreadable than in training.
@@ -139,7 +139,7 @@ def encoded_rows(
     >>> from dsna.tables import TableEncoder
     >>> frame = polars.DataFrame({"size": [1.0, 2.0], "age": [3.0, 7.0]})
     >>> table = FileTable(name="t.csv", frame=frame, types={}, notes=[])
-    >>> encoded_rows(TableEncoder().fit(frame), table, np.array([1]), False)
+    >>> encode_rows(TableEncoder().fit(frame), table, np.array([1]), False)
     (array([[2., 7.]]), [])
     """
     X, notes, unreadable = encoder.transform_with_counts(table.frame[rows])

@@ -22,11 +22,11 @@ from ..model_selection import StratifiedRareKFold, StratifiedTargetKFold
 from ..prediction.class_decision import Answers, learn_decision
 from ..prediction.measures import find_measure
 from ..tables import FileTable
-from .columns import check_new_rows, encoded_rows, known_rows
+from .columns import check_new_rows, encode_rows, known_rows_note
 from .peers import OURS, Fitted, class_shares, peers
 from .predict import is_classification
 from .scores import Scores, class_scores, target_scores
-from .target import Target, known_labels, known_target, rare_targets, same_classes
+from .target import Target, match_classes, rare_targets, read_known_target, training_labels
 from .train import TrainingTable, TrainOptions, build, choose_rows
 
 _INNER_FOLDS = 3  # on which peers' decisions are learned
@@ -66,9 +66,9 @@ def cross_validate(table: FileTable, options: TrainOptions, folds: int = 5) -> E
     folds : number of folds, stratified by class or target; groups stay whole.
     """
     rows = choose_rows(table, options)
-    y, classes = rows.target.values, rows.target.task == "classification"
-    min_class_count = np.unique(y, return_counts=True)[1].min() if classes else len(y)
-    if classes and min_class_count < 2:
+    y, classification = rows.target.values, rows.target.task == "classification"
+    min_class_count = np.unique(y, return_counts=True)[1].min() if classification else len(y)
+    if classification and min_class_count < 2:
         raise DSNAError(
             f"{table.name}: a class of the target column {options.target!r} has one row only, which cannot be both "
             "learned from and predicted. Remedy: add rows of it, or leave it out."
@@ -79,21 +79,21 @@ def cross_validate(table: FileTable, options: TrainOptions, folds: int = 5) -> E
     ours = build(rows, options, types)
     peer_methods: dict[str, Any] = {
         **peers(rows.target.task, options.seed, options.jobs),
-        "linear model": _linear(classes),
+        "linear model": _linear_model(classification),
     }
     methods = {OURS: ours, **peer_methods}
-    scores, scores_copies_apart = _cross_validated(rows, options, folds, methods), None
+    scores, scores_copies_apart = _cross_validate(rows, options, folds, methods), None
     if rows.groups is not rows.user_groups:
-        scores_copies_apart = _cross_validated(replace(rows, groups=rows.user_groups), options, folds, {OURS: ours})
+        scores_copies_apart = _cross_validate(replace(rows, groups=rows.user_groups), options, folds, {OURS: ours})
     return Evaluation(
         scores=scores, scores_copies_apart=scores_copies_apart, target=rows.target, covered=None, notes=rows.notes
     )
 
 
-def _cross_validated(rows: TrainingTable, options: TrainOptions, folds: int, methods: dict[str, Any]) -> Scores:
+def _cross_validate(rows: TrainingTable, options: TrainOptions, folds: int, methods: dict[str, Any]) -> Scores:
     """Cross-validated scores of methods, dsna among them."""
-    y, classes = rows.target.values, rows.target.task == "classification"
-    splitter: Any = StratifiedRareKFold if classes else StratifiedTargetKFold
+    y, classification = rows.target.values, rows.target.task == "classification"
+    splitter: Any = StratifiedRareKFold if classification else StratifiedTargetKFold
     answers = {name: np.empty(len(y), dtype=y.dtype) for name in methods}
     jobs = [(name, method, fold) for fold in range(folds) for name, method in methods.items()]
     with warnings.catch_warnings():
@@ -103,16 +103,20 @@ def _cross_validated(rows: TrainingTable, options: TrainOptions, folds: int, met
         warnings.simplefilter("ignore", DSNAWarning)  # cases are counted, and equal rows noted
         for name, method, fold in tracked(jobs, len(jobs), "fits"):
             train, test = splits[fold]
-            answers[name][test] = _answers(clone(method), clone(methods[OURS]), rows, train, test)
+            answers[name][test] = _predict_test_rows(clone(method), clone(methods[OURS]), rows, train, test)
     cases = Cases.of(len(y), rows.weight, rows.groups)
-    return class_scores(y, answers, cases) if classes else target_scores(y, answers, cases, rare_targets(y, y), y)
+    return (
+        class_scores(y, answers, cases) if classification else target_scores(y, answers, cases, rare_targets(y, y), y)
+    )
 
 
-def _linear(classes: bool) -> Any:
-    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000) if classes else Ridge())
+def _linear_model(classification: bool) -> Any:
+    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000) if classification else Ridge())
 
 
-def _answers(method: Any, ours: Pipeline, rows: TrainingTable, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+def _predict_test_rows(
+    method: Any, ours: Pipeline, rows: TrainingTable, train: np.ndarray, test: np.ndarray
+) -> np.ndarray:
     """Fit a method to training rows and predict test rows; other methods share dsna's encoder and decision."""
     y = rows.target.values
     weight = None if rows.weight is None else rows.weight[train]
@@ -125,23 +129,23 @@ def _answers(method: Any, ours: Pipeline, rows: TrainingTable, train: np.ndarray
         return np.asarray(method.predict(rows.frame[test]))
     encoder, model = (step for _, step in ours.steps)
     X = encoder.set_params(keep_rows=False).fit_transform(rows.frame[train])
-    fit_params = {} if weight is None else {_weight_of(method): weight}
+    fit_params = {} if weight is None else {_weight_parameter(method): weight}
     X_test = encoder.transform(rows.frame[test])
     if rows.target.task == "regression":
         return np.asarray(clone(method).fit(X, y[train], **fit_params).predict(X_test))
     classes = np.unique(y[train])
-    gain = _gain(method, X, y[train], weight, model)
+    gain = _class_gain(method, X, y[train], weight, model)
     return np.asarray(
         classes[best_class(class_shares(method, Fitted(X, y[train]), X_test, classes, **fit_params), gain)]
     )
 
 
-def _weight_of(method: Any) -> str:
+def _weight_parameter(method: Any) -> str:
     """Name of the ``fit`` parameter for sample weights."""
     return f"{method.steps[-1][0]}__sample_weight" if isinstance(method, Pipeline) else "sample_weight"
 
 
-def _gain(method: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, model: Any) -> np.ndarray:
+def _class_gain(method: Any, X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, model: Any) -> np.ndarray:
     """Gain of predicting each class under dsna's decision; a decision that needs tuning is tuned on inner folds."""
     classes, code = np.unique(y, return_inverse=True)
     weight = np.ones(len(y)) if weight is None else weight
@@ -185,16 +189,16 @@ def evaluate_model(
     ['mean absolute error', 'of rare targets', 'R2']
     """
     encoder, estimator = (step for _, step in model.steps)
-    classes = is_classification(model)
-    held_out = known_target(table, target or encoder.target, "classification" if classes else "regression")
+    classification = is_classification(model)
+    held_out = read_known_target(table, target or encoder.target, "classification" if classification else "regression")
     check_new_rows(encoder, table)
-    X, notes = encoded_rows(encoder, table, held_out.rows, allow_unreadable)
-    known_note = known_rows(encoder, table.frame[held_out.rows])
+    X, notes = encode_rows(encoder, table, held_out.rows, allow_unreadable)
+    known_note = known_rows_note(encoder, table.frame[held_out.rows])
     if known_note:
         notes = [*notes, f"{known_note}: scores of rows that it learned from are too good"]
     y = held_out.values
-    if classes:
-        y = same_classes(y, estimator.classes_, held_out.name, labels=known_labels(encoder))
+    if classification:
+        y = match_classes(y, estimator.classes_, held_out.name, labels=training_labels(encoder))
         proba = estimator.predict_proba(X)
         predicted = (
             estimator.predict(X) if estimator._by_votes else estimator.classes_[best_class(proba, estimator._gain)]

@@ -10,9 +10,9 @@ from sklearn.pipeline import Pipeline
 from .._utils.errors import DSNAError
 from ..inspection.comparison import said
 from ..tables import FileTable
-from .columns import check_new_rows, encoded_rows, known_rows
+from .columns import check_new_rows, encode_rows, known_rows_note
 from .predict import is_classification
-from .target import known_labels, known_target, same_classes
+from .target import match_classes, read_known_target, training_labels
 
 
 class Added(NamedTuple):
@@ -48,20 +48,22 @@ def add_rows(model: Pipeline, table: FileTable, target: str | None = None, *, al
     Added(rows=1, total=61, new_classes=['new'], notes=[])
     """
     encoder, estimator = (step for _, step in model.steps)
-    classes = is_classification(model)
-    new_target = known_target(table, target or encoder.target, "classification" if classes else "regression")
+    classification = is_classification(model)
+    new_target = read_known_target(
+        table, target or encoder.target, "classification" if classification else "regression"
+    )
     check_new_rows(encoder, table)
     frame = table.frame[new_target.rows]
-    known_note = known_rows(encoder, frame)
+    known_note = known_rows_note(encoder, frame)
     if known_note:
         raise DSNAError(f"{table.name}: {known_note}: they would count twice. Remedy: leave these out.")
     y, known_classes = new_target.values, []
-    if classes:
-        y = same_classes(y, estimator.classes_, new_target.name, new=True, labels=known_labels(encoder))
+    if classification:
+        y = match_classes(y, estimator.classes_, new_target.name, allow_new=True, labels=training_labels(encoder))
         known_classes = [said(label) for label in estimator.classes_]
-    X, notes = encoded_rows(encoder, table, new_target.rows, allow_unreadable)
+    X, notes = encode_rows(encoder, table, new_target.rows, allow_unreadable)
     estimator.add_samples(X, y)
     if encoder.rows_ is not None:
         encoder.rows_ = encoder.rows_.extended(frame)
-    new_classes = [said(label) for label in np.unique(y) if said(label) not in known_classes] if classes else []
+    new_classes = [said(label) for label in np.unique(y) if said(label) not in known_classes] if classification else []
     return Added(len(y), len(estimator._index.fold), new_classes, [*table.notes, *new_target.notes, *notes])

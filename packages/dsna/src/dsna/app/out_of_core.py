@@ -21,7 +21,7 @@ from ..model_selection.copies import row_hashes
 from ..tables import ColumnType, FileTable, ReadOptions, TableError
 from ..tables.files.parquet import ParquetFile
 from ..tables.target import without_target
-from .columns import as_trained, remember_unreadable
+from .columns import remember_unreadable, with_training_types
 from .target import merge_spellings, read_target
 from .train import TrainingTable, TrainOptions, build, choose_rows
 
@@ -62,7 +62,7 @@ class Slice:
         self.rows_without_target = self.start + missing
         if len(missing) == table.frame.height:
             return np.empty((0, len(self.encoder.get_feature_names_out()))), np.empty(0), None, None
-        target = read_target(table, self.target, self.task, several=False)
+        target = read_target(table, self.target, self.task, for_training=False)
         frame = table.frame[target.rows]
         X = self.encoder.transform(frame)
         if self.reading.groups is not None:
@@ -133,7 +133,12 @@ def is_too_large(path: str | os.PathLike[str]) -> bool:
 
 
 def train_on_disk(
-    path: str | os.PathLike[str], options: TrainOptions, read: ReadOptions, store: Path, *, sample_size: int = 50_000
+    path: str | os.PathLike[str],
+    options: TrainOptions,
+    read_options: ReadOptions,
+    store: Path,
+    *,
+    sample_size: int = 50_000,
 ) -> TrainedOnDisk:
     """Train on a Parquet file slice by slice, with the rows of leaves stored in a folder.
 
@@ -146,10 +151,10 @@ def train_on_disk(
     sample_size : number of rows that trees are grown on.
     """
     file = ParquetFile.open(path)
-    table = file.sample(SAMPLED_ROWS, options.seed, read)
+    table = file.sample(SAMPLED_ROWS, options.seed, read_options)
     merged, spelling_notes = _merged_spellings(file, table, options)
-    reading = Reading(read, merged, options.groups, False)
-    rows = choose_rows(reading.merge_classes(_with_target(table, options.target), options.target), options)
+    reading = Reading(read_options, merged, options.groups, False)
+    rows = choose_rows(reading.merge_classes(_drop_missing_targets(table, options.target), options.target), options)
     reading = reading._replace(with_copies=rows.groups is not rows.user_groups)
     pipeline = build(rows, options, {name: column_type.spec for name, column_type in table.types.items()})
     encoder, template = pipeline.steps[0][1].set_params(keep_rows=False), pipeline.steps[1][1]
@@ -159,12 +164,12 @@ def train_on_disk(
     distributed_class = DistributedDSNAClassifier if rows.target.task == "classification" else DistributedDSNARegressor
     model = distributed_class(template, sample_size=sample_size, store=store, verbose=options.verbose)
     remember_unreadable(encoder, table)
-    sampled = as_trained(replace(read, types={}), encoder)
+    sampled = with_training_types(replace(read_options, types={}), encoder)
     types = {**sampled.model_types, options.target: table.types[options.target].spec}
     reading = reading._replace(options=replace(sampled, model_types=types))
-    slices = [Slice(file, begin, rows, encoder, reading) for begin in file.starts()]
+    slices = [Slice(file, start, rows, encoder, reading) for start in file.starts()]
     model.fit(slices, None)
-    rows_without_target = np.concatenate([part.rows_without_target for part in slices])
+    rows_without_target = np.concatenate([slice_.rows_without_target for slice_ in slices])
     notes = [
         *table.notes,
         *([without_target(table, options.target, rows_without_target)] if len(rows_without_target) else []),
@@ -185,26 +190,26 @@ def _merged_spellings(file: ParquetFile, table: FileTable, options: TrainOptions
     if options.task == "regression" or name not in table.types or table.frame[name].to_numpy().dtype != object:
         return {}, []
     counts: Counter[str] = Counter()
-    for begin in file.starts():
-        read = ReadOptions(types={name: table.types[name].spec})
-        cells = file.slice(begin, file.slice_rows, read, [name]).frame[name]
+    for start in file.starts():
+        read_options = ReadOptions(types={name: table.types[name].spec})
+        cells = file.slice(start, file.slice_rows, read_options, [name]).frame[name]
         counts.update(cells.drop_nulls().to_list())
     merged, notes = merge_spellings(file.path, name, counts, options.labels)
     return merged, notes if merged else []
 
 
-def _with_target(table: FileTable, target: str) -> FileTable:
+def _drop_missing_targets(table: FileTable, target: str) -> FileTable:
     """Sampled rows with a target; rows without one are counted in the whole file instead."""
     return replace(table, frame=table.frame.drop_nulls(target)) if target in table.frame.columns else table
 
 
 def train_to_folder(
-    path: str | os.PathLike[str], options: TrainOptions, read: ReadOptions, folder: Path, overwrite: bool
+    path: str | os.PathLike[str], options: TrainOptions, read_options: ReadOptions, folder: Path, overwrite: bool
 ) -> TrainedOnDisk:
     """Train slice by slice and save the model to a folder; rows are stored next to it meanwhile."""
     parent = check_place(folder, overwrite).parent  # before the training, not after it
     with tempfile.TemporaryDirectory(prefix=".dsna-", dir=parent, ignore_cleanup_errors=True) as rows_folder:
-        trained = train_on_disk(path, options, read, Path(rows_folder))
+        trained = train_on_disk(path, options, read_options, Path(rows_folder))
         save(trained.model, folder, overwrite, trained.encoder)
     return trained
 
@@ -271,10 +276,10 @@ class OnDisk(BaseEstimator):
         """The same model with other settings."""
         return self._view(self._ordinary.with_settings(**settings))
 
-    def _view(self, ordinary: Any) -> OnDisk:
-        view = copy(self.model)
-        view._core = replace(view._core, model=ordinary)
-        return OnDisk(view)
+    def _view(self, in_memory: Any) -> OnDisk:
+        distributed = copy(self.model)
+        distributed._core = replace(distributed._core, model=in_memory)
+        return OnDisk(distributed)
 
 
 def _representative(index: Any) -> Any:

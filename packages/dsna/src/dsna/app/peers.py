@@ -73,22 +73,24 @@ def out_of_bag_scores(model: Any, training: Fitted, seed: int = 0, *, with_peers
     y, oob_rows = training.y, model.oob_rows_
     groups = None if training.groups is None else training.groups[oob_rows]
     cases = Cases.of(len(oob_rows), model._oob_weight, groups)
-    classes = is_classifier(model)
+    classification = is_classifier(model)
     answers: dict[str, np.ndarray] = {OURS: model.oob_prediction_}
-    methods = peers("classification" if classes else "regression", seed, model.n_jobs) if with_peers else {}
+    methods = peers("classification" if classification else "regression", seed, model.n_jobs) if with_peers else {}
     for name, method in methods.items():
         with bounded_threads(model.n_jobs if len(y) > _MIN_PARALLEL_ROWS else 1):
-            predictions = _own_out_of_bag(method, model, training) if hasattr(method, "oob_score") else None
-            predictions = _outside_folds(name, method, model, training) if predictions is None else predictions
-        answers[name] = _decided(model, predictions, y) if classes else predictions
-    if classes:
+            predictions = _forest_oob_predictions(method, model, training) if hasattr(method, "oob_score") else None
+            predictions = (
+                _cross_validated_predictions(name, method, model, training) if predictions is None else predictions
+            )
+        answers[name] = _decide(model, predictions, y) if classification else predictions
+    if classification:
         counts = model._class_weight
         rare = model.classes_[int(np.argmin(np.where(counts > 0, counts, np.inf)))]
         return class_scores(y[oob_rows], answers, cases, rare)
     return target_scores(y[oob_rows], answers, cases, rare_targets(y[oob_rows], y), y)
 
 
-def _own_out_of_bag(forest: Any, model: Any, training: Fitted) -> np.ndarray | None:
+def _forest_oob_predictions(forest: Any, model: Any, training: Fitted) -> np.ndarray | None:
     """Out-of-bag predictions of a random forest, from a single fit; None if there are groups or too many rows."""
     if training.groups is not None or len(training.y) > MAX_ROWS:
         return None
@@ -99,21 +101,23 @@ def _own_out_of_bag(forest: Any, model: Any, training: Fitted) -> np.ndarray | N
     return np.asarray(np.where(np.isnan(shares), model.class_prior_, shares))  # rows that every tree drew
 
 
-def _outside_folds(name: str, method: Any, model: Any, training: Fitted) -> np.ndarray:
+def _cross_validated_predictions(name: str, method: Any, model: Any, training: Fitted) -> np.ndarray:
     """Cross-validated predictions of a method: probabilities or targets."""
     X, y, rows = training.X, training.y, model.oob_rows_
     weight = np.ones(len(y)) if training.weight is None else training.weight
-    classes = is_classifier(model)
+    classification = is_classifier(model)
     fold = model._index.fold[: len(y)]
     folds = np.unique(fold[rows])
-    predictions = np.zeros((len(rows), len(model.fitted_classes_)) if classes else len(rows))
+    predictions = np.zeros((len(rows), len(model.fitted_classes_)) if classification else len(rows))
     for held_out_fold in tracked(folds, len(folds), f"folds of {name}"):
         in_fold = fold[rows] == held_out_fold
-        train_rows, sample_weight = _bounded(y, np.flatnonzero((fold != held_out_fold) & (weight > 0)), classes)
+        train_rows, sample_weight = _bounded_sample(
+            y, np.flatnonzero((fold != held_out_fold) & (weight > 0)), classification
+        )
         sample_weight = sample_weight * weight[train_rows]
         is_unweighted = bool(np.ptp(sample_weight) == 0.0)  # boosting without weights takes a quarter of the time
         fit_params = {} if is_unweighted else {"sample_weight": sample_weight}
-        if classes:
+        if classification:
             train_data = Fitted(X[train_rows], y[train_rows])
             predictions[in_fold] = class_shares(
                 method, train_data, X[rows[in_fold]], model.fitted_classes_, **fit_params
@@ -125,7 +129,7 @@ def _outside_folds(name: str, method: Any, model: Any, training: Fitted) -> np.n
     return predictions
 
 
-def class_shares(method: Any, training: Fitted, X: np.ndarray, classes: np.ndarray, **weighted: Any) -> np.ndarray:
+def class_shares(method: Any, training: Fitted, X: np.ndarray, classes: np.ndarray, **fit_params: Any) -> np.ndarray:
     """(n, n_classes) probabilities by a classifier fitted to training data.
 
     Classes without training rows have probability 0. A single class has probability 1, because scikit-learn's
@@ -153,18 +157,18 @@ def class_shares(method: Any, training: Fitted, X: np.ndarray, classes: np.ndarr
     if len(known_classes) == 1:
         proba[:, columns] = 1.0
     else:
-        proba[:, columns] = clone(method).fit(training.X, training.y, **weighted).predict_proba(X)
+        proba[:, columns] = clone(method).fit(training.X, training.y, **fit_params).predict_proba(X)
     return proba
 
 
-def _bounded(y: np.ndarray, rows: np.ndarray, classes: bool) -> tuple[np.ndarray, np.ndarray]:
+def _bounded_sample(y: np.ndarray, rows: np.ndarray, classification: bool) -> tuple[np.ndarray, np.ndarray]:
     """A sample of at most MAX_ROWS rows, rare classes first, and how many rows each represents."""
-    strata = y[rows] if classes else np.zeros(len(rows))
+    strata = y[rows] if classification else np.zeros(len(rows))
     indices, stands_for = stratified_sample(strata, min(MAX_ROWS, len(rows)), np.random.RandomState(0))
     return rows[indices], stands_for
 
 
-def _decided(model: Any, proba: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _decide(model: Any, proba: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Classes chosen by a model's decision from another method's probabilities, tuned without each row's fold."""
     classes, rows = model.fitted_classes_, model.oob_rows_
     code = np.searchsorted(classes, y[rows])

@@ -21,7 +21,7 @@ from ..prediction.digits import decimals_of, rounded
 from ..tables.cells import Unreadable
 from ..tables.ranges import TrainingRanges
 from .columns import ReadableColumns, check_option
-from .train import check_settings, costs_of
+from .train import check_settings, cost_matrix
 
 N_NEIGHBORS = 5  # training rows named in an answer
 SEPARATOR = " | "  # between the classes of a set
@@ -99,7 +99,7 @@ def decide_anew(model: Pipeline, decision: Any = None, balance: float | None = N
     estimator = model.steps[-1][1]
     check_settings("classification" if is_classification(model) else "regression", decision, balance)
     if is_classification(model):
-        decided = estimator.with_decision(costs_of(decision, estimator.classes_[estimator._code]), balance=balance)
+        decided = estimator.with_decision(cost_matrix(decision, estimator.classes_[estimator._code]), balance=balance)
     else:
         settings = {"decision": decision, "balance": balance}
         decided = estimator.with_settings(**{name: value for name, value in settings.items() if value is not None})
@@ -223,8 +223,8 @@ class Answerer:
     def _answers(self, X: np.ndarray) -> dict[str, Any]:
         """Answer columns for encoded rows."""
         explanation = self.model.explain(X) if self.options.explain else None
-        answers = self._classes(X, explanation) if hasattr(self.model, "classes_") else self.targets(X)
-        return answers if explanation is None else answers | self.behind(explanation)
+        answers = self._classes(X, explanation) if hasattr(self.model, "classes_") else self.predict_targets(X)
+        return answers if explanation is None else answers | self.neighbor_columns(explanation)
 
     def _repeated(self, frame: Any) -> tuple[str, ...]:
         """Names of the table's columns to repeat beside the answers."""
@@ -234,7 +234,7 @@ class Answerer:
             return self.options.columns
         return (self._id_name,) if self._id_name is not None and self._id_name in frame.columns else ()
 
-    def decided(self, X: np.ndarray, explanation: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def predict_classes(self, X: np.ndarray, explanation: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Predicted classes, probabilities and prediction sets of encoded rows, from their explanation if given."""
         model = self.model
         proba = model.predict_proba(X) if explanation is None else explanation.predict_proba()
@@ -245,7 +245,7 @@ class Answerer:
         return predicted, proba, model.in_set(proba, self.options.coverage)
 
     def _classes(self, X: np.ndarray, explanation: Any) -> dict[str, Any]:
-        predicted, proba, sets = self.decided(X, explanation)
+        predicted, proba, sets = self.predict_classes(X, explanation)
         names = [said(label) for label in self.model.classes_]
         answers = {
             "prediction": [said(label) for label in predicted] if predicted.dtype.kind not in "biuf" else predicted
@@ -255,7 +255,7 @@ class Answerer:
         texts = {tuple(mask): SEPARATOR.join(class_names[mask]) for mask in np.unique(sets, axis=0)}
         return {**answers, "set": [texts[tuple(mask)] for mask in sets]}
 
-    def targets(self, X: np.ndarray) -> dict[str, Any]:
+    def predict_targets(self, X: np.ndarray) -> dict[str, Any]:
         """Predicted targets of encoded rows, with intervals and extrapolation flags if the model has them.
 
         Numbers are rounded to six significant digits, or to the decimals of the training targets if these are more.
@@ -271,7 +271,7 @@ class Answerer:
             answers["extrapolated"] = model.is_extrapolated(X)
         return answers
 
-    def behind(self, explanation: Any) -> dict[str, Any]:
+    def neighbor_columns(self, explanation: Any) -> dict[str, Any]:
         """Names, classes or targets, and weights of the training rows that contribute most to each answer."""
         order, n_rows = explanation.ordered()
         positions = order[:, :N_NEIGHBORS]
@@ -285,14 +285,14 @@ class Answerer:
         answers: dict[str, Any] = {}
         for k in range(rows.shape[1]):
             has_row = n_rows > k
-            answers[f"training row {k + 1}"] = _texts(names[:, k], has_row)
+            answers[f"training row {k + 1}"] = _optional_texts(names[:, k], has_row)
             if explanation.classes is None:
                 answers[f"target {k + 1}"] = np.where(has_row, rounded(targets[:, k], self._decimals), np.nan)
             else:
-                answers[f"class {k + 1}"] = _texts(targets[:, k], has_row)
+                answers[f"class {k + 1}"] = _optional_texts(targets[:, k], has_row)
             answers[f"weight {k + 1}"] = np.where(has_row, rounded(weights[:, k]), np.nan)
         return answers
 
 
-def _texts(values: np.ndarray, mask: np.ndarray) -> list[str | None]:
+def _optional_texts(values: np.ndarray, mask: np.ndarray) -> list[str | None]:
     return [said(value) if is_present else None for value, is_present in zip(values, mask, strict=True)]

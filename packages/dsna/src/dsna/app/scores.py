@@ -34,8 +34,8 @@ class Scores:
     task : {"classification", "regression"}
     rare : description of the rare cases.
     overall : figures by measure, by method.
-    parts : figures of each class (recall) or target range (mean absolute error), by method.
-    measure : name of the measure in ``parts``.
+    by_group : figures of each class (recall) or target range (mean absolute error), by method.
+    group_measure : name of the measure in ``by_group``.
 
     Examples
     --------
@@ -44,27 +44,36 @@ class Scores:
     >>> scores = class_scores(truth, {"always a": np.repeat("a", 100)}, Cases.of(100))
     >>> scores.rare, round(scores.overall["always a"]["balanced accuracy"].value, 6)
     ('b', 0.5)
-    >>> scores.parts["always a"]["b"].cases
+    >>> scores.by_group["always a"]["b"].cases
     10
     """
 
     task: str
     rare: str
     overall: dict[str, dict[str, Figure]]
-    parts: dict[str, dict[str, Figure]]
-    measure: str
+    by_group: dict[str, dict[str, Figure]]
+    group_measure: str
 
     def text(self) -> str:
         """Format two tables for a terminal: figures with 95 % ranges, overall and by class or target range."""
-        names = [_cut(name) for name in next(iter(self.overall.values()))]
-        overall = [["", *names], *([method, *map(shown, figures.values())] for method, figures in self.overall.items())]
-        parts = [["", "cases", *self.parts]]
-        by_part = next(iter(self.parts.values()))
-        for group, figure in by_part.items():
-            parts.append([_cut(group), str(figure.cases), *(shown(figures[group]) for figures in self.parts.values())])
-        any_hidden = any(figure.few for figure in by_part.values())
+        names = [_shorten(name) for name in next(iter(self.overall.values()))]
+        overall = [
+            ["", *names],
+            *([method, *map(format_figure, figures.values())] for method, figures in self.overall.items()),
+        ]
+        group_rows = [["", "cases", *self.by_group]]
+        first_figures = next(iter(self.by_group.values()))
+        for group, figure in first_figures.items():
+            group_rows.append(
+                [
+                    _shorten(group),
+                    str(figure.cases),
+                    *(format_figure(figures[group]) for figures in self.by_group.values()),
+                ]
+            )
+        any_hidden = any(figure.few for figure in first_figures.values())
         note = [f"-: fewer than {FEWEST} cases, too few to say"] if any_hidden else []
-        return "\n".join([aligned(overall), "", f"{self.measure}:", aligned(parts), *note])
+        return "\n".join([align_columns(overall), "", f"{self.group_measure}:", align_columns(group_rows), *note])
 
     def compare_copies_apart(self, copies_apart: Scores) -> str:
         """Compare the first score with the one for equal rows in different folds; empty if they are the same."""
@@ -87,7 +96,12 @@ class Scores:
                 for method, by_name in figures.items()
             }
 
-        return {"rare": self.rare, "overall": plain(self.overall), "parts": plain(self.parts), "of_parts": self.measure}
+        return {
+            "rare": self.rare,
+            "overall": plain(self.overall),
+            "parts": plain(self.by_group),
+            "of_parts": self.group_measure,
+        }
 
 
 def as_plain(figure: Figure) -> dict[str, Any]:
@@ -102,12 +116,12 @@ def as_plain(figure: Figure) -> dict[str, Any]:
     return {**{name: float(value) if np.isfinite(value) else None for name, value in numbers}, "cases": figure.cases}
 
 
-def shown(figure: Figure) -> str:
+def format_figure(figure: Figure) -> str:
     """Format a figure and its range for a terminal; "-" if there are too few cases.
 
     Examples
     --------
-    >>> shown(Figure(0.5, 0.4, 0.6, 90)), shown(Figure(0.5, 0.4, 0.6, 9))
+    >>> format_figure(Figure(0.5, 0.4, 0.6, 90)), format_figure(Figure(0.5, 0.4, 0.6, 9))
     ('0.500 (0.400 to 0.600)', '-')
     """
     return "-" if figure.few else f"{written(figure.value)} ({written(figure.low)} to {written(figure.high)})"
@@ -127,7 +141,7 @@ def class_scores(truth: np.ndarray, answers: dict[str, np.ndarray], cases: Cases
     total = np.bincount(code, weights=cases.weight)
     rare = classes[int(np.argmin(np.where(total > 0, total, np.inf)))] if rare is None else rare
     name = said(rare)
-    overall, parts = {}, {}
+    overall, by_group = {}, {}
     for method, predictions in answers.items():
         by_class = {
             said(figures.name): figures for figures in class_figures(truth, predictions, [*classes, rare], cases)
@@ -139,8 +153,8 @@ def class_scores(truth: np.ndarray, answers: dict[str, np.ndarray], cases: Cases
             f"precision of {name}": by_class[name].precision,
             "accuracy": cases.share(is_correct),
         }
-        parts[method] = {said(figures): by_class[said(figures)].recall for figures in classes}
-    return Scores("classification", name, overall, parts, "recall by class")
+        by_group[method] = {said(label): by_class[said(label)].recall for label in classes}
+    return Scores("classification", name, overall, by_group, "recall by class")
 
 
 def target_scores(
@@ -161,11 +175,11 @@ def target_scores(
     >>> import numpy as np
     >>> truth = np.arange(100.0)
     >>> scores = target_scores(truth, {"dsna": truth + 1.0}, Cases.of(100), truth > 90, truth)
-    >>> round(scores.overall["dsna"]["of rare targets"].value, 6), len(scores.parts["dsna"])
+    >>> round(scores.overall["dsna"]["of rare targets"].value, 6), len(scores.by_group["dsna"])
     (1.0, 6)
     """
     edges = range_edges(training, _N_RANGES)
-    overall, parts = {}, {}
+    overall, by_group = {}, {}
     for method, predictions in answers.items():
         errors = np.abs(truth - predictions)
         overall[method] = {
@@ -173,25 +187,25 @@ def target_scores(
             "of rare targets": cases.part(rare).mean(errors[rare]),
             "R2": explained_variance(truth, predictions, cases),
         }
-        parts[method] = {
+        by_group[method] = {
             f"{said(range_figure.low)} to {said(range_figure.high)}": range_figure.error
             for range_figure in range_figures(truth, predictions, edges, cases)
         }
-    return Scores("regression", "the rarest tenth of the targets", overall, parts, "mean absolute error by range")
+    return Scores("regression", "the rarest tenth of the targets", overall, by_group, "mean absolute error by range")
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     """Shorten a name to one line of bounded length."""
     line = " ".join(text.split())
     return line if len(line) <= _MAX_WIDTH else f"{line[: _MAX_WIDTH - 3]}..."
 
 
-def aligned(lines: Sequence[Sequence[str]]) -> str:
+def align_columns(lines: Sequence[Sequence[str]]) -> str:
     """Align cells in columns: the first to the left, the others to the right.
 
     Examples
     --------
-    >>> print(aligned([["", "recall"], ["ours", "0.9"]]))
+    >>> print(align_columns([["", "recall"], ["ours", "0.9"]]))
           recall
     ours     0.9
     """

@@ -42,7 +42,7 @@ class Target:
 
 
 def read_target(
-    table: FileTable, name: str, task: str | None = None, *, several: bool = True, labels: str | None = None
+    table: FileTable, name: str, task: str | None = None, *, for_training: bool = True, labels: str | None = None
 ) -> Target:
     """Read the target column of a table; rows without a target are left out, with a note.
 
@@ -51,8 +51,8 @@ def read_target(
     table : the table.
     name : name of the column.
     task : {"classification", "regression"} or None, which guesses it from the values.
-    several : whether the target is for training: then a single class or value, too many classes, row identifiers and
-        classes that differ only in spelling raise an error.
+    for_training : whether the target is for training: then a single class or value, too many classes, row identifiers
+        and classes that differ only in spelling raise an error.
     labels : {"merge", "keep"} or None: whether classes that differ only in spelling are merged or kept; None raises
         an error.
 
@@ -64,7 +64,7 @@ def read_target(
     >>> target.task, target.values.tolist(), target.notes
     ('classification', ['a', 'b'], ["rows without a target ('y') are left out: 1, row 2"])
     """
-    labelled = split_target(table, name, several=several)
+    labelled = split_target(table, name, several=for_training)
     y, notes = labelled.y, labelled.table.notes[len(table.notes) :]
     task_name = task or guess_task(y)
     if task_name == "regression":
@@ -87,7 +87,7 @@ def read_target(
         y = y.astype(np.int64)
     elif y.dtype.kind not in "biuf":
         y = np.array([str(label) for label in y], dtype=object)
-    if task_name == "classification" and several:
+    if task_name == "classification" and for_training:
         classes = np.unique(y)
         problem = _class_count_problem(classes, len(y)) or _fraction_problem(y, name)
         if problem:
@@ -176,10 +176,10 @@ def merge_spellings(
     >>> merge_spellings("t.csv", "ill", {"no": 90, "yes": 8, "Yes": 2}, "merge")[0]
     {'Yes': 'yes'}
     """
-    alike: dict[str, list[str]] = {}
+    by_spelling: dict[str, list[str]] = {}
     for name in sorted(counts, key=lambda name: (-counts[name], name)):
-        alike.setdefault(_normalized(name), []).append(name)
-    duplicates = [names for names in alike.values() if len(names) > 1]
+        by_spelling.setdefault(_normalized(name), []).append(name)
+    duplicates = [names for names in by_spelling.values() if len(names) > 1]
     if not duplicates:
         return {}, []
     if labels == "keep":
@@ -198,20 +198,20 @@ def merge_spellings(
     )
 
 
-def known_target(table: FileTable, name: str | None, task: str) -> Target:
+def read_known_target(table: FileTable, name: str | None, task: str) -> Target:
     """The target of new rows for a trained model; a single class is allowed."""
     if name is None:
         raise DSNAError("the model does not know the name of its target. Remedy: name the column with --target.")
-    return read_target(table, name, task, several=False)
+    return read_target(table, name, task, for_training=False)
 
 
-def known_labels(encoder: Any) -> str | None:
+def training_labels(encoder: Any) -> str | None:
     """How training handled classes that differ only in spelling, as stored in the encoder."""
     return getattr(encoder, "label_spelling_", None)
 
 
-def same_classes(
-    y: np.ndarray, classes: np.ndarray, name: str, new: bool = False, labels: str | None = None
+def match_classes(
+    y: np.ndarray, classes: np.ndarray, name: str, allow_new: bool = False, labels: str | None = None
 ) -> np.ndarray:
     """Convert the classes of a file to the type and spelling of a model's classes.
 
@@ -220,32 +220,35 @@ def same_classes(
     y : (n,) classes of the file.
     classes : classes of the model.
     name : name of the column.
-    new : whether classes unknown to the model are allowed.
+    allow_new : whether classes unknown to the model are allowed.
     labels : {"merge", "keep"} or None: how training handled classes that differ only in spelling.
 
     Examples
     --------
     >>> import numpy as np
-    >>> same_classes(np.array([0, 1]), np.array(["0", "1"], dtype=object), "y").tolist()
+    >>> match_classes(np.array([0, 1]), np.array(["0", "1"], dtype=object), "y").tolist()
     ['0', '1']
     """
-    known = {said(label): label for label in classes.tolist()}
+    known_classes = {said(label): label for label in classes.tolist()}
     if labels == "merge":
         names, counts = np.unique([said(label) for label in y.tolist()], return_counts=True)
-        all_counts = {**dict(zip(names.tolist(), counts.tolist(), strict=True)), **dict.fromkeys(known, len(y) + 1)}
+        all_counts = {
+            **dict(zip(names.tolist(), counts.tolist(), strict=True)),
+            **dict.fromkeys(known_classes, len(y) + 1),
+        }
         merged, _ = merge_spellings(name, name, all_counts, labels)
         y = np.array([merged.get(said(label), label) for label in y.tolist()], dtype=object)
-    new_labels = sorted({said(label) for label in np.unique(y)} - known.keys())
-    if new_labels and not new:
+    new_labels = sorted({said(label) for label in np.unique(y)} - known_classes.keys())
+    if new_labels and not allow_new:
         raise DSNAError(
             f"the target column {name!r} holds {', '.join(new_labels[:5])}, which the model does not know; it knows "
-            f"{', '.join([*known][:5])}. Remedy: correct these cells, or name another column with --target."
+            f"{', '.join([*known_classes][:5])}. Remedy: correct these cells, or name another column with --target."
         )
-    by_spelling = {_normalized(label): label for label in [*new_labels[::-1], *known]}
+    by_spelling = {_normalized(label): label for label in [*new_labels[::-1], *known_classes]}
     misspelled = [label for label in new_labels if by_spelling[_normalized(label)] != label]
     if misspelled and labels != "keep":
         correct = by_spelling[_normalized(misspelled[0])]
-        holder = "the model knows" if correct in known else "also"
+        holder = "the model knows" if correct in known_classes else "also"
         raise DSNAError(
             f"the target column {name!r} holds {misspelled[0]!r}, and {holder} {correct!r}, which differs only in "
             "case, blanks or accents. Remedy: spell classes as the model does, or train it with --merge-labels."
@@ -254,11 +257,11 @@ def same_classes(
     if new_labels and classes.dtype.kind not in "OU" and not numbers:
         raise DSNAError(
             f"the target column {name!r} holds {', '.join(new_labels[:5])}, and the classes of the model are "
-            f"{', '.join([*known][:5])}. Remedy: use the same type of values."
+            f"{', '.join([*known_classes][:5])}. Remedy: use the same type of values."
         )
     result = np.empty(len(y), dtype=object)
     result[:] = [
-        known.get(said(label), label if classes.dtype.kind not in "OU" else said(label)) for label in y.tolist()
+        known_classes.get(said(label), label if classes.dtype.kind not in "OU" else said(label)) for label in y.tolist()
     ]
     return result if classes.dtype == object else np.array(result.tolist())
 
@@ -273,8 +276,8 @@ def rare_targets(targets: np.ndarray, training: np.ndarray) -> np.ndarray:
     [False, True]
     """
     density = TargetDensity(training)
-    cut = np.quantile(density.evaluate(training), RARE_SHARE, method="lower")
-    return np.asarray(density.evaluate(targets) <= cut * (1.0 + 1e-9))
+    density_cut = np.quantile(density.evaluate(training), RARE_SHARE, method="lower")
+    return np.asarray(density.evaluate(targets) <= density_cut * (1.0 + 1e-9))
 
 
 def rarity_lines(target: Target) -> list[str]:

@@ -75,7 +75,7 @@ class TrainingTable:
     weight : (n,) number of table rows that each row represents, or None.
     groups : (n,) groups held out together, or None.
     user_groups : (n,) the groups that the user named; differs from ``groups`` if copies of rows are grouped, too.
-    left_out : unused columns and the reason for each.
+    unused_columns : unused columns and the reason for each.
     id : column of row names, or None.
     notes : notes on what was left out.
     """
@@ -85,7 +85,7 @@ class TrainingTable:
     weight: np.ndarray | None
     groups: np.ndarray | None
     user_groups: np.ndarray | None
-    left_out: dict[str, str]
+    unused_columns: dict[str, str]
     id: str | None
     notes: list[str]
 
@@ -114,7 +114,7 @@ def choose_rows(table: FileTable, options: TrainOptions) -> TrainingTable:
     >>> from dsna.tables import FileTable
     >>> frame = polars.DataFrame({"size": [1, 2, 3, 4] * 5, "copy": ["u", "v"] * 10, "y": ["a", "b"] * 10})
     >>> rows = choose_rows(FileTable(name="t.csv", frame=frame, types={}, notes=[]), TrainOptions(target="y"))
-    >>> list(rows.left_out)
+    >>> list(rows.unused_columns)
     ['copy']
     """
     _check_columns(table.frame, options)
@@ -132,7 +132,7 @@ def choose_rows(table: FileTable, options: TrainOptions) -> TrainingTable:
         raise DSNAError(f"{table.name}: no column is left to learn from beside the target. Remedy: --drop fewer.")
     leaks = _leaks(features, target, [name for name in options.keep if name in features.columns])
     notes += [left_out_note(table, name, reason) for name, reason in leaks.items()]
-    left_out = {**unused, **leaks}
+    unused_columns = {**unused, **leaks}
     id_columns = (name for name, reason in leaks.items() if "identifies rows" in reason)
     if features.width == len(leaks):
         raise DSNAError(
@@ -140,10 +140,10 @@ def choose_rows(table: FileTable, options: TrainOptions) -> TrainingTable:
             f"out ({', '.join(leaks)})."
         )
     user_groups, weight = groups, None
-    groups, copy_notes = _grouped_copies(frame.drop(options.target, *left_out), target, groups)
+    groups, copy_notes = _grouped_copies(frame.drop(options.target, *unused_columns), target, groups)
     notes += copy_notes
     if options.sample is not None and options.sample < frame.height:
-        indices, weight = _sampled(target, options.sample, options.seed)
+        indices, weight = _draw_sample(target, options.sample, options.seed)
         notes.append(
             f"{len(indices)} of {frame.height} rows are used, rare ones first, each weighted by those it stands for"
         )
@@ -158,7 +158,7 @@ def choose_rows(table: FileTable, options: TrainOptions) -> TrainingTable:
         weight=weight,
         groups=groups,
         user_groups=user_groups,
-        left_out=left_out,
+        unused_columns=unused_columns,
         id=id_column,
         notes=notes,
     )
@@ -221,7 +221,7 @@ def _check_columns(frame: Any, options: TrainOptions) -> None:
                 raise DSNAError(f"{option} {name}: this is the target. Remedy: name another column.")
 
 
-def _sampled(target: Target, n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _draw_sample(target: Target, n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Indices of a sample, rare rows first, and how many rows each represents."""
     y = target.values
     if target.task == "regression":
@@ -230,13 +230,13 @@ def _sampled(target: Target, n_rows: int, seed: int) -> tuple[np.ndarray, np.nda
     return stratified_sample(y, n_rows, np.random.RandomState(seed))
 
 
-def costs_of(decision: Any, y: np.ndarray) -> Any:
+def cost_matrix(decision: Any, y: np.ndarray) -> Any:
     """Convert a pair of costs (miss, false alarm) to a cost matrix; return other decisions unchanged.
 
     Examples
     --------
     >>> import numpy as np
-    >>> costs_of((20.0, 1.0), np.array(["no", "no", "yes"]))
+    >>> cost_matrix((20.0, 1.0), np.array(["no", "no", "yes"]))
     [[0.0, 1.0], [20.0, 0.0]]
     """
     if not isinstance(decision, tuple):
@@ -293,13 +293,13 @@ def build(rows: TrainingTable, options: TrainOptions, types: dict[str, Any] | No
     params: dict[str, Any] = {"n_jobs": options.jobs, "random_state": options.seed, "verbose": options.verbose}
     params |= {} if options.balance is None else {"balance": options.balance}
     if rows.target.task == "classification":
-        decision = {} if options.decision is None else {"decision": costs_of(options.decision, rows.target.values)}
+        decision = {} if options.decision is None else {"decision": cost_matrix(options.decision, rows.target.values)}
         model = DSNAClassifier(**params, **decision)
     else:
         decision = {} if options.decision is None else {"decision": options.decision}
         model = DSNARegressor(**params, **decision)
     model.check_parameters()
-    drop = [*rows.left_out]
+    drop = [*rows.unused_columns]
     feature_types = {name: kind for name, kind in (types or {}).items() if name not in (*drop, options.target)}
     encoder = TableEncoder(feature_types, target=options.target, drop=drop, keep_rows=options.keep_rows)
     return Pipeline([("columns", encoder), ("model", model)])

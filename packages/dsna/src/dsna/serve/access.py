@@ -26,8 +26,8 @@ def is_loopback(host: str) -> bool:
     >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, True, False)
     """
-    bare = host.strip("[]")
-    return bare == "localhost" or (_is_address(bare) and ipaddress.ip_address(bare).is_loopback)
+    address = host.strip("[]")
+    return address == "localhost" or (_is_address(address) and ipaddress.ip_address(address).is_loopback)
 
 
 def _is_address(host: str) -> bool:
@@ -62,7 +62,7 @@ class Access:
     Examples
     --------
     >>> access = Access(host="127.0.0.1", port=8000)
-    >>> access.knows("localhost:8000"), access.knows("evil.example:8000")
+    >>> access.is_own_host("localhost:8000"), access.is_own_host("evil.example:8000")
     (True, False)
     """
 
@@ -88,7 +88,7 @@ class Access:
         """Whether the server listens on all addresses of the machine."""
         return self.host in _EVERYWHERE
 
-    def knows(self, header: str) -> bool:
+    def is_own_host(self, header: str) -> bool:
         """Whether a Host header names this server; other names may come from DNS rebinding by another site."""
         host = header.lower()
         extra_names = {name.lower() for name in self.names}
@@ -100,8 +100,8 @@ class Access:
         if self.port == _DEFAULT_PORT and host in own_names:
             return True
         # An IP address needs no DNS, so that it cannot be rebound.
-        bare, _, port = host.rpartition(":")
-        return self.is_everywhere and port == str(self.port) and _is_address(bare.strip("[]"))
+        address, _, port = host.rpartition(":")
+        return self.is_everywhere and port == str(self.port) and _is_address(address.strip("[]"))
 
     def is_foreign(self, headers: Mapping[str, str]) -> bool:
         """Whether a request comes from a page of another site, according to the browser's headers."""
@@ -112,7 +112,7 @@ class Access:
             f"{s}://{headers.get('host', '').lower()}" for s in _SCHEMES
         }
 
-    def admits(self, headers: Mapping[str, str]) -> bool:
+    def is_authorized(self, headers: Mapping[str, str]) -> bool:
         """Whether a request carries the token or a session cookie."""
         if self.token is None:
             return True

@@ -21,8 +21,8 @@ from . import schemas
 from .access import COOKIE, Access
 from .guard import PAUSE, Guard, login_for
 from .limits import Limits, Refused
-from .pages import CaseForm, Pages, TableForm, question_values
-from .rows import rows_of_objects
+from .pages import CaseForm, Pages, TableForm, question_fields
+from .rows import parse_objects
 from .service import Question, Service, TableOptions, as_csv
 from .uploads import Form, read_form
 
@@ -106,7 +106,7 @@ class _Server:
     async def _get_case(self, request: Request) -> Response:
         typical = request.query_params.get("fill") == "typical"
         values = {field.key: field.typical for field in self.service.fields} if typical else {}
-        return HTMLResponse(self.pages.case(CaseForm(values=values, question=question_values(Question()))))
+        return HTMLResponse(self.pages.case(CaseForm(values=values, question=question_fields(Question()))))
 
     async def _post_case(self, request: Request) -> Response:
         form = await self._form(request)
@@ -121,7 +121,7 @@ class _Server:
         return HTMLResponse(await self._work(self.pages.case, case_form))
 
     async def _get_table(self) -> Response:
-        return HTMLResponse(self.pages.table(TableForm(question=question_values(Question()))))
+        return HTMLResponse(self.pages.table(TableForm(question=question_fields(Question()))))
 
     async def _answer_table(self, request: Request, form: Form) -> tuple[Any, Any, list[str]]:
         options = TableOptions(repeat="repeat" in form.values, explain="explain" in form.values)
@@ -175,7 +175,7 @@ class _Server:
     # API
 
     def _add_api(self) -> None:
-        classes = self.service.is_classification
+        classification = self.service.is_classification
         errors: dict[int | str, dict[str, Any]] = {
             "4XX": {"model": schemas.ErrorAnswer, "description": "The request was refused."}
         }
@@ -185,14 +185,14 @@ class _Server:
             "/api/predict",
             self._api_predict,
             methods=["POST"],
-            response_model=schemas.ClassAnswers if classes else schemas.TargetAnswers,
+            response_model=schemas.ClassAnswers if classification else schemas.TargetAnswers,
             summary="Predictions for rows.",
         )
         add(
             "/api/explain",
             self._api_explain,
             methods=["POST"],
-            response_model=schemas.ExplainedClasses if classes else schemas.ExplainedTargets,
+            response_model=schemas.ExplainedClasses if classification else schemas.ExplainedTargets,
             summary="Predictions for rows, with the training rows behind each.",
         )
 
@@ -205,7 +205,7 @@ class _Server:
         service, pause = self.service, request.scope[PAUSE]
 
         def answer() -> dict[str, Any]:
-            rows = rows_of_objects(service.fields, payload.rows, service.limits)
+            rows = parse_objects(service.fields, payload.rows, service.limits)
             answers = service.answers(rows, payload.question(), pause)
             return {"answers": answers, "notes": list(dict.fromkeys(rows.notes))}
 
@@ -215,7 +215,7 @@ class _Server:
         service, pause = self.service, request.scope[PAUSE]
 
         def answer() -> dict[str, Any]:
-            rows = rows_of_objects(service.fields, payload.rows, service.limits)
+            rows = parse_objects(service.fields, payload.rows, service.limits)
             cases = service.cases(rows, payload.question(), payload.largest, pause)
             return {"answers": [case.as_json() for case in cases], "notes": list(dict.fromkeys(rows.notes))}
 
@@ -269,7 +269,7 @@ _UNREADABLE = "the request is not valid JSON. Remedy: check it, and send it as a
 
 def _sent(values: dict[str, str]) -> dict[str, str]:
     """The decision fields of a form, as they were sent."""
-    defaults = question_values(Question())
+    defaults = question_fields(Question())
     return {name: values.get(name, default) for name, default in defaults.items()}
 
 

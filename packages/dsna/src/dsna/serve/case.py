@@ -92,7 +92,7 @@ class Case:
         return result | ({"log_odds": self.opinions} if self.opinions else {})
 
 
-def cases_of(explanation: Explanation, answers: list[dict[str, Any]], largest: int) -> list[Case]:
+def build_cases(explanation: Explanation, answers: list[dict[str, Any]], largest: int) -> list[Case]:
     """Cases for the queries of an explanation, each with its ``largest`` neighbours of most weight."""
     plain, share = plain_average(explanation)
     plain = plain if explanation.classes is not None else like_targets(plain, explanation.label)

@@ -53,34 +53,34 @@ class Field:
         return self.kind not in ("identifier", "constant")
 
 
-def fields_of(encoder: TableEncoder) -> tuple[Field, ...]:
+def form_fields(encoder: TableEncoder) -> tuple[Field, ...]:
     """Form fields for the columns of a fitted encoder.
 
     Examples
     --------
     >>> import polars
     >>> frame = polars.DataFrame({"size": [1.5, 2.0, 4.0], "town": ["Oslo", "Rome", "Oslo"]})
-    >>> [(field.kind, field.hint, field.typical) for field in fields_of(TableEncoder().fit(frame))]
+    >>> [(field.kind, field.hint, field.typical) for field in form_fields(TableEncoder().fit(frame))]
     [('number', '1.5 to 4', '2'), ('menu', '2 categories', 'Oslo')]
     """
     filling = encoder._filling
     ranges = iter(zip(filling.low, filling.middle, filling.high, strict=True))
     fields = []
     for index, (name, column) in enumerate(zip(encoder.types_, encoder._columns, strict=True)):
-        kind = ColumnType.of(encoder.types_[name], name)
+        column_type = ColumnType.of(encoder.types_[name], name)
         low, middle, high = next(ranges) if column.filled else (np.nan, np.nan, np.nan)
         settings: dict[str, Any] = {}
-        if kind.kind == "number":
+        if column_type.kind == "number":
             settings = {"kind": "number", "hint": f"{said(low)} to {said(high)}", "typical": said(middle)}
-        elif kind.kind == "boolean":
-            true, false = _words_of_truth(encoder, name)
+        elif column_type.kind == "boolean":
+            true, false = _boolean_words(encoder, name)
             settings = {
                 "kind": "menu",
                 "choices": ((true, "yes"), (false, "no")),
                 "typical": true if middle > 0.5 else false,
             }
-        elif kind.kind == "ordered":
-            levels = kind.levels
+        elif column_type.kind == "ordered":
+            levels = column_type.levels
             settings = {
                 "kind": "menu",
                 "choices": tuple((level, level) for level in levels),
@@ -88,14 +88,14 @@ def fields_of(encoder: TableEncoder) -> tuple[Field, ...]:
             }
             settings["typical"] = levels[min(int(middle), len(levels) - 1)]
         elif isinstance(column, DateEncoder):
-            timed = "hour" in column.parts or column.newest % _DAY != 0
-            settings = {"kind": "time" if timed else "date", "hint": f"up to {_date(column.newest)}"}
-            settings["typical"] = _date(column.fill, timed)
+            has_time = "hour" in column.parts or column.newest % _DAY != 0
+            settings = {"kind": "time" if has_time else "date", "hint": f"up to {_date(column.newest)}"}
+            settings["typical"] = _date(column.fill, has_time)
         elif isinstance(column, CategoryEncoder):
             settings = _category([str(category) for category in column.known])
         else:
-            settings = {"kind": kind.kind}
-        fields.append(Field(key=f"c{index}", name=name, type=kind, **settings))
+            settings = {"kind": column_type.kind}
+        fields.append(Field(key=f"c{index}", name=name, type=column_type, **settings))
     return tuple(fields)
 
 
@@ -114,12 +114,12 @@ def _category(categories: list[str]) -> dict[str, Any]:
     }
 
 
-def truth(cell: str) -> bool | None:
+def parse_boolean(cell: str) -> bool | None:
     """Parse a boolean; None if the text is not one.
 
     Examples
     --------
-    >>> truth("Yes"), truth("0"), truth("perhaps")
+    >>> parse_boolean("Yes"), parse_boolean("0"), parse_boolean("perhaps")
     (True, False, None)
     """
     values = booleans([cell])
@@ -128,14 +128,14 @@ def truth(cell: str) -> bool | None:
     return bool(values[0])
 
 
-def _words_of_truth(encoder: TableEncoder, name: str) -> tuple[str, str]:
+def _boolean_words(encoder: TableEncoder, name: str) -> tuple[str, str]:
     """Words for true and false in the stored training rows; "true" and "false" by default."""
     words_by_value = {True: "true", False: "false"}
     training_rows = encoder.rows_
     if training_rows is not None and name in training_rows.names:
         training_words = training_rows.parts[int(np.flatnonzero(training_rows.names == name)[0])].words
         words_by_value |= {
-            value: word for word in reversed(training_words.tolist()) if (value := truth(word)) is not None
+            value: word for word in reversed(training_words.tolist()) if (value := parse_boolean(word)) is not None
         }
     return words_by_value[True], words_by_value[False]
 
@@ -159,7 +159,7 @@ def as_value(field: Field, cell: Any) -> str:
     if cell is None:
         return ""
     if field.type.kind == "boolean" and field.choices:
-        value = truth(str(cell).lower())
+        value = parse_boolean(str(cell).lower())
         return str(cell) if value is None else field.choices[0 if value else 1][0]
     if field.kind in ("date", "time") and hasattr(cell, "isoformat"):
         return str(cell.isoformat())[: 10 if field.kind == "date" else 23]

@@ -71,7 +71,7 @@ class Guard:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        answer = _Headed(send)
+        answer = _HeaderSender(send)
         try:
             headers = self._checked(scope)
             body = await self._body(scope, headers, receive)
@@ -86,11 +86,11 @@ class Guard:
             return
         self._under_way += 1
         try:
-            await self._answer({**scope, PAUSE: deadline(self.limits)}, _replayed(body, receive), answer)
+            await self._answer({**scope, PAUSE: deadline(self.limits)}, _replay_body(body, receive), answer)
         finally:
             self._under_way -= 1
 
-    async def _answer(self, scope: Message, receive: Receive, answer: _Headed) -> None:
+    async def _answer(self, scope: Message, receive: Receive, answer: _HeaderSender) -> None:
         """Answer within the time limit."""
         try:
             async with asyncio.timeout(self.limits.seconds):
@@ -109,11 +109,11 @@ class Guard:
             if key in headers and key in _SINGLE_HEADERS:
                 raise Refused(f"the request has two headers {key}. Remedy: send one.", 400)
             headers[key] = f"{headers[key]}, {text}" if key in headers else text
-        if not self.access.knows(headers.get("host", "")):
+        if not self.access.is_own_host(headers.get("host", "")):
             raise Refused("the request names another host than this server. Remedy: use its address, or --name.", 421)
         if scope["method"] not in ("GET", "HEAD") and self.access.is_foreign(headers):
             raise Refused("the request comes from a page of another site. Remedy: use the form of this server.", 403)
-        if scope["path"] not in OPEN and not self.access.admits(headers):
+        if scope["path"] not in OPEN and not self.access.is_authorized(headers):
             raise Refused("a token is needed. Remedy: log in, or send the header Authorization: Bearer TOKEN.", 401)
         if headers.get("content-encoding", "identity").lower() != "identity":
             raise Refused("compressed requests are not supported. Remedy: send it without Content-Encoding.", 415)
@@ -172,7 +172,7 @@ class Guard:
         return bytes(body)
 
 
-class _Headed:
+class _HeaderSender:
     """Adds the headers of every response; ``closes`` ends the connection after the response."""
 
     def __init__(self, send: Send) -> None:
@@ -196,7 +196,7 @@ def _pairs(scope: Message) -> Iterator[tuple[str, str]]:
     return ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"])
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def _replay_body(body: bytes, receive: Receive) -> Receive:
     """A receive function that returns the body already read, then further messages."""
     messages = [{"type": "http.request", "body": body, "more_body": False}]
 

@@ -131,12 +131,12 @@ class Pages:
         return page.encode("utf-8", "replace").decode()
 
 
-def question_values(question: Question) -> dict[str, str]:
+def question_fields(question: Question) -> dict[str, str]:
     """Convert a question to values of form fields.
 
     Examples
     --------
-    >>> question_values(Question(costs="20:1"))
+    >>> question_fields(Question(costs="20:1"))
     {'decision': '', 'costs': '20:1', 'balance': '', 'coverage': '0.9'}
     """
     balance = "" if question.balance is None else f"{question.balance:g}"

@@ -17,7 +17,7 @@ from ..tables.files.source import Source, is_plain_text
 from ..tables.files.typed import Typing, typed_frame
 from ..tables.notation import Notation
 from ..tables.words import MISSING
-from .fields import Field, truth
+from .fields import Field, parse_boolean
 from .limits import Limits, Refused
 
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
@@ -34,13 +34,13 @@ class TypedRows(NamedTuple):
     unreadable: Mapping[str, Unreadable] = MappingProxyType({})
 
 
-def rows_of_form(fields: Sequence[Field], values: Mapping[str, str]) -> TypedRows:
+def parse_form(fields: Sequence[Field], values: Mapping[str, str]) -> TypedRows:
     """Parse one row from form values by field key; an empty value is missing.
 
     Examples
     --------
     >>> field = Field(key="c0", name="size", kind="number", type=ColumnType("number"))
-    >>> rows_of_form([field], {"c0": "1,5"}).frame["size"].to_list()
+    >>> parse_form([field], {"c0": "1,5"}).frame["size"].to_list()
     [1.5]
     """
     # Browsers end lines with CR LF, files with LF.
@@ -48,13 +48,13 @@ def rows_of_form(fields: Sequence[Field], values: Mapping[str, str]) -> TypedRow
     return _typed(fields, cells, location="", points=True)
 
 
-def rows_of_objects(fields: Sequence[Field], objects: Sequence[Any], limits: Limits) -> TypedRows:
+def parse_objects(fields: Sequence[Field], objects: Sequence[Any], limits: Limits) -> TypedRows:
     """Parse rows from JSON objects by column name; null is missing.
 
     Examples
     --------
     >>> field = Field(key="c0", name="size", kind="number", type=ColumnType("number"))
-    >>> rows_of_objects([field], [{"size": 2, "x": 1}], Limits()).notes
+    >>> parse_objects([field], [{"size": 2, "x": 1}], Limits()).notes
     ["the rows have the column 'x', which training had not: ignored"]
     """
     if not objects:
@@ -83,13 +83,13 @@ def rows_of_objects(fields: Sequence[Field], objects: Sequence[Any], limits: Lim
     return rows
 
 
-def rows_of_file(fields: Sequence[Field], content: bytes, limits: Limits, *, tabs: bool = False) -> list[TypedRows]:
+def parse_file(fields: Sequence[Field], content: bytes, limits: Limits, *, tabs: bool = False) -> list[TypedRows]:
     r"""Read a CSV or TSV file in chunks, as ``dsna predict`` does.
 
     Examples
     --------
     >>> field = Field(key="c0", name="size", kind="number", type=ColumnType("number"))
-    >>> rows_of_file([field], b"size;x\n1,5;a\n", Limits())[0].frame["size"].to_list()
+    >>> parse_file([field], b"size;x\n1,5;a\n", Limits())[0].frame["size"].to_list()
     [1.5]
     """
     name = "table.tsv" if tabs else "table.csv"
@@ -160,7 +160,7 @@ def _typed(fields: Sequence[Field], columns: Mapping[str, list[str]], location: 
     points : whether a point is always the decimal sign, as in browsers.
     """
     pl = import_extra("polars", "serve")
-    columns = {field.name: _in_own_words(field, columns[field.name]) for field in fields}
+    columns = {field.name: _with_training_words(field, columns[field.name]) for field in fields}
     types = {field.name: _type(field, columns[field.name]) for field in fields}
     typed, notes = [], []
     for field in fields:
@@ -173,21 +173,21 @@ def _typed(fields: Sequence[Field], columns: Mapping[str, list[str]], location: 
         notes += [note for note in remarks.lines() if "holds no value" not in note]
         read = column[name].to_list()
         for row, (cell, value) in enumerate(zip(columns[field.name], read, strict=True), 1):
-            bare = cell.strip()
-            if bare not in MISSING and not _fits(kind, bare, value):
+            text = cell.strip()
+            if text not in MISSING and not _fits(kind, text, value):
                 raise Refused(
-                    f"{location.format(row)}column {short(field.name)}: {short(bare)} is not {_wanted(kind)}. "
+                    f"{location.format(row)}column {short(field.name)}: {short(text)} is not {_wanted(kind)}. "
                     "Remedy: correct it, or leave it empty."
                 )
     return TypedRows(pl.concat(typed, how="horizontal"), notes)
 
 
-def _in_own_words(field: Field, cells: list[str]) -> list[str]:
+def _with_training_words(field: Field, cells: list[str]) -> list[str]:
     """Replace booleans by the words of training; other cells stay unchanged."""
     if field.type.kind != "boolean":
         return cells
     true, false = (word for word, _ in field.choices)
-    values = [(cell, truth(cell.strip())) for cell in cells]
+    values = [(cell, parse_boolean(cell.strip())) for cell in cells]
     return [cell if value is None else true if value else false for cell, value in values]
 
 
@@ -204,7 +204,7 @@ def _fits(kind: ColumnType, cell: str, value: Any) -> bool:
     if kind.kind == "ordered":
         return cell in kind.levels
     if kind.kind == "boolean":
-        return truth(cell) is not None
+        return parse_boolean(cell) is not None
     return kind.kind not in ("number", "date") or value is not None
 
 

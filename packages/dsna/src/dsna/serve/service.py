@@ -20,10 +20,10 @@ from ..io import ModelFileError
 from ..report.text import clean
 from ..tables import CsvWriter
 from ..tables.ranges import TrainingRanges
-from .case import Case, cases_of
-from .fields import fields_of
+from .case import Case, build_cases
+from .fields import form_fields
 from .limits import Limits, Refused
-from .rows import TypedRows, rows_of_file, rows_of_form
+from .rows import TypedRows, parse_file, parse_form
 
 _BATCH_ROWS = 200  # between two checks of the time limit
 _MAX_TITLE_LENGTH = 120
@@ -83,8 +83,8 @@ class Service:
     >>> forest = CostSensitiveForestClassifier(5)
     >>> model = make_pipeline(TableEncoder(target="kind"), DSNAClassifier(forest, random_state=0))
     >>> service = Service(model.fit(frame, frame["kind"].to_numpy()))
-    >>> from dsna.serve.rows import rows_of_form
-    >>> answers = service.answers(rows_of_form(service.fields, {"c0": "58"}), Question(), lambda: None)
+    >>> from dsna.serve.rows import parse_form
+    >>> answers = service.answers(parse_form(service.fields, {"c0": "58"}), Question(), lambda: None)
     >>> answers[0]["prediction"], answers[0]["set"]
     ('rare', ['rare'])
     """
@@ -102,9 +102,9 @@ class Service:
             )
         self.model, self.limits = model, limits or Limits()
         self.encoder = encoder
-        self.fields = fields_of(encoder)
+        self.fields = form_fields(encoder)
         self.about = describe(model)
-        self.decided = lru_cache(maxsize=32)(self._decided)
+        self.model_for = lru_cache(maxsize=32)(self._model_for)
 
     @property
     def title(self) -> str:
@@ -120,7 +120,7 @@ class Service:
         """Answer a case of missing values, so that all code is imported and compiled before the first request."""
         self.case_of_form({}, Question(), 1, lambda: None)
 
-    def _decided(self, question: Question) -> Pipeline:
+    def _model_for(self, question: Question) -> Pipeline:
         """The model with another decision, without retraining."""
         decision: Any = question.decision
         if question.costs is not None:
@@ -147,7 +147,7 @@ class Service:
     def _answerer(self, question: Question, **options: Any) -> Answerer:
         if not 0.01 <= question.coverage <= 0.99:
             raise Refused("coverage must be a number from 0.01 to 0.99.")
-        return Answerer(self.decided(question), PredictOptions(coverage=question.coverage, **options))
+        return Answerer(self.model_for(question), PredictOptions(coverage=question.coverage, **options))
 
     def answers(self, rows: TypedRows, question: Question, pause: Pause) -> list[dict[str, Any]]:
         """Predict rows, as plain values; notes of the encoder are added to those of the rows."""
@@ -160,13 +160,15 @@ class Service:
         for batch in chunks(len(X), _BATCH_ROWS):
             pause()
             answers += (
-                self._of_classes(answerer, X[batch]) if self.is_classification else _of_targets(answerer, X[batch])
+                self._class_answers(answerer, X[batch])
+                if self.is_classification
+                else _target_answers(answerer, X[batch])
             )
         return answers
 
-    def _of_classes(self, answerer: Answerer, X: np.ndarray) -> Iterator[dict[str, Any]]:
+    def _class_answers(self, answerer: Answerer, X: np.ndarray) -> Iterator[dict[str, Any]]:
         names = [said(label) for label in answerer.model.classes_]
-        for predicted, proba, is_member in zip(*answerer.decided(X), strict=True):
+        for predicted, proba, is_member in zip(*answerer.predict_classes(X), strict=True):
             yield {
                 "prediction": said(predicted),
                 "probabilities": dict(zip(names, proba.tolist(), strict=True)),
@@ -181,17 +183,17 @@ class Service:
             )
         answers = self.answers(rows, question, pause)
         pause()
-        estimator = self.decided(question).steps[-1][1]
+        estimator = self.model_for(question).steps[-1][1]
         X = self.encoder.transform_with_notes(rows.frame)[0]
         names = list(self.encoder.feature_names_in_)
         explanation = estimator.explain(X).beside(rows.frame, self.encoder.rows_, None, names)
-        return cases_of(replace(explanation, numbers=row_numbers(self.encoder, explanation.rows)), answers, largest)
+        return build_cases(replace(explanation, numbers=row_numbers(self.encoder, explanation.rows)), answers, largest)
 
     def case_of_form(
         self, values: dict[str, str], question: Question, largest: int, pause: Pause
     ) -> tuple[Case, list[str]]:
         """Predict and explain the row of a form; also returns notes on it."""
-        rows = rows_of_form(self.fields, values)
+        rows = parse_form(self.fields, values)
         case = self.cases(rows, question, largest, pause)[0]
         return case, list(dict.fromkeys(rows.notes))
 
@@ -199,11 +201,11 @@ class Service:
         self, content: bytes, question: Question, options: TableOptions, pause: Pause, *, tabs: bool = False
     ) -> tuple[list[TypedRows], list[Any], list[str]]:
         """Predict the rows of a file; returns chunks of rows, a frame of answers for each chunk, and notes."""
-        tables = rows_of_file(self.fields, content, self.limits, tabs=tabs)
+        tables = parse_file(self.fields, content, self.limits, tabs=tabs)
         columns = tuple(tables[0].frame.columns) if options.repeat else ()
         predict_options = PredictOptions(coverage=question.coverage, explain=options.explain, columns=columns)
         self._answerer(question)  # validates the question
-        answerer = Answerer(self.decided(question), predict_options, pause=pause)
+        answerer = Answerer(self.model_for(question), predict_options, pause=pause)
         frames = []
         for table in tables:
             answerer.note(table.notes)
@@ -229,8 +231,8 @@ def as_csv(frames: Sequence[Any]) -> bytes:
     return stream.getvalue()
 
 
-def _of_targets(answerer: Answerer, X: np.ndarray) -> Iterator[dict[str, Any]]:
-    targets = answerer.targets(X)
+def _target_answers(answerer: Answerer, X: np.ndarray) -> Iterator[dict[str, Any]]:
+    targets = answerer.predict_targets(X)
     for i, predicted in enumerate(targets["prediction"].tolist()):
         answer: dict[str, Any] = {"prediction": predicted}
         if "low" in targets:

@@ -10,7 +10,7 @@ pytest.importorskip("typer")
 
 from tests.cli.tables.small_files import ask, done, model_file, refused, table, write
 
-from dsna.cli.tables.options import check_apart
+from dsna.cli.tables.options import check_not_inputs
 
 
 def test_inputs_are_not_written_over_even_by_force(tmp_path):
@@ -74,8 +74,8 @@ def test_folders_of_models_are_not_written_into(tmp_path):
         "is an input; writing the output there would overwrite it",
     )
     with pytest.raises(Exception, match="would overwrite"):
-        check_apart([tmp_path / "m" / "manifest.json"], [tmp_path / "m"])
-    check_apart([tmp_path / "n", "a.csv"], [tmp_path / "m", "-", None])
+        check_not_inputs([tmp_path / "m" / "manifest.json"], [tmp_path / "m"])
+    check_not_inputs([tmp_path / "n", "a.csv"], [tmp_path / "m", "-", None])
 
 
 @pytest.mark.skipif(

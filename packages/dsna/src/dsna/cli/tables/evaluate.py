@@ -33,14 +33,14 @@ from .options import (
     Types,
     check_model,
     check_new,
-    chosen_decision,
+    command_output,
     is_model,
-    labels_of,
-    noted_output,
+    parse_decision,
+    parse_labels,
+    print_copies_apart,
     read_options,
-    tell_apart,
 )
-from .train import Balance, Columns, Groups, Identifier, Kept, Sample, TaskOption, balance_of, page_of
+from .train import Balance, Columns, Groups, Identifier, Kept, Sample, TaskOption, page_options_of, parse_balance
 
 
 def evaluate(
@@ -90,7 +90,7 @@ def evaluate(
 
     - `dsna evaluate fraud.dsna payments_of_may.csv --json`
     """
-    with exit_on_user_error("evaluate", REMEDY, UNTOUCHED), noted_output(as_json) as out:
+    with exit_on_user_error("evaluate", REMEDY, UNTOUCHED), command_output(as_json) as out:
         if second is not None:
             check_model(first, second)
         elif is_model(first):
@@ -99,14 +99,21 @@ def evaluate(
             check_readable(first)
         check_new(force, report, inputs=[first, second])
         options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
-        decision_setting, labels = chosen_decision(decision, costs), labels_of(merge_labels, keep_labels)
+        decision_setting, labels = parse_decision(decision, costs), parse_labels(merge_labels, keep_labels)
         if second is not None and labels is not None:
             raise DSNAError(f"--{labels}-labels is an option of training, and {first} stores it. Remedy: leave it out.")
         if second is not None:
             from .held_out import score_model
 
             score_model(
-                out, first, second, options, target, (decision_setting, balance_of(balance)), report, allow_unreadable
+                out,
+                first,
+                second,
+                options,
+                target,
+                (decision_setting, parse_balance(balance)),
+                report,
+                allow_unreadable,
             )
             out.end()
             return
@@ -123,7 +130,7 @@ def evaluate(
         train_options = TrainOptions(
             target=target,
             task=task.value if task else None,
-            balance=balance_of(balance),
+            balance=parse_balance(balance),
             decision=decision_setting,
             groups=groups,
             drop=names(drop),
@@ -147,7 +154,7 @@ def evaluate(
         out.put(task=evaluation.target.task, target=target, folds=folds, notes=[*table.notes, *evaluation.notes])
         out.put(rarity=rarity_lines(evaluation.target), scores=evaluation.scores.as_json())
         if evaluation.scores_copies_apart is not None:
-            tell_apart(out, evaluation.scores, evaluation.scores_copies_apart)
+            print_copies_apart(out, evaluation.scores, evaluation.scores_copies_apart)
         if report is not None:
             from ...app.page import write_training_page
             from ...app.train import train
@@ -158,7 +165,7 @@ def evaluate(
                 "The figures at the top of this page are out of bag, so that those of dsna can differ."
             )
             write_training_page(
-                report, trained, replace(page_of(table, trained, "model.dsna"), scores_from=scores_note)
+                report, trained, replace(page_options_of(table, trained, "model.dsna"), scores_from=scores_note)
             )
             out.line(f"Page: {report}")
         out.end()

@@ -26,7 +26,7 @@ from .options import (
     Types,
     check_model,
     check_new,
-    noted_output,
+    command_output,
     read_options,
 )
 from .predict import NewRows, parts
@@ -65,10 +65,10 @@ def explain(
 
     - `dsna explain fraud.dsna new.csv --row 17 --largest 10 --plot why.png`
     """
-    with exit_on_user_error("explain", REMEDY, UNTOUCHED), noted_output(as_json) as out:
+    with exit_on_user_error("explain", REMEDY, UNTOUCHED), command_output(as_json) as out:
         check_model(model, data)
         check_new(force, plot, inputs=[model, data])
-        picture_format = None if plot is None else _picture_ending(plot)
+        picture_format = None if plot is None else _picture_format(plot)
         options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
         import numpy as np
 
@@ -129,7 +129,7 @@ def _plain(model: Any, explanation: Any, largest: int) -> dict[str, Any]:
     return {**result, "training_rows": rows, "holds_training_rows": model.steps[0][1].rows_ is not None}
 
 
-def _picture_ending(path: Path) -> str:
+def _picture_format(path: Path) -> str:
     """The format of a picture, from its file name."""
     from ..._utils.optional import import_extra
 

@@ -22,13 +22,13 @@ def score_model(
     allow_unreadable: bool = False,
 ) -> None:
     """Print the scores of a model on a table."""
-    from ...app.columns import as_trained
+    from ...app.columns import with_training_types
     from ...app.evaluate import evaluate_model
     from ...app.predict import decide_anew, load_model
     from ...tables import read_file
 
     pipeline = decide_anew(load_model(model), *decision)
-    table = read_file(data, as_trained(options, pipeline.steps[0][1]))
+    table = read_file(data, with_training_types(options, pipeline.steps[0][1]))
     out.line(f"{table.name}: {table.frame.height} rows, {table.frame.width} columns")
     evaluation = evaluate_model(pipeline, table, target, allow_unreadable=allow_unreadable)
     out.lines("Notes:", [*table.notes, *evaluation.notes])

@@ -23,7 +23,7 @@ from .options import (
     Types,
     check_model,
     check_new,
-    noted_output,
+    command_output,
     read_options,
 )
 from .predict import NewRows
@@ -38,7 +38,7 @@ def info(model: ModelFile, as_json: Json = False) -> None:
 
     - `dsna info fraud.dsna --json`
     """
-    with exit_on_user_error("info", REMEDY, UNTOUCHED), noted_output(as_json) as out:
+    with exit_on_user_error("info", REMEDY, UNTOUCHED), command_output(as_json) as out:
         check_model(model)
         from ...app.inspect import describe, description_lines
         from ...app.predict import load_model
@@ -76,18 +76,18 @@ def add(
 
     - `dsna add fraud.dsna frauds_of_may.csv -o grown.dsna`
     """
-    with exit_on_user_error("add", REMEDY, UNTOUCHED), noted_output(as_json) as out:
+    with exit_on_user_error("add", REMEDY, UNTOUCHED), command_output(as_json) as out:
         check_model(model, data)
         check_new(force, output, inputs=[data])  # the model itself may be overwritten
         options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
-        from ...app.columns import as_trained
+        from ...app.columns import with_training_types
         from ...app.grow import add_rows
         from ...app.predict import load_model
         from ...io import save
         from ...tables import read_file
 
         grown = load_model(model)
-        table = read_file(data, as_trained(options, grown.steps[0][1]))
+        table = read_file(data, with_training_types(options, grown.steps[0][1]))
         added = add_rows(grown, table, target, allow_unreadable=allow_unreadable)
         save(grown, output)
         out.lines("Notes:", added.notes)

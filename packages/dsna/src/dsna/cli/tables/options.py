@@ -154,7 +154,7 @@ def check_new(force: bool, *paths: Path | str | None, inputs: Iterable[Path | st
             check_readable(path)
     files = [path for path in paths if path is not None and str(path) != STANDARD]
     check_outputs(files=files)
-    check_apart(files, input_paths)
+    check_not_inputs(files, input_paths)
     existing = [str(path) for path in files if os.path.lexists(path)]
     if existing and not force:
         exist = "already exists" if len(existing) == 1 else "already exist"
@@ -163,13 +163,13 @@ def check_new(force: bool, *paths: Path | str | None, inputs: Iterable[Path | st
         raise FileError(f"{files[0]}: the same file is given for two outputs. Remedy: name a different file for each.")
 
 
-def check_apart(outputs: Iterable[Path | str], inputs: Iterable[Path | str | None]) -> None:
+def check_not_inputs(outputs: Iterable[Path | str], inputs: Iterable[Path | str | None]) -> None:
     """Raise an error if an output would overwrite an input: the file, its folder, or a file in a model's folder.
 
     Examples
     --------
-    >>> check_apart(["answers.csv"], ["m.dsna", "new.csv"])
-    >>> check_apart(["./new.csv"], ["m.dsna", "new.csv"])
+    >>> check_not_inputs(["answers.csv"], ["m.dsna", "new.csv"])
+    >>> check_not_inputs(["./new.csv"], ["m.dsna", "new.csv"])
     Traceback (most recent call last):
     dsna._utils.atomic.FileError: ./new.csv: new.csv is an input; writing the output there would overwrite it. ...
     """
@@ -187,7 +187,7 @@ def check_apart(outputs: Iterable[Path | str], inputs: Iterable[Path | str | Non
                 )
 
 
-def chosen_decision(decision: str | None, costs: str | None) -> Any:
+def parse_decision(decision: str | None, costs: str | None) -> Any:
     """The decision from the options, or None; costs of two classes are a tuple (miss, alarm)."""
     if costs is None:
         return decision
@@ -201,7 +201,7 @@ def chosen_decision(decision: str | None, costs: str | None) -> Any:
     return parsed_costs
 
 
-def labels_of(merge: bool, keep: bool) -> str | None:
+def parse_labels(merge: bool, keep: bool) -> str | None:
     """Handling of classes that differ only in spelling: "merge", "keep", or None, which raises an error."""
     if merge and keep:
         raise DSNAError("--merge-labels and --keep-labels exclude each other. Remedy: give one of them.")
@@ -260,7 +260,7 @@ class Output:
             typer.echo(text.encode(errors="surrogateescape").decode(errors="replace"), err=self._quiet)
 
 
-def tell_apart(out: Output, together: Scores, apart: Scores) -> None:
+def print_copies_apart(out: Output, together: Scores, apart: Scores) -> None:
     """Print scores with equal rows in different folds, if the first score differs."""
     out.put(equal_rows_apart=apart.as_json()["overall"])
     difference = together.compare_copies_apart(apart)
@@ -280,7 +280,7 @@ def verbosity() -> int:
 
 
 @contextmanager
-def noted_output(as_json: bool, quiet: bool = False) -> Iterator[Output]:
+def command_output(as_json: bool, quiet: bool = False) -> Iterator[Output]:
     """Provide the output of a command; warnings of the library become notes."""
     out = Output(as_json, quiet)
     with warnings.catch_warnings():

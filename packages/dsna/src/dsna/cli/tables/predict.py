@@ -28,11 +28,11 @@ from .options import (
     Types,
     check_model,
     check_new,
-    chosen_decision,
-    noted_output,
+    command_output,
+    parse_decision,
     read_options,
 )
-from .train import balance_of
+from .train import parse_balance
 
 if TYPE_CHECKING:
     from ...app.predict import Answerer
@@ -114,24 +114,24 @@ def predict(
     - `zstd -dc big.csv.zst | dsna predict fraud.dsna - -o - | gzip > answers.csv.gz`
     """
     quiet = output == STANDARD
-    with exit_on_user_error("predict", REMEDY, UNTOUCHED), noted_output(as_json, quiet) as out:
+    with exit_on_user_error("predict", REMEDY, UNTOUCHED), command_output(as_json, quiet) as out:
         check_model(model, data)
         from ...tables import table_format, table_writer
 
         check_new(force, output, inputs=[model, data])
         table_format(output)
         options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
-        decision_setting = chosen_decision(decision, costs)
+        decision_setting = parse_decision(decision, costs)
         from ...app.predict import Answerer, PredictOptions, decide_anew, load_model
 
-        pipeline = decide_anew(load_model(model), decision_setting, balance_of(balance))
+        pipeline = decide_anew(load_model(model), decision_setting, parse_balance(balance))
         pipeline.steps[-1][1].set_params(n_jobs=jobs)
         predict_options = PredictOptions(
             explain=explain, coverage=coverage, columns=names(columns), allow_unreadable=allow_unreadable
         )
         answerer = Answerer(pipeline, predict_options)
         with table_writer(output, raw=raw) as writer:
-            answer_file(answerer, data, options, writer, at_once=quiet)
+            predict_file(answerer, data, options, writer, at_once=quiet)
         answerer.note_summary()
         out.lines("Notes:", [*answerer.notes])
         threshold = getattr(pipeline.steps[-1][1], "decision_threshold_", None)
@@ -143,7 +143,7 @@ def predict(
         out.end()
 
 
-def answer_file(answerer: Answerer, data: str, options: ReadOptions, writer: Any, *, at_once: bool) -> None:
+def predict_file(answerer: Answerer, data: str, options: ReadOptions, writer: Any, *, at_once: bool) -> None:
     """Read a file, predict its rows and write the answers in chunks.
 
     Unreadable columns raise an error at the end, from counts of the whole file. With ``at_once``, as for standard
@@ -163,9 +163,9 @@ def answer_file(answerer: Answerer, data: str, options: ReadOptions, writer: Any
 
 def parts(encoder: Any, data: str, options: ReadOptions, rows: int) -> Iterator[Any]:
     """Read a file in chunks, with the column types of training unless others are given."""
-    from ...app.columns import as_trained, check_new_rows
+    from ...app.columns import check_new_rows, with_training_types
     from ...tables import read_chunks
 
-    for table in read_chunks(data, as_trained(options, encoder), rows=rows):
+    for table in read_chunks(data, with_training_types(options, encoder), rows=rows):
         check_new_rows(encoder, table)
         yield table

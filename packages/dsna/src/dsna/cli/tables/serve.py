@@ -77,7 +77,7 @@ def _run(
     from ..._utils.parallel import one_blas_thread
     from ...app.predict import load_model
     from ...serve.application import create_app
-    from ...serve.network.server import server_of
+    from ...serve.network.server import build_server
     from ...serve.service import Service
 
     pipeline = load_model(model)
@@ -86,7 +86,7 @@ def _run(
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what concerns rows is noted in their answers
         service.warm_up()
-        server = server_of(create_app(service, access))
+        server = build_server(create_app(service, access))
         address = access.address()
         say(f"{service.title}: {address}")
         if access.is_everywhere:

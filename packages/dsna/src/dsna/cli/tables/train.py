@@ -32,13 +32,13 @@ from .options import (
     Separator,
     SkipLines,
     Types,
-    check_apart,
     check_new,
-    chosen_decision,
-    labels_of,
-    noted_output,
+    check_not_inputs,
+    command_output,
+    parse_decision,
+    parse_labels,
+    print_copies_apart,
     read_options,
-    tell_apart,
     verbosity,
 )
 
@@ -83,7 +83,7 @@ TaskOption = Annotated[
 ]
 
 
-def balance_of(text: str | None) -> Any:
+def parse_balance(text: str | None) -> Any:
     """Parse the option --balance: a number or "auto"."""
     if text is None or text == "auto":
         return text
@@ -160,9 +160,9 @@ def train(
 
     - `dsna train huge.parquet --target y -o y.model --out-of-core` : all rows, a slice at a time
     """
-    with exit_on_user_error("train", REMEDY, UNTOUCHED), noted_output(as_json) as out:
+    with exit_on_user_error("train", REMEDY, UNTOUCHED), command_output(as_json) as out:
         options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
-        decision_setting = chosen_decision(decision, costs)
+        decision_setting = parse_decision(decision, costs)
         from ...app.train import TrainOptions
         from ...app.train import train as fit
         from ...io import save
@@ -171,7 +171,7 @@ def train(
         train_options = TrainOptions(
             target=target,
             task=task.value if task else None,
-            balance=balance_of(balance),
+            balance=parse_balance(balance),
             decision=decision_setting,
             groups=groups,
             drop=names(drop),
@@ -179,12 +179,12 @@ def train(
             id=id,
             sample=sample,
             keep_rows=not no_rows,
-            labels=labels_of(merge_labels, keep_labels),
+            labels=parse_labels(merge_labels, keep_labels),
             seed=seed,
             jobs=jobs,
             verbose=verbosity(),
         )
-        if out_of_core or (sample is None and _is_too_large(out, data)):
+        if out_of_core or (sample is None and _is_too_large_for_memory(out, data)):
             if suspects:
                 raise DSNAError("--suspects needs all rows in memory. Remedy: leave it out, or train with --sample.")
             _train_on_disk(out, data, output, train_options, options, force, report)
@@ -197,19 +197,21 @@ def train(
         tell(out, trained, train_options)
         suspect_rows = None
         if (suspects or report is not None) and len(trained.model.steps[-1][1].oob_rows_):
-            suspect_rows = _tell_suspects(out, trained)
+            suspect_rows = _print_suspects(out, trained)
         save(trained.model, output)
         if report is not None:
             from ...app.page import write_training_page
 
-            write_training_page(report, trained, replace(page_of(table, trained, str(output)), suspects=suspect_rows))
+            write_training_page(
+                report, trained, replace(page_options_of(table, trained, str(output)), suspects=suspect_rows)
+            )
         out.put(rows=table.frame.height, columns=table.frame.width, notes=[*table.notes, *trained.notes])
         out.put(model=str(output), report=None if report is None else str(report))
-        _advise(out, data, output, report, trained)
+        _print_next_steps(out, data, output, report, trained)
         out.end()
 
 
-def _is_too_large(out: Output, data: Path) -> bool:
+def _is_too_large_for_memory(out: Output, data: Path) -> bool:
     """Whether a file is too large to train on in memory; prints a line if it is."""
     from ..._utils.atomic import reading_problem
     from ...app.out_of_core import is_too_large
@@ -235,7 +237,7 @@ def _train_on_disk(
 
     check_readable(data)
     check_outputs(folders=[output])
-    check_apart([output], [data])
+    check_not_inputs([output], [data])
     if report is not None:
         raise DSNAError("--report needs all rows in memory. Remedy: leave it out, or train with --sample.")
     if train_options.sample is not None:
@@ -283,7 +285,7 @@ def tell(out: Output, trained: Trained, train_options: TrainOptions) -> None:
     out.line(trained.scores.text())
     out.put(scores=trained.scores.as_json(), held_out_rows=len(estimator.oob_rows_))
     if trained.scores_copies_apart is not None:
-        tell_apart(out, trained.scores, trained.scores_copies_apart)
+        print_copies_apart(out, trained.scores, trained.scores_copies_apart)
     threshold = getattr(estimator, "decision_threshold_", None)
     if threshold is not None:
         out.line()
@@ -298,7 +300,7 @@ def tell(out: Output, trained: Trained, train_options: TrainOptions) -> None:
     out.put(importances=dict(top))
 
 
-def _tell_suspects(out: Output, trained: Trained) -> Suspects:
+def _print_suspects(out: Output, trained: Trained) -> Suspects:
     """Print the rows whose labels contradict their neighbours."""
     from ...app.page import suspects
 
@@ -312,7 +314,7 @@ def _tell_suspects(out: Output, trained: Trained) -> Suspects:
     return suspect_rows
 
 
-def page_of(table: FileTable, trained: Trained, model_file: str) -> PageOptions:
+def page_options_of(table: FileTable, trained: Trained, model_file: str) -> PageOptions:
     """Options of the report page of a trained model."""
     from ...app.page import PageOptions
 
@@ -320,13 +322,13 @@ def page_of(table: FileTable, trained: Trained, model_file: str) -> PageOptions:
         model_file=model_file,
         data_file=table.name,
         notes=[*table.notes, *trained.notes],
-        left_out=trained.rows.left_out,
+        unused_columns=trained.rows.unused_columns,
         scores=trained.scores,
         groups=trained.rows.groups,
     )
 
 
-def _advise(out: Output, data: Path, output: Path, report: Path | None, trained: Trained) -> None:
+def _print_next_steps(out: Output, data: Path, output: Path, report: Path | None, trained: Trained) -> None:
     """Print commands to try next."""
     model = shlex.quote(str(output))
     out.line()

@@ -58,7 +58,7 @@ class Server(uvicorn.Server):
         os._exit(0)
 
 
-def server_of(application: Any) -> Server:
+def build_server(application: Any) -> Server:
     """Build a server for an ASGI application, to run with a listening socket."""
     return Server(
         uvicorn.Config(
