@@ -124,7 +124,7 @@ def test_the_form_answers_and_shows_the_rows_behind(task):
         assert re.search(r"The true value lies between <b>[\d.,]+</b> and <b>[\d.,]+</b> in", page.text)
     assert "Plain averaging of all neighbours predicts" in page.text
     assert 'class="differs"' in page.text
-    assert "holds the training rows in their own values" in page.text
+    assert "holds the original values of the training rows" in page.text
     assert f'value="{NEW["size"][0]}"' in page.text  # to be changed and sent again
 
 
@@ -269,7 +269,7 @@ def test_eight_threads_share_the_model():
 def test_a_model_without_its_rows_names_them_by_number():
     asks = client(keep_rows=False)
     page = asks.post("/", data={"c1": ""}).text
-    assert "does not hold the training rows" in page
+    assert "does not hold the original values of the training rows" in page
     assert "The model file does not hold their values" in page
     one = asks.post("/api/explain", json={"rows": objects(NEW[:1])}).json()["answers"][0]["training_rows"][0]
     assert "values" not in one

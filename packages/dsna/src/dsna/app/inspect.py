@@ -103,7 +103,7 @@ def description_lines(description: dict[str, Any]) -> list[str]:
     )
     lines.append(f"out of bag, on {description['held_out_rows']} rows: {scores}")
     if description["holds_training_rows"]:
-        lines.append(f"this file holds the training rows in their own values (called by: {description['row_names']})")
+        lines.append(f"this file holds the original values of the training rows (named by: {description['row_names']})")
     else:
-        lines.append("this file does not hold the training rows in their own values, only as numbers that trees use")
+        lines.append("this file does not hold the original values of the training rows, only encoded numbers")
     return lines

@@ -18,7 +18,7 @@ def test_info(tmp_path):
     said = done(ask("info", model)).stdout
     for part in (
         "predicts: rare (classification)", "yes", "size: number", "town: category", "since: date", "left out: cost",
-        "out of bag", "balanced accuracy", "holds the training rows", "called by: person",
+        "out of bag", "balanced accuracy", "holds the original values of the training rows", "named by: person",
     ):  # fmt: skip
         assert part in said, part
     found = json.loads(done(ask("info", model, "--json")).stdout)
@@ -32,7 +32,7 @@ def test_info(tmp_path):
 
 def test_info_says_when_a_file_holds_no_rows(tmp_path):
     dsna.save(dsna.load(model_file(tmp_path)), tmp_path / "bare.dsna", rows=False)
-    assert "does not hold the training rows" in done(ask("info", tmp_path / "bare.dsna")).stdout
+    assert "does not hold the original values of the training rows" in done(ask("info", tmp_path / "bare.dsna")).stdout
     assert json.loads(done(ask("info", tmp_path / "bare.dsna", "--json")).stdout)["holds_training_rows"] is False
 
 
