@@ -138,8 +138,8 @@ def _guess_note(classes: np.ndarray, name: str) -> list[str]:
     if classes.dtype.kind == "b" or classes.tolist() == [0, 1]:
         return []
     return [
-        f"the target {name!r} is taken for {len(classes)} classes, because it holds {len(classes)} different whole "
-        "numbers only; --task regression predicts numbers"
+        f"the target {name!r} is treated as {len(classes)} classes, because it holds {len(classes)} distinct integers "
+        "only; --task regression predicts numbers"
     ]
 
 

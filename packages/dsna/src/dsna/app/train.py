@@ -124,20 +124,22 @@ def choose_rows(table: FileTable, options: TrainOptions) -> TrainingTable:
     groups = None
     if options.groups is not None:
         groups = np.unique(frame[options.groups].cast(str).fill_null("").to_numpy(), return_inverse=True)[1]
-        notes.append(f"column {options.groups!r} names {groups.max() + 1} groups: held out together, and not used")
+        notes.append(
+            f"column {options.groups!r} names {groups.max() + 1} groups: held out together, not used to predict"
+        )
     reasons = {"it names the rows": [options.id], "it names the groups": [options.groups], "as asked": options.drop}
     unused = {name: reason for reason, columns in reasons.items() for name in columns if name}
     features = frame.drop(options.target, *unused)
     if not features.width:
-        raise DSNAError(f"{table.name}: no column is left to learn from beside the target. Remedy: --drop fewer.")
+        raise DSNAError(f"{table.name}: no column is left to learn from. Remedy: --drop fewer columns.")
     leaks = _leaks(features, target, [name for name in options.keep if name in features.columns])
     notes += [left_out_note(table, name, reason) for name, reason in leaks.items()]
     unused_columns = {**unused, **leaks}
     id_columns = (name for name, reason in leaks.items() if "identifies rows" in reason)
     if features.width == len(leaks):
         raise DSNAError(
-            f"{table.name}: no column is left to learn from beside the target. Remedy: --keep a column that was left "
-            f"out ({', '.join(leaks)})."
+            f"{table.name}: no column is left to learn from. Remedy: --keep a column that was left out "
+            f"({', '.join(leaks)})."
         )
     user_groups, weight = groups, None
     groups, copy_notes = _grouped_copies(frame.drop(options.target, *unused_columns), target, groups)
@@ -145,7 +147,7 @@ def choose_rows(table: FileTable, options: TrainOptions) -> TrainingTable:
     if options.sample is not None and options.sample < frame.height:
         indices, weight = _draw_sample(target, options.sample, options.seed)
         notes.append(
-            f"{len(indices)} of {frame.height} rows are used, rare ones first, each weighted by those it stands for"
+            f"{len(indices)} of {frame.height} rows are used, rare ones first, each weighted by the rows it represents"
         )
         same_groups = user_groups is groups
         frame, groups = frame[indices], None if groups is None else groups[indices]
@@ -193,12 +195,12 @@ def _grouped_copies(frame: Any, target: Target, groups: np.ndarray | None) -> tu
     if not equal.n_repeated:
         return groups, []
     note = (
-        f"{equal.n_rows} of {frame.height} rows are equal to another one in all columns that are used and in the "
-        f"target ({equal.n_repeated} different rows)"
+        f"{equal.n_rows} of {frame.height} rows equal another row in all used columns and the target "
+        f"({equal.n_repeated} distinct rows)"
     )
     if not copied:
-        return groups, [f"{note}: no more than chance may bring about, so they are taken for different cases"]
-    note += ", more than chance explains: they are held out together; leave out those that are one case entered twice"
+        return groups, [f"{note}: this may be a coincidence, so they are treated as different cases"]
+    note += ", too many for a coincidence: they are held out together; remove rows that repeat the same case"
     if groups is None:
         return equal.member, [note]
     links = csr_array((np.ones(frame.height), (groups, equal.member)))

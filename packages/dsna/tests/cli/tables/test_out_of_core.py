@@ -179,5 +179,5 @@ def test_copies_of_rows_are_held_out_together(data, tmp_path):
     pl.concat([frame()] * 2).write_parquet(data)
     words = ("--target", "rare", "-o", tmp_path / "model", "--drop", "rent", "--out-of-core", "--json")
     found = json.loads(done(ask("train", data, *words)).stdout)
-    assert [note for note in found["notes"] if "more than chance explains: they are held out together" in note]
-    assert not [note for note in found["notes"] if "chance does not explain" in note]
+    assert [note for note in found["notes"] if "too many for a coincidence: they are held out together" in note]
+    assert not [note for note in found["notes"] if "may be a coincidence" in note]

@@ -175,7 +175,7 @@ def test_a_model_remembers_what_its_classes_are(tmp_path):
     refused(ask("evaluate", model, write(tmp_path), "--merge-labels"), "stores it", "Remedy: leave it out")
 
 
-TAKEN = "taken for 4 classes, because it holds 4 different whole numbers only; --task regression predicts numbers"
+TAKEN = "treated as 4 classes, because it holds 4 distinct integers only; --task regression predicts numbers"
 
 
 @pytest.mark.parametrize("command", ["train", "evaluate"])

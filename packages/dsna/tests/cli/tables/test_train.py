@@ -26,7 +26,7 @@ def test_it_says_what_was_read_how_rare_the_rare_is_how_good_it_is_and_what_is_n
     for part in (
         "120 rows, 8 columns", "rows without a target", "column 'person' is left out: it identifies rows", *PEERS,
         f"{rare} of 119 rows are yes", "balanced accuracy", "recall of yes", "precision of yes", "recall by class",
-        "that the splits use most: size", "not a measure of importance",
+        "used most by the splits: size", "not a measure of importance",
         "Decision (balanced): by probability, yes from 0.",
         "with the training rows inside", "dsna predict", "--row 1", "--report",
     ):  # fmt: skip

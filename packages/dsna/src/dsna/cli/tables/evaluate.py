@@ -126,7 +126,7 @@ def evaluate(
 
         table = read_file(first, options)
         out.line(f"{table.name}: {table.frame.height} rows, {table.frame.width} columns")
-        out.lines("As it was read:", table.notes)
+        out.lines("How the table was read:", table.notes)
         train_options = TrainOptions(
             target=target,
             task=task.value if task else None,

@@ -192,7 +192,7 @@ def train(
         check_new(force, output, report, inputs=[data])
         table = read_file(data, options)
         out.line(f"{table.name}: {table.frame.height} rows, {table.frame.width} columns")
-        out.lines("As it was read:", table.notes)
+        out.lines("How the table was read:", table.notes)
         trained = fit(table, train_options)
         tell(out, trained, train_options)
         suspect_rows = None
@@ -253,7 +253,7 @@ def _train_on_disk(
     name = "balanced accuracy" if hasattr(sample_model, "classes_") else "R2"
     score = sample_model.oob_balanced_accuracy_ if hasattr(sample_model, "classes_") else sample_model.oob_score_
     out.line()
-    out.line(f"Held-out rows, weighted to stand for all: {name} {score:.3f} on {len(sample_model.oob_rows_)} rows")
+    out.line(f"Held-out rows, weighted to represent all rows: {name} {score:.3f} on {len(sample_model.oob_rows_)} rows")
     out.line(f"Model: {output}, a folder; move it as a whole")
     out.line("Next:")
     out.line(f"  dsna predict {shlex.quote(str(output))} new.parquet -o answers.csv")
@@ -279,9 +279,7 @@ def tell(out: Output, trained: Trained, train_options: TrainOptions) -> None:
         return
     estimator = trained.model.steps[-1][1]
     out.line()
-    out.line(
-        f"Scores on {len(estimator.oob_rows_)} rows that were held out, rare ones first, weighted to stand for all:"
-    )
+    out.line(f"Scores on {len(estimator.oob_rows_)} held-out rows, rare ones first, weighted to represent all rows:")
     out.line(trained.scores.text())
     out.put(scores=trained.scores.as_json(), held_out_rows=len(estimator.oob_rows_))
     if trained.scores_copies_apart is not None:
@@ -295,8 +293,8 @@ def tell(out: Output, trained: Trained, train_options: TrainOptions) -> None:
     importances = trained.model.steps[0][1].sum_by_column(estimator.feature_importances_)
     top = sorted(importances.items(), key=lambda pair: -pair[1])
     out.line()
-    out.line("Columns that the splits use most: " + ", ".join(f"{name} {share:.0%}" for name, share in top[:6]))
-    out.line("(shares of their gain; not a measure of importance: columns of many values are used often, noise too)")
+    out.line("Columns used most by the splits: " + ", ".join(f"{name} {share:.0%}" for name, share in top[:6]))
+    out.line("(shares of gain; not a measure of importance: even noise is used often if it has many values)")
     out.put(importances=dict(top))
 
 
