@@ -39,7 +39,7 @@ class Evaluation:
     Parameters
     ----------
     scores : scores of all methods, on rows that none of them learned from.
-    scores_copies_apart : scores of dsna with copies of rows in different folds; None unless ``scores`` keeps copies
+    apart : scores of dsna with copies of rows in different folds; None unless ``scores`` keeps copies
         in one fold.
     target : the target of the scored rows.
     covered : share of the rows ("all", "rare") whose target is in the interval or set; None without intervals.
@@ -47,7 +47,7 @@ class Evaluation:
     """
 
     scores: Scores
-    scores_copies_apart: Scores | None
+    apart: Scores | None
     target: Target
     covered: dict[str, float | None] | None
     notes: list[str]
@@ -82,12 +82,10 @@ def cross_validate(table: FileTable, options: TrainOptions, folds: int = 5) -> E
         "linear model": _linear_model(classification),
     }
     methods = {OURS: ours, **peer_methods}
-    scores, scores_copies_apart = _cross_validate(rows, options, folds, methods), None
+    scores, copies_apart_scores = _cross_validate(rows, options, folds, methods), None
     if rows.groups is not rows.user_groups:
-        scores_copies_apart = _cross_validate(replace(rows, groups=rows.user_groups), options, folds, {OURS: ours})
-    return Evaluation(
-        scores=scores, scores_copies_apart=scores_copies_apart, target=rows.target, covered=None, notes=rows.notes
-    )
+        copies_apart_scores = _cross_validate(replace(rows, groups=rows.user_groups), options, folds, {OURS: ours})
+    return Evaluation(scores=scores, apart=copies_apart_scores, target=rows.target, covered=None, notes=rows.notes)
 
 
 def _cross_validate(rows: TrainingTable, options: TrainOptions, folds: int, methods: dict[str, Any]) -> Scores:
@@ -220,7 +218,7 @@ def evaluate_model(
     covered = {"all": float(is_covered.mean()), "rare": float(is_covered[is_rare].mean()) if is_rare.any() else None}
     return Evaluation(
         scores=scores,
-        scores_copies_apart=None,
+        apart=None,
         target=held_out,
         covered=covered if len(is_covered) else None,
         notes=[*held_out.notes, *notes],

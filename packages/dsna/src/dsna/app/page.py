@@ -26,7 +26,7 @@ class PageOptions:
     ----------
     model_file, data_file : names of files, for the commands that the page prints.
     notes : notes on reading the table.
-    unused_columns : unused columns and the reason for each.
+    left_out : unused columns and the reason for each.
     scores : scores of dsna and other methods, or None.
     scores_from : a sentence that says on which rows the scores were computed.
     groups : (n,) group of each row, or None.
@@ -36,7 +36,7 @@ class PageOptions:
     model_file: str = "model.dsna"
     data_file: str = "data.csv"
     notes: list[str] = field(default_factory=list)
-    unused_columns: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
     scores: Scores | None = None
     scores_from: str = (
         "All methods answered the same rows out of bag, those behind the figures at the top of this page."
@@ -133,7 +133,7 @@ def _write(
         model_file=options.model_file,
         data_file=options.data_file,
         id=[f"row {number}" for number in numbers] if id is None else id,
-        left_out=tuple(options.unused_columns.items()),
+        left_out=tuple(options.left_out.items()),
         scores_from=options.scores_from,
         looked=None if options.suspects is None else options.suspects.looked,
     )

@@ -151,7 +151,7 @@ class Answerer:
     ----------
     notes : notes on the rows so far, with counts.
     readable : counts of unreadable cells.
-    n_answered : rows answered so far.
+    done : rows answered so far.
 
     Examples
     --------
@@ -178,7 +178,7 @@ class Answerer:
         self._id_name = None if rows is None or rows.id is None else rows.id_name
         self._ranges = TrainingRanges(self.encoder)
         self._decimals = None if hasattr(self.model, "classes_") else decimals_of(self.model._index.label)
-        self.n_answered = 0
+        self.done = 0
 
     def note(self, notes: Iterable[str]) -> None:
         """Add notes; each is kept once, with its count."""
@@ -202,10 +202,10 @@ class Answerer:
         self.note(notes)
         self.readable.count({**unreadable_values, **(unreadable or {})})
         self._ranges.add(X)
-        columns: dict[str, Any] = {"row": np.arange(self.n_answered + 1, self.n_answered + frame.height + 1)}
+        columns: dict[str, Any] = {"row": np.arange(self.done + 1, self.done + frame.height + 1)}
         for name in self._repeated(frame):
             columns[name if name not in columns else f"{name} (of the table)"] = frame[name]
-        self.n_answered += frame.height
+        self.done += frame.height
         if self._pause is None:
             answers = pl.DataFrame(self._answers(X))
         else:
@@ -223,8 +223,8 @@ class Answerer:
     def _answers(self, X: np.ndarray) -> dict[str, Any]:
         """Answer columns for encoded rows."""
         explanation = self.model.explain(X) if self.options.explain else None
-        answers = self._classes(X, explanation) if hasattr(self.model, "classes_") else self.predict_targets(X)
-        return answers if explanation is None else answers | self.neighbor_columns(explanation)
+        answers = self._classes(X, explanation) if hasattr(self.model, "classes_") else self.targets(X)
+        return answers if explanation is None else answers | self.behind(explanation)
 
     def _repeated(self, frame: Any) -> tuple[str, ...]:
         """Names of the table's columns to repeat beside the answers."""
@@ -234,7 +234,7 @@ class Answerer:
             return self.options.columns
         return (self._id_name,) if self._id_name is not None and self._id_name in frame.columns else ()
 
-    def predict_classes(self, X: np.ndarray, explanation: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def decided(self, X: np.ndarray, explanation: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Predicted classes, probabilities and prediction sets of encoded rows, from their explanation if given."""
         model = self.model
         proba = model.predict_proba(X) if explanation is None else explanation.predict_proba()
@@ -245,7 +245,7 @@ class Answerer:
         return predicted, proba, model.in_set(proba, self.options.coverage)
 
     def _classes(self, X: np.ndarray, explanation: Any) -> dict[str, Any]:
-        predicted, proba, sets = self.predict_classes(X, explanation)
+        predicted, proba, sets = self.decided(X, explanation)
         names = [said(label) for label in self.model.classes_]
         answers = {
             "prediction": [said(label) for label in predicted] if predicted.dtype.kind not in "biuf" else predicted
@@ -255,7 +255,7 @@ class Answerer:
         texts = {tuple(mask): SEPARATOR.join(class_names[mask]) for mask in np.unique(sets, axis=0)}
         return {**answers, "set": [texts[tuple(mask)] for mask in sets]}
 
-    def predict_targets(self, X: np.ndarray) -> dict[str, Any]:
+    def targets(self, X: np.ndarray) -> dict[str, Any]:
         """Predicted targets of encoded rows, with intervals and extrapolation flags if the model has them.
 
         Numbers are rounded to six significant digits, or to the decimals of the training targets if these are more.
@@ -271,7 +271,7 @@ class Answerer:
             answers["extrapolated"] = model.is_extrapolated(X)
         return answers
 
-    def neighbor_columns(self, explanation: Any) -> dict[str, Any]:
+    def behind(self, explanation: Any) -> dict[str, Any]:
         """Names, classes or targets, and weights of the training rows that contribute most to each answer."""
         order, n_rows = explanation.ordered()
         positions = order[:, :N_NEIGHBORS]

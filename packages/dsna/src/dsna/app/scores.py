@@ -34,8 +34,8 @@ class Scores:
     task : {"classification", "regression"}
     rare : description of the rare cases.
     overall : figures by measure, by method.
-    by_group : figures of each class (recall) or target range (mean absolute error), by method.
-    group_measure : name of the measure in ``by_group``.
+    parts : figures of each class (recall) or target range (mean absolute error), by method.
+    measure : name of the measure in ``parts``.
 
     Examples
     --------
@@ -44,15 +44,15 @@ class Scores:
     >>> scores = class_scores(truth, {"always a": np.repeat("a", 100)}, Cases.of(100))
     >>> scores.rare, round(scores.overall["always a"]["balanced accuracy"].value, 6)
     ('b', 0.5)
-    >>> scores.by_group["always a"]["b"].cases
+    >>> scores.parts["always a"]["b"].cases
     10
     """
 
     task: str
     rare: str
     overall: dict[str, dict[str, Figure]]
-    by_group: dict[str, dict[str, Figure]]
-    group_measure: str
+    parts: dict[str, dict[str, Figure]]
+    measure: str
 
     def text(self) -> str:
         """Format two tables for a terminal: figures with 95 % ranges, overall and by class or target range."""
@@ -61,23 +61,23 @@ class Scores:
             ["", *names],
             *([method, *map(format_figure, figures.values())] for method, figures in self.overall.items()),
         ]
-        group_rows = [["", "cases", *self.by_group]]
-        first_figures = next(iter(self.by_group.values()))
+        group_rows = [["", "cases", *self.parts]]
+        first_figures = next(iter(self.parts.values()))
         for group, figure in first_figures.items():
             group_rows.append(
                 [
                     _shorten(group),
                     str(figure.cases),
-                    *(format_figure(figures[group]) for figures in self.by_group.values()),
+                    *(format_figure(figures[group]) for figures in self.parts.values()),
                 ]
             )
         any_hidden = any(figure.few for figure in first_figures.values())
         note = [f"-: fewer than {FEWEST} cases, too few to say"] if any_hidden else []
-        return "\n".join([align_columns(overall), "", f"{self.group_measure}:", align_columns(group_rows), *note])
+        return "\n".join([align_columns(overall), "", f"{self.measure}:", align_columns(group_rows), *note])
 
-    def compare_copies_apart(self, copies_apart: Scores) -> str:
+    def beside_apart(self, apart: Scores) -> str:
         """Compare the first score with the one for equal rows in different folds; empty if they are the same."""
-        method, figures = next(iter(copies_apart.overall.items()))
+        method, figures = next(iter(apart.overall.items()))
         name, figure = next(iter(figures.items()))
         grouped, ungrouped = written(self.overall[method][name].value), written(figure.value)
         if grouped == ungrouped:
@@ -99,8 +99,8 @@ class Scores:
         return {
             "rare": self.rare,
             "overall": plain(self.overall),
-            "parts": plain(self.by_group),
-            "of_parts": self.group_measure,
+            "parts": plain(self.parts),
+            "of_parts": self.measure,
         }
 
 
@@ -175,7 +175,7 @@ def target_scores(
     >>> import numpy as np
     >>> truth = np.arange(100.0)
     >>> scores = target_scores(truth, {"dsna": truth + 1.0}, Cases.of(100), truth > 90, truth)
-    >>> round(scores.overall["dsna"]["of rare targets"].value, 6), len(scores.by_group["dsna"])
+    >>> round(scores.overall["dsna"]["of rare targets"].value, 6), len(scores.parts["dsna"])
     (1.0, 6)
     """
     edges = range_edges(training, _N_RANGES)

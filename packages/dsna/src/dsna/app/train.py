@@ -94,14 +94,14 @@ class TrainingTable:
 class Trained:
     """A fitted pipeline, its training rows, and its out-of-bag scores or None.
 
-    ``scores_copies_apart`` are the scores with copies of rows in different folds; None unless copies are held out
+    ``apart`` are the scores with copies of rows in different folds; None unless copies are held out
     together.
     """
 
     model: Pipeline
     rows: TrainingTable
     scores: Scores | None
-    scores_copies_apart: Scores | None
+    apart: Scores | None
     notes: list[str]
 
 
@@ -344,17 +344,17 @@ def train(table: FileTable, options: TrainOptions, *, compare: bool = True) -> T
         encoder.rows_ = encoder.rows_.identified_by(rows.id).numbered(rows.target.rows + 1)
     if options.labels is not None:
         encoder.label_spelling_ = options.labels
-    scores, scores_copies_apart, notes = None, None, [*rows.notes, *encoder.notes_]
+    scores, copies_apart_scores, notes = None, None, [*rows.notes, *encoder.notes_]
     if compare and len(estimator.oob_rows_):
         fitted = Fitted(encoder.transform(rows.frame), y, rows.weight, rows.groups)
         scores = out_of_bag_scores(estimator, fitted, options.seed)
-        scores_copies_apart = _scores_copies_apart(estimator, fitted, rows.user_groups)
+        copies_apart_scores = _copies_apart_scores(estimator, fitted, rows.user_groups)
         if len(y) > MAX_ROWS:
             notes.append(f"the other methods learn from {MAX_ROWS:,} rows at most, rare classes first")
-    return Trained(model=model, rows=rows, scores=scores, scores_copies_apart=scores_copies_apart, notes=notes)
+    return Trained(model=model, rows=rows, scores=scores, apart=copies_apart_scores, notes=notes)
 
 
-def _scores_copies_apart(estimator: Any, training: Fitted, groups: np.ndarray | None) -> Scores | None:
+def _copies_apart_scores(estimator: Any, training: Fitted, groups: np.ndarray | None) -> Scores | None:
     """Out-of-bag scores of the same method with other groups; None if the groups are the same."""
     if groups is training.groups:
         return None

@@ -168,7 +168,7 @@ class Service:
 
     def _class_answers(self, answerer: Answerer, X: np.ndarray) -> Iterator[dict[str, Any]]:
         names = [said(label) for label in answerer.model.classes_]
-        for predicted, proba, is_member in zip(*answerer.predict_classes(X), strict=True):
+        for predicted, proba, is_member in zip(*answerer.decided(X), strict=True):
             yield {
                 "prediction": said(predicted),
                 "probabilities": dict(zip(names, proba.tolist(), strict=True)),
@@ -232,7 +232,7 @@ def as_csv(frames: Sequence[Any]) -> bytes:
 
 
 def _target_answers(answerer: Answerer, X: np.ndarray) -> Iterator[dict[str, Any]]:
-    targets = answerer.predict_targets(X)
+    targets = answerer.targets(X)
     for i, predicted in enumerate(targets["prediction"].tolist()):
         answer: dict[str, Any] = {"prediction": predicted}
         if "low" in targets:

@@ -153,8 +153,8 @@ def evaluate(
         out.line(evaluation.scores.text())
         out.put(task=evaluation.target.task, target=target, folds=folds, notes=[*table.notes, *evaluation.notes])
         out.put(rarity=rarity_lines(evaluation.target), scores=evaluation.scores.as_json())
-        if evaluation.scores_copies_apart is not None:
-            print_copies_apart(out, evaluation.scores, evaluation.scores_copies_apart)
+        if evaluation.apart is not None:
+            print_copies_apart(out, evaluation.scores, evaluation.apart)
         if report is not None:
             from ...app.page import write_training_page
             from ...app.train import train

@@ -263,7 +263,7 @@ class Output:
 def print_copies_apart(out: Output, together: Scores, apart: Scores) -> None:
     """Print scores with equal rows in different folds, if the first score differs."""
     out.put(equal_rows_apart=apart.as_json()["overall"])
-    difference = together.compare_copies_apart(apart)
+    difference = together.beside_apart(apart)
     if difference:
         out.line()
         out.line(difference)

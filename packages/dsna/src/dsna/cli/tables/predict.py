@@ -135,11 +135,9 @@ def predict(
         answerer.note_summary()
         out.lines("Notes:", [*answerer.notes])
         threshold = getattr(pipeline.steps[-1][1], "decision_threshold_", None)
-        out.line(
-            f"{answerer.n_answered} rows answered: {output}" + (f"; by probability, {threshold}" if threshold else "")
-        )
+        out.line(f"{answerer.done} rows answered: {output}" + (f"; by probability, {threshold}" if threshold else ""))
         out.put(threshold=threshold and threshold.as_json())
-        out.put(rows=answerer.n_answered, answers=output, notes=[*answerer.notes])
+        out.put(rows=answerer.done, answers=output, notes=[*answerer.notes])
         out.end()
 
 

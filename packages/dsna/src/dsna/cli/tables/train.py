@@ -282,8 +282,8 @@ def tell(out: Output, trained: Trained, train_options: TrainOptions) -> None:
     out.line(f"Scores on {len(estimator.oob_rows_)} held-out rows, rare ones first, weighted to represent all rows:")
     out.line(trained.scores.text())
     out.put(scores=trained.scores.as_json(), held_out_rows=len(estimator.oob_rows_))
-    if trained.scores_copies_apart is not None:
-        print_copies_apart(out, trained.scores, trained.scores_copies_apart)
+    if trained.apart is not None:
+        print_copies_apart(out, trained.scores, trained.apart)
     threshold = getattr(estimator, "decision_threshold_", None)
     if threshold is not None:
         out.line()
@@ -320,7 +320,7 @@ def page_options_of(table: FileTable, trained: Trained, model_file: str) -> Page
         model_file=model_file,
         data_file=table.name,
         notes=[*table.notes, *trained.notes],
-        unused_columns=trained.rows.unused_columns,
+        left_out=trained.rows.unused_columns,
         scores=trained.scores,
         groups=trained.rows.groups,
     )
