@@ -100,7 +100,7 @@ def test_evaluate_a_model_on_held_out_rows(tmp_path):
     model, held_out = model_file(tmp_path), write(tmp_path, "held_out.csv", table(80, 5))
     said = done(ask("evaluate", model, held_out)).stdout
     assert "recall by class" in said
-    assert "sets hold the truth" in said
+    assert "sets contain the true value" in said
     found = json.loads(done(ask("evaluate", model, held_out, "--json")).stdout)["scores"]["overall"]["dsna"]
     own = dsna.load(model).predict(table(80, 5))
     assert found["accuracy"]["value"] == pytest.approx(float(np.mean(own == table(80, 5)["rare"].to_numpy())))
@@ -108,7 +108,7 @@ def test_evaluate_a_model_on_held_out_rows(tmp_path):
     strange = write(tmp_path, "strange.csv", table(20, 5).with_columns(rare=pl.lit("perhaps")))
     refused(ask("evaluate", model, strange), "perhaps", "does not know")
     said = done(ask("evaluate", model_file(tmp_path, "cost"), held_out, "--report", tmp_path / "p.html")).stdout
-    assert "intervals hold the truth" in said
+    assert "intervals contain the true value" in said
     page = (tmp_path / "p.html").read_text("utf-8")
     assert "mean absolute error" in page.lower()
     assert "On 80 rows of" in page

@@ -118,7 +118,7 @@ def evaluate(
             out.end()
             return
         if target is None:
-            raise DSNAError(f"{first}: the target column is missing. Remedy: name it with --target.")
+            raise DSNAError(f"{first}: no target column is given. Remedy: name it with --target.")
         from ...app.evaluate import cross_validate
         from ...app.target import rarity_lines
         from ...app.train import TrainOptions
