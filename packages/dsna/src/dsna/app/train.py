@@ -149,9 +149,12 @@ def choose_rows(table: FileTable, options: TrainOptions) -> TrainingTable:
         notes.append(
             f"{len(indices)} of {frame.height} rows are used, rare ones first, each weighted by the rows it represents"
         )
-        same_groups = user_groups is groups
+        has_copies = user_groups is not groups
         frame, groups = frame[indices], None if groups is None else groups[indices]
-        user_groups = groups if same_groups or user_groups is None else user_groups[indices]
+        if not has_copies:
+            user_groups = groups
+        elif user_groups is not None:
+            user_groups = user_groups[indices]
         target = Target(target.name, target.task, target.values[indices], target.rows[indices], target.notes)
     id_column = options.id or next(id_columns, None)
     return TrainingTable(
