@@ -91,7 +91,7 @@ def test_without_tokens_there_is_no_login():
 def test_names_of_the_host():
     everywhere = Access(host="0.0.0.0", port=8000, token=TOKEN, names=("models.example", "proxy.example:443"))
     for known in ("10.1.2.3:8000", "[fe80::1]:8000", "models.example", "models.example:8000", "proxy.example:443"):
-        assert everywhere.knows(known), known
+        assert everywhere.is_own_host(known), known
     for unknown in (
         "evil.example:8000",
         "10.1.2.3:80",
@@ -100,9 +100,9 @@ def test_names_of_the_host():
         "[]:8000",
         ":8000",
     ):
-        assert not everywhere.knows(unknown), unknown
+        assert not everywhere.is_own_host(unknown), unknown
     local = Access(port=80)
-    assert local.knows("localhost")
-    assert not local.knows("10.1.2.3:80")
+    assert local.is_own_host("localhost")
+    assert not local.is_own_host("10.1.2.3:80")
     assert Access(host="::1", port=8000).address() == "http://[::1]:8000/"
     assert everywhere.address() == HOST + "/"

@@ -18,7 +18,7 @@ import dsna
 from dsna import CostSensitiveForestClassifier, DSNAClassifier, DSNAError
 from dsna.app.predict import Answerer, PredictOptions, decide_anew
 from dsna.inspection import explain
-from dsna.serve.rows import rows_of_form, rows_of_objects
+from dsna.serve.rows import parse_form, parse_objects
 from dsna.serve.service import Question, Service, TableOptions
 from dsna.serve.service import as_csv as safe_csv
 from dsna.tables import TableEncoder
@@ -122,9 +122,9 @@ def test_the_form_answers_and_shows_the_rows_behind(task):
     else:
         assert float(shown.replace("−", "-").replace(",", "")) == pytest.approx(expected, rel=1e-3)
         assert re.search(r"The true value lies between <b>[\d.,]+</b> and <b>[\d.,]+</b> in", page.text)
-    assert "Plain averaging of all neighbours would have said" in page.text
+    assert "Plain averaging of all neighbours predicts" in page.text
     assert 'class="differs"' in page.text
-    assert "holds the training rows in their own values" in page.text
+    assert "holds the original values of the training rows" in page.text
     assert f'value="{NEW["size"][0]}"' in page.text  # to be changed and sent again
 
 
@@ -135,8 +135,8 @@ def test_forms_have_a_field_for_each_kind_of_column():
     assert 'type="date"' in page
     assert "<textarea" in page
     assert '<option value="true">yes</option>' in page
-    assert "another, which training had not" in page
-    assert "tells rows apart; not used" in page
+    assert "another, not seen in training" in page
+    assert "identifies rows; not used" in page
     filled = client().get("/?fill=typical").text
     assert re.search(r'type="number" step="any" id="c1" name="c1" value="-?[\d.]+"', filled)
 
@@ -174,7 +174,7 @@ def test_another_decision_is_taken_without_another_training(question, decision):
         ({"costs": "[" * 1500}, ["20:1"]),
         ({"costs": "[[1]]"}, ["2 x 2"]),
         ({"costs": '[["a", "b"], [1, 2]]'}, []),
-        ({"costs": "20:1", "decision": "f1"}, ["two ways"]),
+        ({"costs": "20:1", "decision": "f1"}, ["exclude each other"]),
         ({"decision": "f1", "balance": 0.5}, ["balance"]),
         ({"balance": 2}, ["balance"]),
         ({"coverage": 1.5}, ["coverage"]),
@@ -191,7 +191,7 @@ def test_numbers_take_no_costs():
     refused(client("regression").post("/api/predict", json={"rows": objects(NEW[:1]), "costs": "20:1"}), 422, "classes")
     page = client("regression").post("/", data={"balance": "much"})
     assert page.status_code == 422
-    assert "balance is no number" in page.text
+    assert "balance is not a number" in page.text
 
 
 def test_a_table_shows_its_first_answers_and_asks_why():
@@ -269,7 +269,7 @@ def test_eight_threads_share_the_model():
 def test_a_model_without_its_rows_names_them_by_number():
     asks = client(keep_rows=False)
     page = asks.post("/", data={"c1": ""}).text
-    assert "does not hold the training rows" in page
+    assert "does not hold the original values of the training rows" in page
     assert "The model file does not hold their values" in page
     one = asks.post("/api/explain", json={"rows": objects(NEW[:1])}).json()["answers"][0]["training_rows"][0]
     assert "values" not in one
@@ -289,9 +289,9 @@ def test_a_case_differs_in_no_way_from_its_own_training_row():
     last = DSNAClassifier(CostSensitiveForestClassifier(5), random_state=0)
     made = Service(make_pipeline(encoder, last).fit(frame, frame["rare"].to_numpy()))
     row = frame.row(3, named=True)
-    sent_back = [rows_of_form(made.fields, form_of(made, row))]
+    sent_back = [parse_form(made.fields, form_of(made, row))]
     plain = {**row, "smokes": row["smokes"] == "Yes", "since": row["since"].isoformat()}
-    sent_back.append(rows_of_objects(made.fields, [plain], made.limits))
+    sent_back.append(parse_objects(made.fields, [plain], made.limits))
     for rows in sent_back:
         case = made.cases(rows, Question(), 50, lambda: None)[0]
         itself = next(k for k, one in enumerate(case.neighbors) if one.row == 3)
@@ -359,10 +359,10 @@ def test_files_are_read_as_training_was_or_refused():
     assert parts[0].frame["visits"][0] == 1000 * (1 + table()["visits"][0]) + 100 * table()["visits"][0]
     key = next(field.key for field in made.fields if field.name == "visits")
     for typed, value in (("2,5", 2.5), ("2.5", 2.5), ("1.243", 1.243)):  # browsers write points
-        assert rows_of_form(made.fields, {key: typed}).frame["visits"][0] == value
+        assert parse_form(made.fields, {key: typed}).frame["visits"][0] == value
     one = objects(frame[:1])[0]
     for sent_cell, value in (("2,5", 2.5), (1.243, 1.243), ("1.243", 1243), (1e-7, 1e-7), (2.0**70, 2.0**70)):
-        found = rows_of_objects(made.fields, [{**one, "visits": sent_cell, "size": 0.5}], made.limits)
+        found = parse_objects(made.fields, [{**one, "visits": sent_cell, "size": 0.5}], made.limits)
         assert found.frame["visits"][0] == value
     neither = frame.with_columns(size=pl.lit("1.5"), new=pl.lit("2,5")).drop("rare").write_csv(separator=";").encode()
     with pytest.raises(DSNAError, match=r"column 'visits' can be read in two ways.* Remedy: write it as \d+ or"):

@@ -12,10 +12,10 @@ from sklearn.pipeline import make_pipeline
 
 from dsna import CostSensitiveForestClassifier, CostSensitiveForestRegressor, DSNAClassifier, DSNAError, DSNARegressor
 from dsna.serve.access import Access
-from dsna.serve.fields import fields_of
+from dsna.serve.fields import form_fields
 from dsna.serve.guard import HEADERS, Guard
 from dsna.serve.limits import Limits
-from dsna.serve.rows import rows_of_objects
+from dsna.serve.rows import parse_objects
 from dsna.serve.service import Question, Service
 from dsna.tables import TableEncoder
 
@@ -118,7 +118,7 @@ def test_models_without_names_or_with_several_targets_are_refused():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     nameless = make_pipeline(TableEncoder(), DSNAClassifier(CostSensitiveForestClassifier(3), random_state=0))
-    with pytest.raises(DSNAError, match="without names of columns"):
+    with pytest.raises(DSNAError, match="without column names"):
         Service(nameless.fit(X, X[:, 0] > 0))
     frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1]})
     double = make_pipeline(TableEncoder(), DSNARegressor(CostSensitiveForestRegressor(3), random_state=0))
@@ -132,7 +132,7 @@ def test_targets_that_a_trend_carries_over_are_shown_so():
     last = DSNARegressor(CostSensitiveForestRegressor(5), trend="linear", random_state=0)
     made = Service(make_pipeline(TableEncoder(keep_rows=True), last).fit(frame, 3.0 * x))
     assert [field.kind for field in made.fields] == ["number", "suggestions"]
-    rows = rows_of_objects(made.fields, [{"x": 14.0, "town": "town 1"}], made.limits)
+    rows = parse_objects(made.fields, [{"x": 14.0, "town": "town 1"}], made.limits)
     found = made.cases(rows, Question(), 3, lambda: None)[0].as_json()
     why = last.explain(made.encoder.transform(rows.frame))
     carried = why.frame(largest=3)["carried"].tolist()
@@ -144,7 +144,7 @@ def test_targets_that_a_trend_carries_over_are_shown_so():
 def test_fields_tell_what_training_had():
     when = np.datetime64("2024-01-01T12:00") + np.arange(40) * np.timedelta64(1, "D")
     frame = pl.DataFrame({"when": when.astype("datetime64[us]"), "one": ["same"] * 40, "(": ["(another)", "b"] * 20})
-    time, constant, category = fields_of(TableEncoder().fit(frame))
+    time, constant, category = form_fields(TableEncoder().fit(frame))
     assert (time.kind, time.typical) == ("time", "2024-01-21T12:00")
     assert not constant.used
     assert category.choices == (("(another)", "(another)"), ("b", "b"))

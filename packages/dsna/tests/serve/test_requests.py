@@ -170,12 +170,12 @@ def test_compressed_requests_are_refused():
     body = gzip.compress(json.dumps({"rows": [ROW]}).encode())
     headers = {"content-type": "application/json", "content-encoding": "gzip"}
     refused(client().post("/api/predict", content=body, headers=headers), 415, "compressed")
-    refused(client().post("/table.csv", **sent(gzip.compress(as_csv(NEW)))), 415, "packed", "CSV")
+    refused(client().post("/table.csv", **sent(gzip.compress(as_csv(NEW)))), 415, "compressed", "CSV")
     parquet = b"PAR1" + bytes(100)
-    refused(client().post("/table.csv", **sent(parquet)), 415, "packed")
+    refused(client().post("/table.csv", **sent(parquet)), 415, "compressed")
     refused(client().post("/table.csv", **sent(b"PK\x03\x04" + bytes(50))), 422, "ZIP")
-    refused(client().post("/table.csv", **sent(b"")), 422, "no file")
-    refused(client().post("/table.csv", data={"file": "text"}), 422, "no file")
+    refused(client().post("/table.csv", **sent(b"")), 422, "missing or empty")
+    refused(client().post("/table.csv", data={"file": "text"}), 422, "missing or empty")
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_an_error_of_the_server_tells_nothing(monkeypatch):
 
     monkeypatch.setattr(Service, "answers", broken)
     answer = predicted()
-    refused(answer, 500, "error of its own")
+    refused(answer, 500, "internal server error")
     assert "42" not in answer.text
 
 

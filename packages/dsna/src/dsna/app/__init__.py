@@ -1,1 +1,1 @@
-"""From a table to a model and to answers: what the commands do, for programs too."""
+"""The work behind the commands on tables: train, evaluate, predict, explain; usable from programs too."""

@@ -1,4 +1,4 @@
-"""Columns that an option names or a model needs, and rows that a model holds already."""
+"""Check columns that options name and models need; encode rows; recognize rows that a model already holds."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from ..tables.cells import Unreadable
 from ..tables.files.delimited import listed, short
 from ..tables.target import suggested
 
-_SHOWN = 5  # columns that a message lists
-_MANY = 0.5  # of the rows, which a model should not know
-_UNREADABLE, _LEAST_CELLS = 0.2, 5  # share of a column that may be newly unreadable, from so many cells on
+_MAX_LISTED = 5  # columns in a message
+_MAX_KNOWN_SHARE = 0.5  # of rows that the model already holds
+_MAX_UNREADABLE_INCREASE = 0.2  # in the share of a column's cells, compared with training
+_MIN_CELLS = 5  # in a column, for that share to be checked
 
 
 def check_option(option: str, name: str, names: list[str]) -> None:
-    """Refuse the name of a column that is not there.
+    """Raise an error if an option names a column that does not exist.
 
     Examples
     --------
@@ -29,12 +30,12 @@ def check_option(option: str, name: str, names: list[str]) -> None:
     dsna._utils.errors.DSNAError: --drop naem: there is no such column (did you mean 'name'?). Remedy: name one of ...
     """
     if name not in names:
-        meant, shown = suggested(name, names)
-        raise DSNAError(f"{option} {name}: there is no such column{meant}. Remedy: name one of {shown}.")
+        suggestion, column_list = suggested(name, names)
+        raise DSNAError(f"{option} {name}: there is no such column{suggestion}. Remedy: name one of {column_list}.")
 
 
 def check_new_rows(encoder: Any, table: FileTable) -> None:
-    """Refuse rows that lack a column of training, by the name of their file.
+    """Raise an error if a table lacks a column used in training.
 
     Examples
     --------
@@ -45,44 +46,51 @@ def check_new_rows(encoder: Any, table: FileTable) -> None:
     ...     TableEncoder().fit(frame), FileTable(name="new.csv", frame=frame.drop("age"), types={}, notes=[])
     ... )
     Traceback (most recent call last):
-    dsna.tables.files.source.TableError: new.csv: lacks 'age', which the model was trained with; there are ...
+    dsna.tables.files.source.TableError: new.csv: column 'age', used in training, is missing; the table has 'size'. ...
     """
-    there = table.frame.columns
-    lacking = [name for name in encoder.feature_names_in_ if name not in there]
-    if lacking:
-        needed = listed([short(name) for name in lacking[:_SHOWN]], len(lacking))
-        spare = [name for name in there if name not in encoder.feature_names_in_]
-        meant = suggested(lacking[0], spare)[0] if len(lacking) == 1 else ""
-        shown = suggested(lacking[0], there)[1]
-        raise TableError(
-            f"{table.name}: lacks {needed}{meant}, which the model was trained with; there are {shown}. Remedy: add "
-            "what is lacking, with empty cells where there is no value, or correct its name."
-        )
+    columns = table.frame.columns
+    missing = [name for name in encoder.feature_names_in_ if name not in columns]
+    if not missing:
+        return
+    missing_list = listed([short(name) for name in missing[:_MAX_LISTED]], len(missing))
+    column_list = suggested(missing[0], columns)[1]
+    if len(missing) == 1:
+        unused = [name for name in columns if name not in encoder.feature_names_in_]
+        suggestion = suggested(missing[0], unused)[0]
+        problem = f"column {missing_list}, used in training, is missing{suggestion}"
+    else:
+        problem = f"columns {missing_list}, used in training, are missing"
+    raise TableError(
+        f"{table.name}: {problem}; the table has {column_list}. Remedy: add the missing columns, with empty cells "
+        "where there is no value, or correct the column names."
+    )
 
 
-def known_rows(encoder: Any, frame: Any) -> str:
-    """What to say of rows most of which a model holds already; empty where they are new, or where it holds none.
+def known_rows_note(encoder: Any, frame: Any) -> str:
+    """Describe how many rows the model already holds; empty unless these are most of the rows.
 
     Examples
     --------
     >>> import polars
     >>> from dsna.tables import TableEncoder
     >>> frame = polars.DataFrame({"size": [1.0, 2.0, 5.0], "age": [3.0, 7.0, 7.0]})
-    >>> known_rows(TableEncoder(keep_rows=True).fit(frame), frame[1:])
+    >>> known_rows_note(TableEncoder(keep_rows=True).fit(frame), frame[1:])
     '2 of 2 rows equal rows that the model holds'
     """
     if encoder.rows_ is None or not len(frame):
         return ""
-    known = int(encoder.rows_.knows(frame).sum())
-    return f"{known} of {len(frame)} rows equal rows that the model holds" if known > _MANY * len(frame) else ""
+    n_known = int(encoder.rows_.knows(frame).sum())
+    if n_known <= _MAX_KNOWN_SHARE * len(frame):
+        return ""
+    return f"{n_known} of {len(frame)} rows equal rows that the model holds"
 
 
-def as_trained(options: ReadOptions, encoder: Any) -> ReadOptions:
-    """How to read rows for a model: columns as in training.
+def with_training_types(options: ReadOptions, encoder: Any) -> ReadOptions:
+    """Options for reading new rows, with the column types of training.
 
     Parameters
     ----------
-    options : what the user says of the file.
+    options : reading options that the user set.
     encoder : fitted TableEncoder.
 
     Examples
@@ -90,7 +98,7 @@ def as_trained(options: ReadOptions, encoder: Any) -> ReadOptions:
     >>> import polars
     >>> from dsna.tables import TableEncoder
     >>> encoder = TableEncoder().fit(polars.DataFrame({"size": ["1,5", "2,25"]}))
-    >>> as_trained(ReadOptions(), encoder).model_types
+    >>> with_training_types(ReadOptions(), encoder).model_types
     {'size': 'number:comma'}
     """
     types = {name: spec for name, spec in encoder.types_.items() if spec != "constant"}
@@ -98,7 +106,7 @@ def as_trained(options: ReadOptions, encoder: Any) -> ReadOptions:
 
 
 def left_out_note(table: FileTable, name: str, reason: str) -> str:
-    """What to say of a column that is left out, with the option that helps.
+    """Note that a column is left out and why, with the option that keeps it.
 
     Examples
     --------
@@ -107,22 +115,23 @@ def left_out_note(table: FileTable, name: str, reason: str) -> str:
     >>> left_out_note(table, "id", "it identifies rows")
     "column 'id' is left out: it identifies rows (--keep id uses it)"
     """
-    found = table.unreadable.get(name, Unreadable())
-    if found.cells and found.cells == found.filled:
-        return f"column {name!r} is left out: {found.text()} ({setting('types', 'category', name)} reads it as text)"
+    unreadable = table.unreadable.get(name, Unreadable())
+    if unreadable.cells and unreadable.cells == unreadable.filled:
+        remedy = f"{setting('types', 'category', name)} reads it as text"
+        return f"column {name!r} is left out: {unreadable.text()} ({remedy})"
     return f"column {name!r} is left out: {reason} (--keep {name} uses it)"
 
 
 def remember_unreadable(encoder: Any, table: FileTable) -> None:
-    """Let a fitted encoder know which shares of its columns could not be read from the file."""
+    """Store in a fitted encoder the share of unreadable cells of each column of the file."""
     shares = [table.unreadable.get(name, Unreadable()).share for name in encoder.types_]
     encoder.unreadable_ = np.maximum(encoder.unreadable_, shares)
 
 
-def encoded_rows(
+def encode_rows(
     encoder: Any, table: FileTable, rows: np.ndarray, allow_unreadable: bool
 ) -> tuple[np.ndarray, list[str]]:
-    """Some rows of a table as numbers, with notes; refused where a column cannot be read that training could read.
+    """Encode rows of a table; raise an error if far more of a column is unreadable than in training.
 
     Examples
     --------
@@ -130,24 +139,24 @@ def encoded_rows(
     >>> from dsna.tables import TableEncoder
     >>> frame = polars.DataFrame({"size": [1.0, 2.0], "age": [3.0, 7.0]})
     >>> table = FileTable(name="t.csv", frame=frame, types={}, notes=[])
-    >>> encoded_rows(TableEncoder().fit(frame), table, np.array([1]), False)
+    >>> encode_rows(TableEncoder().fit(frame), table, np.array([1]), False)
     (array([[2., 7.]]), [])
     """
-    X, notes, strange = encoder.transform_with_counts(table.frame[rows])
+    X, notes, unreadable = encoder.transform_with_counts(table.frame[rows])
     readable = ReadableColumns(encoder, allow_unreadable)
-    readable.count({**strange, **table.unreadable})
+    readable.count({**unreadable, **table.unreadable})
     readable.check(table.name)
     return X, [*notes, *readable.notes()]
 
 
 class ReadableColumns:
-    """How much of the columns of new rows can be read, beside those of training.
+    """Count of unreadable cells in new rows, by column, compared with training.
 
     Parameters
     ----------
     encoder : fitted TableEncoder.
     allowed : bool, default=False
-        Whether columns that cannot be read are only noted.
+        Whether unreadable columns are noted instead of raising an error.
 
     Examples
     --------
@@ -162,43 +171,44 @@ class ReadableColumns:
 
     def __init__(self, encoder: Any, allowed: bool = False) -> None:
         self._types = encoder.types_
-        self._known = dict(zip(encoder.types_, encoder.unreadable_.tolist(), strict=True))
+        self._training_shares = dict(zip(encoder.types_, encoder.unreadable_.tolist(), strict=True))
         self._allowed = allowed
-        self._found: dict[str, Unreadable] = {}
+        self._unreadable: dict[str, Unreadable] = {}
 
-    def count(self, found: Mapping[str, Unreadable]) -> None:
-        """Take note of some rows."""
-        for name, one in found.items():
-            self._found[name] = self._found.get(name, Unreadable()) + one
+    def count(self, unreadable: Mapping[str, Unreadable]) -> None:
+        """Add the unreadable cells of further rows."""
+        for column, cells in unreadable.items():
+            self._unreadable[column] = self._unreadable.get(column, Unreadable()) + cells
 
     def check(self, name: str, *, can_allow: bool = True) -> None:
-        """Refuse rows of which a column cannot be read that could be read in training.
+        """Raise an error if far more of a column is unreadable than in training.
 
         Parameters
         ----------
         name : what messages call the file.
         can_allow : whether the user has an option that allows it.
         """
-        for column, found in self._found.items():
-            known = self._known.get(column, 0.0)
-            if self._allowed or found.filled < _LEAST_CELLS or found.share - known <= _UNREADABLE:
+        for column, cells in self._unreadable.items():
+            training_share = self._training_shares.get(column, 0.0)
+            increase = cells.share - training_share
+            if self._allowed or cells.filled < _MIN_CELLS or increase <= _MAX_UNREADABLE_INCREASE:
                 continue
             remedies = ["write them as training had them"]
-            if can_allow and found.what == "dates":
-                other = "date:dmy" if self._types.get(column) == "date" else "date"
-                remedies.append(f"say how they are written, such as {setting('types', other, column)}")
+            if can_allow and cells.what == "dates":
+                other_type = "date:dmy" if self._types.get(column) == "date" else "date"
+                remedies.append(f"say how they are written, such as {setting('types', other_type, column)}")
             if can_allow:
                 allow = worded("--allow-unreadable", "allow_unreadable=True")
                 remedies.append(f"take them for missing values with {allow}")
             raise TableError(
-                f"{name}: column {short(column)}: {found.text()}; in training {known:.0%} could not. Remedy: "
+                f"{name}: column {short(column)}: {cells.text()}; in training {training_share:.0%} could not. Remedy: "
                 f"{', or '.join(remedies)}."
             )
 
     def notes(self) -> list[str]:
-        """A line for each column with cells that cannot be read."""
+        """One note per column with unreadable cells."""
         return [
-            f"column {short(column)}: {found.text()}: taken for missing values ({found.share:.0%})"
-            for column, found in self._found.items()
-            if found.cells
+            f"column {short(column)}: {cells.text()}: taken for missing values ({cells.share:.0%})"
+            for column, cells in self._unreadable.items()
+            if cells.cells
         ]

@@ -1,4 +1,4 @@
-"""New rows of known target for a trained pipeline, without another training."""
+"""Add labelled rows to a trained pipeline without retraining."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sklearn.pipeline import Pipeline
 from .._utils.errors import DSNAError
 from ..inspection.comparison import said
 from ..tables import FileTable
-from .columns import check_new_rows, encoded_rows, known_rows
+from .columns import check_new_rows, encode_rows, known_rows_note
 from .predict import is_classification
-from .target import known_labels, known_target, same_classes
+from .target import match_classes, read_known_target, training_labels
 
 
 class Added(NamedTuple):
-    """What was added to a model."""
+    """Counts of added rows, with new classes and notes."""
 
     rows: int
     total: int
@@ -25,14 +25,14 @@ class Added(NamedTuple):
 
 
 def add_rows(model: Pipeline, table: FileTable, target: str | None = None, *, allow_unreadable: bool = False) -> Added:
-    """Add the rows of a table to a fitted pipeline of a TableEncoder and a DSNA estimator, which changes.
+    """Add the rows of a table to a fitted pipeline of a TableEncoder and a DSNA estimator, in place.
 
     Parameters
     ----------
     model : the pipeline.
     table : rows with the columns of training and the target.
-    target : name of the target column; None: the one of training.
-    allow_unreadable : whether columns that cannot be read are only noted.
+    target : name of the target column; None: as in training.
+    allow_unreadable : whether unreadable columns are noted instead of raising an error.
 
     Examples
     --------
@@ -47,21 +47,23 @@ def add_rows(model: Pipeline, table: FileTable, target: str | None = None, *, al
     >>> add_rows(model.fit(frame, frame["kind"].to_numpy()), new)
     Added(rows=1, total=61, new_classes=['new'], notes=[])
     """
-    encoder, last = (step for _, step in model.steps)
-    classes = is_classification(model)
-    found = known_target(table, target or encoder.target, "classification" if classes else "regression")
+    encoder, estimator = (step for _, step in model.steps)
+    classification = is_classification(model)
+    new_target = read_known_target(
+        table, target or encoder.target, "classification" if classification else "regression"
+    )
     check_new_rows(encoder, table)
-    frame = table.frame[found.rows]
-    again = known_rows(encoder, frame)
-    if again:
-        raise DSNAError(f"{table.name}: {again}: they would count twice. Remedy: leave these out.")
-    y, before = found.values, []
-    if classes:
-        y = same_classes(y, last.classes_, found.name, new=True, labels=known_labels(encoder))
-        before = [said(one) for one in last.classes_]
-    X, notes = encoded_rows(encoder, table, found.rows, allow_unreadable)
-    last.add_samples(X, y)
+    frame = table.frame[new_target.rows]
+    known_note = known_rows_note(encoder, frame)
+    if known_note:
+        raise DSNAError(f"{table.name}: {known_note}: they would count twice. Remedy: leave these out.")
+    y, known_classes = new_target.values, []
+    if classification:
+        y = match_classes(y, estimator.classes_, new_target.name, allow_new=True, labels=training_labels(encoder))
+        known_classes = [said(label) for label in estimator.classes_]
+    X, notes = encode_rows(encoder, table, new_target.rows, allow_unreadable)
+    estimator.add_samples(X, y)
     if encoder.rows_ is not None:
         encoder.rows_ = encoder.rows_.extended(frame)
-    new = [said(one) for one in np.unique(y) if said(one) not in before] if classes else []
-    return Added(len(y), len(last._index.fold), new, [*table.notes, *found.notes, *notes])
+    new_classes = [said(label) for label in np.unique(y) if said(label) not in known_classes] if classification else []
+    return Added(len(y), len(estimator._index.fold), new_classes, [*table.notes, *new_target.notes, *notes])

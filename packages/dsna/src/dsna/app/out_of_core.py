@@ -1,4 +1,4 @@
-"""Training on a Parquet file that does not fit into memory, and asking the folder that this makes."""
+"""Training on a Parquet file that does not fit into memory, and prediction from the resulting folder."""
 
 from __future__ import annotations
 
@@ -21,57 +21,57 @@ from ..model_selection.copies import row_hashes
 from ..tables import ColumnType, FileTable, ReadOptions, TableError
 from ..tables.files.parquet import ParquetFile
 from ..tables.target import without_target
-from .columns import as_trained, remember_unreadable
-from .target import read_target, settle_spelling
-from .train import Rows, TrainOptions, build, choose_rows
+from .columns import remember_unreadable, with_training_types
+from .target import merge_spellings, read_target
+from .train import TrainingTable, TrainOptions, build, choose_rows
 
-LOOKED_AT = 50_000  # rows from which types, categories and fills are learned
-_COPIES = 12  # of the table as numbers, that training in memory takes at its peak
-_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+SAMPLED_ROWS = 50_000  # from which column types, categories and fill values are learned
+_PEAK_COPIES = 12  # of the encoded table that training in memory holds
+_MEMORY_LIMIT_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 class Reading(NamedTuple):
-    """How slices of a file are read, beside what their encoder knows."""
+    """How slices of a file are read."""
 
-    options: ReadOptions  # what text holds, as in the sample
-    merged: dict[str, str]  # spellings of classes, and what they are taken for
-    groups: str | None  # column that names what is held out together
-    with_copies: bool  # whether rows of equal inputs are held out together, where there is no such column
+    options: ReadOptions  # column types, as in the sample
+    merged: dict[str, str]  # maps spellings of a class to the most frequent one
+    groups: str | None  # column of groups held out together
+    with_copies: bool  # whether rows of equal inputs are held out together, if there is no such column
 
-    def settled(self, table: FileTable, target: str) -> FileTable:
-        """The same rows with merged classes."""
+    def merge_classes(self, table: FileTable, target: str) -> FileTable:
+        """The same rows with merged spellings of classes."""
         if not self.merged:
             return table
         return replace(table, frame=table.frame.with_columns(table.frame[target].replace(self.merged)))
 
 
 class Slice:
-    """Some rows of a file, read and encoded whenever they are needed."""
+    """A slice of a file, read and encoded on each use."""
 
-    def __init__(self, file: ParquetFile, begin: int, rows: Rows, encoder: Any, how: Reading):
-        self.file, self.begin, self.encoder, self.how = file, begin, encoder, how
+    def __init__(self, file: ParquetFile, start: int, rows: TrainingTable, encoder: Any, reading: Reading):
+        self.file, self.start, self.encoder, self.reading = file, start, encoder, reading
         self.target, self.task = rows.target.name, rows.target.task
-        self.without = np.empty(0, dtype=np.int64)  # rows of the file without a target, once it was read
+        self.rows_without_target = np.empty(0, dtype=np.int64)  # rows of the file without a target, once it was read
 
     def read(self) -> tuple[Any, ...]:
-        """Features, targets, no weights, and groups."""
-        table = self.file.slice(self.begin, self.file.slice_rows, self.how.options)
-        check_as_sampled(table, self.how.options)
-        table = self.how.settled(table, self.target)
+        """Read features, targets, weights (None) and groups."""
+        table = self.file.slice(self.start, self.file.slice_rows, self.reading.options)
+        check_as_sampled(table, self.reading.options)
+        table = self.reading.merge_classes(table, self.target)
         missing = np.flatnonzero(table.frame[self.target].is_null())
-        self.without = self.begin + missing
+        self.rows_without_target = self.start + missing
         if len(missing) == table.frame.height:
             return np.empty((0, len(self.encoder.get_feature_names_out()))), np.empty(0), None, None
-        target = read_target(table, self.target, self.task, several=False)
+        target = read_target(table, self.target, self.task, for_training=False)
         frame = table.frame[target.rows]
         X = self.encoder.transform(frame)
-        if self.how.groups is not None:
-            return X, target.values, None, frame[self.how.groups].cast(str).fill_null("").to_numpy()
-        return X, target.values, None, row_hashes(X) if self.how.with_copies else None
+        if self.reading.groups is not None:
+            return X, target.values, None, frame[self.reading.groups].cast(str).fill_null("").to_numpy()
+        return X, target.values, None, row_hashes(X) if self.reading.with_copies else None
 
 
 def check_as_sampled(table: FileTable, options: ReadOptions) -> None:
-    """Refuse rows whose text is written otherwise than in the sample that the types of columns were learned from.
+    """Raise an error if a column is written differently from the sample that column types were learned from.
 
     Examples
     --------
@@ -82,25 +82,30 @@ def check_as_sampled(table: FileTable, options: ReadOptions) -> None:
     dsna.tables.files.source.TableError: t: column 'a' is number:point in a sample of the rows, and number:comma ...
     """
     for name, spec in options.model_types.items():
-        known, kind = ColumnType.of(spec, name), table.types.get(name)
-        if kind is not None and known.kind == kind.kind and known.way and kind.way not in ("", known.way):
+        sampled_type, slice_type = ColumnType.of(spec, name), table.types.get(name)
+        if (
+            slice_type is not None
+            and sampled_type.kind == slice_type.kind
+            and sampled_type.way
+            and slice_type.way not in ("", sampled_type.way)
+        ):
             raise TableError(
-                f"{table.name}: column {name!r} is {known.spec} in a sample of the rows, and {kind.spec} from "
-                f"{table.place(0)} on. Remedy: write it in one way."
+                f"{table.name}: column {name!r} is {sampled_type.spec} in a sample of the rows, and {slice_type.spec} "
+                f"from {table.place(0)} on. Remedy: write it in one way."
             )
 
 
 class TrainedOnDisk(NamedTuple):
-    """A model of all rows of a file, what reads its columns, and what was noted."""
+    """A model of all rows of a file, its encoder, and notes."""
 
     model: Any
     encoder: Any
-    rows: Rows  # the sample that columns were learned from
+    rows: TrainingTable  # the sample that columns were learned from
     notes: list[str]
 
 
 def memory_allowed() -> int:
-    """Bytes that this process may use: the memory of the machine, or what its control group leaves.
+    """Bytes that this process may use: the machine's memory or the limit of its control group.
 
     Examples
     --------
@@ -110,7 +115,7 @@ def memory_allowed() -> int:
     allowed = 1 << 62
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         allowed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    for path in _LIMITS:
+    for path in _MEMORY_LIMIT_FILES:
         try:
             text = Path(path).read_text("utf-8").strip()
         except OSError:
@@ -120,50 +125,58 @@ def memory_allowed() -> int:
 
 
 def is_too_large(path: str | os.PathLike[str]) -> bool:
-    """Whether a Parquet file would take more memory in training than there is; other files are never too large here."""
+    """Whether training on a Parquet file would exceed the memory; always False for other formats."""
     if not str(path).endswith((".parquet", ".pq")):
         return False
     file = ParquetFile.open(path)
-    return _COPIES * 8 * file.rows * file.columns > memory_allowed()
+    return _PEAK_COPIES * 8 * file.rows * file.columns > memory_allowed()
 
 
 def train_on_disk(
-    path: str | os.PathLike[str], options: TrainOptions, read: ReadOptions, store: Path, *, sample_size: int = 50_000
+    path: str | os.PathLike[str],
+    options: TrainOptions,
+    read_options: ReadOptions,
+    store: Path,
+    *,
+    sample_size: int = 50_000,
 ) -> TrainedOnDisk:
-    """Train on a Parquet file by slices, with the rows of leaves in files of a folder.
+    """Train on a Parquet file slice by slice, with the rows of leaves stored in a folder.
 
     Parameters
     ----------
     path : the file.
-    options : how to train; ``sample`` and ``keep_rows`` are not used.
-    read : types of columns, where these are named.
-    store : folder for the rows, which must stay until the model is saved.
-    sample_size : rows that trees are grown on.
+    options : training options; ``sample`` and ``keep_rows`` are not used.
+    read : reading options, such as column types.
+    store : folder for the rows; it must exist until the model is saved.
+    sample_size : number of rows that trees are grown on.
     """
     file = ParquetFile.open(path)
-    table = file.sample(LOOKED_AT, options.seed, read)
-    merged, remarks = _settled_classes(file, table, options)
-    how = Reading(read, merged, options.groups, False)
-    rows = choose_rows(how.settled(_with_target(table, options.target), options.target), options)
-    how = how._replace(with_copies=rows.groups is not rows.asked_groups)
-    pipeline = build(rows, options, {name: kind.spec for name, kind in table.types.items()})
+    table = file.sample(SAMPLED_ROWS, options.seed, read_options)
+    merged, spelling_notes = _merged_spellings(file, table, options)
+    reading = Reading(read_options, merged, options.groups, False)
+    rows = choose_rows(reading.merge_classes(_drop_missing_targets(table, options.target), options.target), options)
+    reading = reading._replace(with_copies=rows.groups is not rows.user_groups)
+    pipeline = build(rows, options, {name: column_type.spec for name, column_type in table.types.items()})
     encoder, template = pipeline.steps[0][1].set_params(keep_rows=False), pipeline.steps[1][1]
     encoder.fit(rows.frame)
     if options.labels is not None:
         encoder.label_spelling_ = options.labels
-    kind = DistributedDSNAClassifier if rows.target.task == "classification" else DistributedDSNARegressor
-    model = kind(template, sample_size=sample_size, store=store, verbose=options.verbose)
+    distributed_class = DistributedDSNAClassifier if rows.target.task == "classification" else DistributedDSNARegressor
+    model = distributed_class(template, sample_size=sample_size, store=store, verbose=options.verbose)
     remember_unreadable(encoder, table)
-    sampled = as_trained(replace(read, types={}), encoder)
+    sampled = with_training_types(replace(read_options, types={}), encoder)
     types = {**sampled.model_types, options.target: table.types[options.target].spec}
-    how = how._replace(options=replace(sampled, model_types=types))
-    slices = [Slice(file, begin, rows, encoder, how) for begin in file.starts()]
+    reading = reading._replace(options=replace(sampled, model_types=types))
+    slices = [Slice(file, start, rows, encoder, reading) for start in file.starts()]
     model.fit(slices, None)
-    without = np.concatenate([one.without for one in slices])
-    notes = [*table.notes, *([without_target(table, options.target, without)] if len(without) else [])]
-    notes += [*rows.notes, *remarks, *encoder.notes_]
-    if how.with_copies and how.groups is not None:
-        notes.append(f"out of core, column {how.groups!r} alone says what is held out together: copies may be apart")
+    rows_without_target = np.concatenate([slice_.rows_without_target for slice_ in slices])
+    notes = [
+        *table.notes,
+        *([without_target(table, options.target, rows_without_target)] if len(rows_without_target) else []),
+    ]
+    notes += [*rows.notes, *spelling_notes, *encoder.notes_]
+    if reading.with_copies and reading.groups is not None:
+        notes.append(f"out of core, only column {reading.groups!r} defines groups: copies may be in different folds")
     notes.append(
         f"columns were learned from {rows.frame.height:,} rows, trees were grown on {sample_size:,} at most, rare "
         f"ones first; all {model.n_rows_:,} rows with a target are in the leaves"
@@ -171,45 +184,45 @@ def train_on_disk(
     return TrainedOnDisk(model, encoder, rows, notes)
 
 
-def _settled_classes(file: ParquetFile, table: FileTable, options: TrainOptions) -> tuple[dict[str, str], list[str]]:
-    """Spellings of classes in the whole file that are merged, and what to say of it; see ``settle_spelling``."""
+def _merged_spellings(file: ParquetFile, table: FileTable, options: TrainOptions) -> tuple[dict[str, str], list[str]]:
+    """Spellings of classes to merge, counted in the whole file, and notes; see ``merge_spellings``."""
     name = options.target
     if options.task == "regression" or name not in table.types or table.frame[name].to_numpy().dtype != object:
         return {}, []
     counts: Counter[str] = Counter()
-    for begin in file.starts():
-        read = ReadOptions(types={name: table.types[name].spec})
-        cells = file.slice(begin, file.slice_rows, read, [name]).frame[name]
+    for start in file.starts():
+        read_options = ReadOptions(types={name: table.types[name].spec})
+        cells = file.slice(start, file.slice_rows, read_options, [name]).frame[name]
         counts.update(cells.drop_nulls().to_list())
-    merged, remarks = settle_spelling(file.path, name, counts, options.labels)
-    return merged, remarks if merged else []
+    merged, notes = merge_spellings(file.path, name, counts, options.labels)
+    return merged, notes if merged else []
 
 
-def _with_target(table: FileTable, target: str) -> FileTable:
-    """Sampled rows that have a target: those that have none are counted in the file, not in the sample."""
+def _drop_missing_targets(table: FileTable, target: str) -> FileTable:
+    """Sampled rows with a target; rows without one are counted in the whole file instead."""
     return replace(table, frame=table.frame.drop_nulls(target)) if target in table.frame.columns else table
 
 
 def train_to_folder(
-    path: str | os.PathLike[str], options: TrainOptions, read: ReadOptions, folder: Path, overwrite: bool
+    path: str | os.PathLike[str], options: TrainOptions, read_options: ReadOptions, folder: Path, overwrite: bool
 ) -> TrainedOnDisk:
-    """Train by slices, and save the model to a folder; rows wait beside it meanwhile."""
-    beside = check_place(folder, overwrite).parent  # before the training, not after it
-    with tempfile.TemporaryDirectory(prefix=".dsna-", dir=beside, ignore_cleanup_errors=True) as rows:
-        trained = train_on_disk(path, options, read, Path(rows))
+    """Train slice by slice and save the model to a folder; rows are stored next to it meanwhile."""
+    parent = check_place(folder, overwrite).parent  # before the training, not after it
+    with tempfile.TemporaryDirectory(prefix=".dsna-", dir=parent, ignore_cleanup_errors=True) as rows_folder:
+        trained = train_on_disk(path, options, read_options, Path(rows_folder))
         save(trained.model, folder, overwrite, trained.encoder)
     return trained
 
 
-#: What does not depend on where the rows are: the ordinary estimator of the sample knows it.
-_OF_SAMPLE = (
+#: Attributes taken from the in-memory estimator of the sample, as they do not depend on where the rows are.
+_SAMPLE_ATTRIBUTES = (
     *("_by_votes", "_gain", "_class_weight", "in_set", "oob_balanced_accuracy_", "_regions", "decision_", "balance_"),
     *("decision", "decision_threshold_", "trend_", "oob_rows_", "oob_score_", "feature_importances_", "n_outputs_"),
 )
 
 
 class OnDisk(BaseEstimator):
-    """A distributed model with the names that the commands ask an ordinary one by."""
+    """Adapter that gives a distributed model the interface of an in-memory one."""
 
     def __init__(self, model: Any):
         self.model = model
@@ -219,11 +232,11 @@ class OnDisk(BaseEstimator):
             self.classes_, self.class_prior_ = model.classes_, model.class_prior_
             self.predict_proba = model.predict_proba
             counts = np.ceil(1e6 * model.class_prior_).astype(np.int64)
-            self._code = np.repeat(np.arange(len(counts)), counts)  # which class is rare, to those who count
+            self._code = np.repeat(np.arange(len(counts)), counts)  # in proportion to the class frequencies
         self.predict, self.explain = model.predict, model.explain
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _OF_SAMPLE:
+        if name not in _SAMPLE_ATTRIBUTES:
             raise AttributeError(name)
         return getattr(self._ordinary, name)
 
@@ -231,28 +244,28 @@ class OnDisk(BaseEstimator):
         return True
 
     def fit(self, X: Any, y: Any) -> OnDisk:
-        """Refuse: the rows are in the files of a folder."""
-        raise DSNAError("a model in a folder is not fitted again. Remedy: `dsna train --out-of-core`.")
+        """Raise an error: the rows are in files of a folder."""
+        raise DSNAError("a model in a folder cannot be refitted. Remedy: use `dsna train --out-of-core`.")
 
     def add_samples(self, X: Any, y: Any) -> None:
-        """Refuse: the rows are in the files of a folder."""
+        """Raise an error: the rows are in files of a folder."""
         raise DSNAError(
-            "a model of `dsna train --out-of-core` takes no further rows. Remedy: train again, with these rows in the "
-            "file, or without --out-of-core."
+            "rows cannot be added to a model of `dsna train --out-of-core`. Remedy: train again, with these rows in "
+            "the file, or without --out-of-core."
         )
 
     def set_params(self, n_jobs: int) -> OnDisk:
-        """Threads for the approximations."""
+        """Set the number of threads for approximations."""
         self._ordinary.set_params(n_jobs=n_jobs)
         return self
 
     def predict_interval(self, X: np.ndarray, coverage: float = 0.9, return_prediction: bool = False) -> Any:
-        """Intervals, and predictions where they are asked for."""
+        """Prediction intervals and, with ``return_prediction``, predictions."""
         bounds = self.model.predict_interval(X, coverage)
         return (bounds, self.model.predict(X)) if return_prediction else bounds
 
     def is_extrapolated(self, X: np.ndarray) -> np.ndarray:
-        """Which queries lie past the training rows along the trend."""
+        """Mask of queries that lie beyond the training rows along the trend."""
         return np.asarray(self._ordinary.is_extrapolated(self.model._core.scaling.transform(X)))
 
     def with_decision(self, decision: Any = None, *, balance: float | None = None) -> OnDisk:
@@ -260,26 +273,26 @@ class OnDisk(BaseEstimator):
         return self._view(self._ordinary.with_decision(decision, balance=balance))
 
     def with_settings(self, **settings: Any) -> OnDisk:
-        """The same model under other settings."""
+        """The same model with other settings."""
         return self._view(self._ordinary.with_settings(**settings))
 
-    def _view(self, ordinary: Any) -> OnDisk:
-        view = copy(self.model)
-        view._core = replace(view._core, model=ordinary)
-        return OnDisk(view)
+    def _view(self, in_memory: Any) -> OnDisk:
+        distributed = copy(self.model)
+        distributed._core = replace(distributed._core, model=in_memory)
+        return OnDisk(distributed)
 
 
 def _representative(index: Any) -> Any:
-    """The index of the sample, with classes or targets as often as in the table, which rare ones in it are not."""
+    """The sample's index with classes or targets as frequent as in the table; the sample has more rare ones."""
     total = np.cumsum(index.weight / index.weight.sum())
-    places = (np.arange(len(total)) + 0.5) / len(total)
-    known = copy(index)
-    known.label = index.label[np.minimum(np.searchsorted(total, places), len(total) - 1)]
-    return known
+    quantiles = (np.arange(len(total)) + 0.5) / len(total)
+    result = copy(index)
+    result.label = index.label[np.minimum(np.searchsorted(total, quantiles), len(total) - 1)]
+    return result
 
 
 def load_folder(path: str | os.PathLike[str]) -> Pipeline:
-    """A pipeline that reads tables, from the folder of a model that was trained out of core."""
+    """Load a pipeline that reads tables from the folder of a model trained out of core."""
     model, encoder = load_with_encoder(path)
     if encoder is None:
         raise DSNAError(

@@ -1,4 +1,4 @@
-"""The report of a trained pipeline: its rows, its scores and what was noted, for :mod:`dsna.report`."""
+"""Report pages of trained pipelines: rows, scores and notes for :mod:`dsna.report`."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .train import Trained
 
 @dataclass(frozen=True, kw_only=True)
 class PageOptions:
-    """What a page says beside what it finds.
+    """Content of a report page beyond the model itself.
 
     Parameters
     ----------
     model_file, data_file : names of files, for the commands that the page prints.
-    notes : what was read and mended.
-    left_out : columns that are not used, and why.
-    scores : of this method and others, or None.
-    scores_from : a sentence that says on which rows the scores were made.
-    groups : (n,) which rows belong together, or None.
-    suspects : rows whose labels hardly fit, where they are known already.
+    notes : notes on reading the table.
+    left_out : unused columns and the reason for each.
+    scores : scores of dsna and other methods, or None.
+    scores_from : a sentence that says on which rows the scores were computed.
+    groups : (n,) group of each row, or None.
+    suspects : rows with doubtful labels, if already computed.
     """
 
     model_file: str = "model.dsna"
@@ -57,8 +57,8 @@ class Suspects(NamedTuple):
 
     Attributes
     ----------
-    looked : the rows that were looked at, and what is said of them.
-    worst : the most doubtful, worst first: row, id (None where rows have no names), label and what neighbours say.
+    looked : the inspected rows with their results.
+    worst : the most doubtful rows, worst first: row, id (None if rows have no names), label and neighbours' opinion.
     """
 
     looked: LookedAt
@@ -66,48 +66,48 @@ class Suspects(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many rows are doubtful."""
+        """Number of doubtful rows."""
         return len(self.looked.worst)
 
     def lines(self) -> list[str]:
-        """The same for a terminal."""
+        """Format the suspects for a terminal."""
         compared = f"The labels of {self.looked.scope} were compared with the rows around them"
         if not self.worst:
             return [f"{compared}: none clearly contradicts them."]
-        which = "" if len(self.worst) == self.number else f"; the worst {len(self.worst)} are"
+        worst_note = "" if len(self.worst) == self.number else f"; the worst {len(self.worst)} are"
         return [
-            f"{compared}: {self.number:,} hardly fit{which}:",
+            f"{compared}: {self.number:,} hardly fit{worst_note}:",
             *(
-                f"  row {one['row']}{'' if one['id'] is None else ' (' + one['id'] + ')'}: {one['label']}, "
-                f"neighbours say {one['neighbours_say']}"
-                for one in self.worst
+                f"  row {suspect['row']}{'' if suspect['id'] is None else ' (' + suspect['id'] + ')'}: "
+                f"{suspect['label']}, neighbours say {suspect['neighbours_say']}"
+                for suspect in self.worst
             ),
             "(found by trees and rows of other folds; some labels may be wrong, others are rare but right)",
         ]
 
 
-def suspects(trained: Trained, most: int = 10) -> Suspects:
-    """The rows of a trained model, as users know them, whose labels hardly fit the rows around them."""
-    rows, last = trained.rows, trained.model.steps[-1][1]
-    looked = look_at_rows(trained.model, rows.frame.drop(rows.target.name))
-    names = [clean(name, 60) for name in last.classes_] if is_classification(trained.model) else []
+def suspects(trained: Trained, n_rows: int = 10) -> Suspects:
+    """Training rows whose labels contradict their neighbours, numbered as in the user's file."""
+    rows, estimator = trained.rows, trained.model.steps[-1][1]
+    inspected = look_at_rows(trained.model, rows.frame.drop(rows.target.name))
+    names = [clean(name, 60) for name in estimator.classes_] if is_classification(trained.model) else []
     worst = []
-    for place in looked.worst[:most].tolist():
-        row, label = int(looked.rows[place]), looked.label[place]
+    for position in inspected.worst[:n_rows].tolist():
+        row, label = int(inspected.rows[position]), inspected.label[position]
         worst.append(
             {
                 "row": int(rows.target.rows[row]) + 1,
                 "id": None if rows.id is None else clean(rows.frame[rows.id][row], 60),
                 "label": names[int(label)] if names else f"{label:.4g}",
-                "neighbours_say": looked.says(place, names),
+                "neighbours_say": inspected.says(position, names),
             }
         )
-    return Suspects(looked, worst)
+    return Suspects(inspected, worst)
 
 
 def write_model_page(path: str | os.PathLike[str], model: Pipeline, options: PageOptions) -> None:
-    """Write the page of a loaded model, of the training rows that it holds."""
-    encoder, last = (step for _, step in model.steps)
+    """Write the page of a loaded model, from the training rows that it holds."""
+    encoder, estimator = (step for _, step in model.steps)
     rows = encoder.rows_
     if rows is None:
         raise DSNAError(
@@ -116,7 +116,7 @@ def write_model_page(path: str | os.PathLike[str], model: Pipeline, options: Pag
         )
     frame = import_extra("polars", "app").DataFrame(rows.data())
     n = len(rows)
-    y = last.classes_[last._code[:n]] if is_classification(model) else last._index.label[:n, 0]
+    y = estimator.classes_[estimator._code[:n]] if is_classification(model) else estimator._index.label[:n, 0]
     _write(path, model, frame, y, None if rows.id is None else rows.id_name, options)
 
 
@@ -127,7 +127,7 @@ def _write(
 
     target = model.steps[0][1].target or "target"
     numbers = row_numbers(model.steps[0][1], np.arange(frame.height)).tolist()
-    about = About(
+    metadata = About(
         title=f"Predicting {target}",
         target=target,
         model_file=options.model_file,
@@ -138,12 +138,12 @@ def _write(
         looked=None if options.suspects is None else options.suspects.looked,
     )
     scores = [] if options.scores is None else score_rows(options.scores)
-    data = collect(model, frame, y, scores=scores, notes=options.notes, groups=options.groups, about=about)
+    data = collect(model, frame, y, scores=scores, notes=options.notes, groups=options.groups, about=metadata)
     write_report(path, data)
 
 
 def score_rows(scores: Scores) -> list[dict[str, Any]]:
-    """Scores as the report takes them: a mean and a range of 95 % for each method and metric.
+    """Convert scores for the report: mean and 95 % range of each metric for each method.
 
     Examples
     --------
@@ -163,6 +163,6 @@ def score_rows(scores: Scores) -> list[dict[str, Any]]:
             "low": figure.low,
             "high": figure.high,
         }
-        for method, found in scores.overall.items()
-        for metric, figure in found.items()
+        for method, figures in scores.overall.items()
+        for metric, figure in figures.items()
     ]

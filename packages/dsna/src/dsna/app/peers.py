@@ -1,4 +1,4 @@
-"""A random forest and gradient boosting on the same held-out rows as a fitted model, and deciding as it does."""
+"""Random forest and gradient boosting, scored on the held-out rows of a fitted model and with its decision."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .scores import Scores, class_scores, target_scores
 from .target import rare_targets
 
 OURS = "dsna"
-MOST_ROWS = 30_000  # that a peer learns from
-_FEW_ROWS = 5_000  # up to which threads of gradient boosting wait for each other longer than they work
+MAX_ROWS = 30_000  # that a peer learns from
+_MIN_PARALLEL_ROWS = 5_000  # below, gradient boosting is slower with threads than without
 
 
 def peers(task: str, seed: int, jobs: int | None) -> dict[str, Any]:
-    """Estimators of scikit-learn, as they come, by name.
+    """scikit-learn estimators with default parameters, by name.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def peers(task: str, seed: int, jobs: int | None) -> dict[str, Any]:
 
 
 class Fitted(NamedTuple):
-    """Rows that a model was fitted on: weights and groups are None where there were none."""
+    """Training data of a model; weight and groups are optional."""
 
     X: np.ndarray
     y: np.ndarray
@@ -46,20 +46,20 @@ class Fitted(NamedTuple):
     groups: np.ndarray | None = None
 
 
-def out_of_bag_scores(model: Any, training: Fitted, seed: int = 0, *, others: bool = True) -> Scores:
-    """Out-of-bag scores of a fitted model, beside those of its peers where ``others`` are wanted.
+def out_of_bag_scores(model: Any, training: Fitted, seed: int = 0, *, with_peers: bool = True) -> Scores:
+    """Out-of-bag scores of a fitted model and, ``with_peers``, of other methods on the same rows.
 
-    A random forest answers out of bag, too, and others learn from the other folds; with groups both do.
+    A random forest is scored out of bag, other methods (and the forest, if there are groups) by cross-validation.
 
-    All answer the same rows, at most about 3,000 with rare ones first, each weighted by the rows that it stands for.
-    Classifiers decide alike: by the model's ``decision``, chosen on the held-out probabilities of each.
+    The rows are a sample of at most about 3,000, rare ones first, each weighted by the rows that it represents. All
+    classifiers use the model's ``decision``, tuned on their own held-out probabilities.
 
     Parameters
     ----------
     model : fitted DSNAClassifier or DSNARegressor
-    training : the rows that it was fitted on, in their order.
-    seed : of the peers.
-    others : whether peers are scored, too.
+    training : the data that it was fitted on, in the same order.
+    seed : random seed of the peers.
+    with_peers : whether peers are scored, too.
 
     Examples
     --------
@@ -70,30 +70,29 @@ def out_of_bag_scores(model: Any, training: Fitted, seed: int = 0, *, others: bo
     >>> list(out_of_bag_scores(model, Fitted(X, y)).overall)
     ['dsna', 'random forest', 'gradient boosting']
     """
-    y, rows = training.y, model.oob_rows_
-    groups = None if training.groups is None else training.groups[rows]
-    cases = Cases.of(len(rows), model._oob_weight, groups)
-    classes = is_classifier(model)
+    y, oob_rows = training.y, model.oob_rows_
+    groups = None if training.groups is None else training.groups[oob_rows]
+    cases = Cases.of(len(oob_rows), model._oob_weight, groups)
+    classification = is_classifier(model)
     answers: dict[str, np.ndarray] = {OURS: model.oob_prediction_}
-    beside = peers("classification" if classes else "regression", seed, model.n_jobs) if others else {}
-    for name, one in beside.items():
-        with bounded_threads(model.n_jobs if len(y) > _FEW_ROWS else 1):
-            held = _own_out_of_bag(one, model, training) if hasattr(one, "oob_score") else None
-            held = _outside_folds(name, one, model, training) if held is None else held
-        answers[name] = _decided(model, held, y) if classes else held
-    if classes:
+    methods = peers("classification" if classification else "regression", seed, model.n_jobs) if with_peers else {}
+    for name, method in methods.items():
+        with bounded_threads(model.n_jobs if len(y) > _MIN_PARALLEL_ROWS else 1):
+            predictions = _forest_oob_predictions(method, model, training) if hasattr(method, "oob_score") else None
+            predictions = (
+                _cross_validated_predictions(name, method, model, training) if predictions is None else predictions
+            )
+        answers[name] = _decide(model, predictions, y) if classification else predictions
+    if classification:
         counts = model._class_weight
         rare = model.classes_[int(np.argmin(np.where(counts > 0, counts, np.inf)))]
-        return class_scores(y[rows], answers, cases, rare)
-    return target_scores(y[rows], answers, cases, rare_targets(y[rows], y), y)
+        return class_scores(y[oob_rows], answers, cases, rare)
+    return target_scores(y[oob_rows], answers, cases, rare_targets(y[oob_rows], y), y)
 
 
-def _own_out_of_bag(forest: Any, model: Any, training: Fitted) -> np.ndarray | None:
-    """What a forest says of the rows by trees that did not draw them, as ours does, which takes one fit.
-
-    None where groups are to be held out together, or where there are too many rows.
-    """
-    if training.groups is not None or len(training.y) > MOST_ROWS:
+def _forest_oob_predictions(forest: Any, model: Any, training: Fitted) -> np.ndarray | None:
+    """Out-of-bag predictions of a random forest, from a single fit; None if there are groups or too many rows."""
+    if training.groups is not None or len(training.y) > MAX_ROWS:
         return None
     fitted = clone(forest).set_params(oob_score=True).fit(training.X, training.y, sample_weight=training.weight)
     if not is_classifier(model):
@@ -102,72 +101,78 @@ def _own_out_of_bag(forest: Any, model: Any, training: Fitted) -> np.ndarray | N
     return np.asarray(np.where(np.isnan(shares), model.class_prior_, shares))  # rows that every tree drew
 
 
-def _outside_folds(name: str, method: Any, model: Any, training: Fitted) -> np.ndarray:
-    """What a method says of the rows, learned from the other folds: probabilities or targets."""
+def _cross_validated_predictions(name: str, method: Any, model: Any, training: Fitted) -> np.ndarray:
+    """Cross-validated predictions of a method: probabilities or targets."""
     X, y, rows = training.X, training.y, model.oob_rows_
     weight = np.ones(len(y)) if training.weight is None else training.weight
-    classes = is_classifier(model)
+    classification = is_classifier(model)
     fold = model._index.fold[: len(y)]
     folds = np.unique(fold[rows])
-    found = np.zeros((len(rows), len(model.fitted_classes_)) if classes else len(rows))
-    for held_out in tracked(folds, len(folds), f"folds of {name}"):
-        some = fold[rows] == held_out
-        known, times = _bounded(y, np.flatnonzero((fold != held_out) & (weight > 0)), classes)
-        times = times * weight[known]
-        plain = bool(np.ptp(times) == 0.0)  # boosting without weights takes a quarter of the time
-        weighted = {} if plain else {"sample_weight": times}
-        if classes:
-            some_of = Fitted(X[known], y[known])
-            found[some] = class_shares(method, some_of, X[rows[some]], model.fitted_classes_, **weighted)
+    predictions = np.zeros((len(rows), len(model.fitted_classes_)) if classification else len(rows))
+    for held_out_fold in tracked(folds, len(folds), f"folds of {name}"):
+        in_fold = fold[rows] == held_out_fold
+        train_rows, sample_weight = _bounded_sample(
+            y, np.flatnonzero((fold != held_out_fold) & (weight > 0)), classification
+        )
+        sample_weight = sample_weight * weight[train_rows]
+        is_unweighted = bool(np.ptp(sample_weight) == 0.0)  # boosting without weights takes a quarter of the time
+        fit_params = {} if is_unweighted else {"sample_weight": sample_weight}
+        if classification:
+            train_data = Fitted(X[train_rows], y[train_rows])
+            predictions[in_fold] = class_shares(
+                method, train_data, X[rows[in_fold]], model.fitted_classes_, **fit_params
+            )
         else:
-            found[some] = clone(method).fit(X[known], y[known], **weighted).predict(X[rows[some]])
-    return found
+            predictions[in_fold] = (
+                clone(method).fit(X[train_rows], y[train_rows], **fit_params).predict(X[rows[in_fold]])
+            )
+    return predictions
 
 
-def class_shares(method: Any, known: Fitted, new: np.ndarray, classes: np.ndarray, **weighted: Any) -> np.ndarray:
-    """(n, n_classes) probabilities of new rows by a classifier that learns from known ones.
+def class_shares(method: Any, training: Fitted, X: np.ndarray, classes: np.ndarray, **fit_params: Any) -> np.ndarray:
+    """(n, n_classes) probabilities by a classifier fitted to training data.
 
-    Classes that the known rows lack have none. A single class is certain: there, methods of scikit-learn refuse to
-    learn, or answer with a column for a class that is not there.
+    Classes without training rows have probability 0. A single class has probability 1, because scikit-learn's
+    classifiers then raise an error or return a column for a class that does not exist.
 
     Parameters
     ----------
-    method : classifier that is not fitted.
-    known : the rows to learn from.
-    new : (n, n_features)
+    method : unfitted classifier.
+    training : data to fit it to.
+    X : (n, n_features) rows to predict.
     classes : all classes, sorted.
-    **weighted : weights of the rows, by their name in ``fit``.
+    **fit_params : sample weights, by their name in ``fit``.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.ensemble import HistGradientBoostingClassifier
-    >>> known = Fitted(np.zeros((3, 1)), np.array(["no", "no", "no"]))
-    >>> class_shares(HistGradientBoostingClassifier(), known, np.zeros((1, 1)), np.array(["no", "yes"])).tolist()
+    >>> training = Fitted(np.zeros((3, 1)), np.array(["no", "no", "no"]))
+    >>> class_shares(HistGradientBoostingClassifier(), training, np.zeros((1, 1)), np.array(["no", "yes"])).tolist()
     [[1.0, 0.0]]
     """
-    found = np.zeros((len(new), len(classes)))
-    there = np.unique(known.y)
-    at = np.searchsorted(classes, there)
-    if len(there) == 1:
-        found[:, at] = 1.0
+    proba = np.zeros((len(X), len(classes)))
+    known_classes = np.unique(training.y)
+    columns = np.searchsorted(classes, known_classes)
+    if len(known_classes) == 1:
+        proba[:, columns] = 1.0
     else:
-        found[:, at] = clone(method).fit(known.X, known.y, **weighted).predict_proba(new)
-    return found
+        proba[:, columns] = clone(method).fit(training.X, training.y, **fit_params).predict_proba(X)
+    return proba
 
 
-def _bounded(y: np.ndarray, rows: np.ndarray, classes: bool) -> tuple[np.ndarray, np.ndarray]:
-    """At most so many rows, rare classes first, and how many rows each stands for."""
-    strata = y[rows] if classes else np.zeros(len(rows))
-    some, stands_for = stratified_sample(strata, min(MOST_ROWS, len(rows)), np.random.RandomState(0))
-    return rows[some], stands_for
+def _bounded_sample(y: np.ndarray, rows: np.ndarray, classification: bool) -> tuple[np.ndarray, np.ndarray]:
+    """A sample of at most MAX_ROWS rows, rare classes first, and how many rows each represents."""
+    strata = y[rows] if classification else np.zeros(len(rows))
+    indices, stands_for = stratified_sample(strata, min(MAX_ROWS, len(rows)), np.random.RandomState(0))
+    return rows[indices], stands_for
 
 
-def _decided(model: Any, proba: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Classes that a model's decision makes of the probabilities of another, chosen without the fold at hand."""
+def _decide(model: Any, proba: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Classes chosen by a model's decision from another method's probabilities, tuned without each row's fold."""
     classes, rows = model.fitted_classes_, model.oob_rows_
     code = np.searchsorted(classes, y[rows])
-    held = OutOfBagProba(proba, code, model._oob_weight, model._index.fold[rows])
+    held_out = OutOfBagProba(proba, code, model._oob_weight, model._index.fold[rows])
     prior = model.class_prior_[np.searchsorted(model.classes_, classes)]
     decision = "balanced" if isinstance(model.decision, str) and model.decision == "paper" else model.decision
-    return np.asarray(classes[learn_decision(decision, float(model.balance), held, classes, prior, None).predicted])
+    return np.asarray(classes[learn_decision(decision, float(model.balance), held_out, classes, prior, None).predicted])

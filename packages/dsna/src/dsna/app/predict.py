@@ -1,4 +1,4 @@
-"""Answers of a trained pipeline to rows of a table: predictions, how sure they are, and the rows behind them."""
+"""Predictions of a trained pipeline for rows of a table, with their uncertainty and the training rows behind them."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from ..prediction.digits import decimals_of, rounded
 from ..tables.cells import Unreadable
 from ..tables.ranges import TrainingRanges
 from .columns import ReadableColumns, check_option
-from .train import check_settings, costs_of
+from .train import check_settings, cost_matrix
 
-EXPLAINED = 5  # training rows that an answer names
-BETWEEN = " | "  # classes of a set
-_PART = 256  # rows between two pauses
+N_NEIGHBORS = 5  # training rows named in an answer
+SEPARATOR = " | "  # between the classes of a set
+_BATCH_ROWS = 256  # between two pauses
 
 
 @dataclass(frozen=True, kw_only=True)
 class PredictOptions:
-    """What is asked about rows.
+    """Options of a prediction.
 
     Parameters
     ----------
     explain : whether to name the training rows behind each prediction.
-    coverage : share of the cases that intervals or sets are to hold the truth of.
+    coverage : share of cases whose true value intervals or sets should contain.
     columns : columns of the table to repeat beside the answers.
-    allow_unreadable : whether columns that cannot be read are only noted.
+    allow_unreadable : whether unreadable columns are noted instead of raising an error.
     """
 
     explain: bool = False
@@ -47,7 +47,7 @@ class PredictOptions:
 
 
 def load_model(path: str | os.PathLike[str]) -> Pipeline:
-    """A pipeline that reads tables, from a model file or folder; refuses models that take plain numbers.
+    """Load a pipeline that reads tables from a model file or folder; raise an error for models of plain arrays.
 
     Examples
     --------
@@ -70,11 +70,11 @@ def load_model(path: str | os.PathLike[str]) -> Pipeline:
             f"{os.fspath(path)}: holds a {type(model).__name__} without the columns of a table. Remedy: use a model of "
             "`dsna train`, or dsna.load in Python."
         )
-    last = model.steps[-1][1]
-    if not hasattr(last, "oob_rows_"):
+    estimator = model.steps[-1][1]
+    if not hasattr(estimator, "oob_rows_"):
         raise ModelFileError(
-            f"{os.fspath(path)}: holds a {type(last).__name__}"
-            + (", which is not fitted." if hasattr(last, "explain") else ", which has no explanations.")
+            f"{os.fspath(path)}: holds a {type(estimator).__name__}"
+            + (", which is not fitted." if hasattr(estimator, "explain") else ", which has no explanations.")
             + " Remedy: use a model of `dsna train`, or dsna.load in Python."
         )
     return model
@@ -86,28 +86,28 @@ def is_classification(model: Pipeline) -> bool:
 
 
 def decide_anew(model: Pipeline, decision: Any = None, balance: float | None = None) -> Pipeline:
-    """The same pipeline with another decision; nothing is fitted again.
+    """The same pipeline with another decision, without retraining.
 
     Parameters
     ----------
     model : fitted pipeline of an encoder and a DSNA estimator.
-    decision : as in the estimators; of two classes, also a pair, the costs of a miss and of an alarm.
+    decision : as in the estimators; for two classes, also a pair of costs (miss, false alarm).
     balance : as in the estimators.
     """
     if decision is None and balance is None:
         return model
-    last = model.steps[-1][1]
+    estimator = model.steps[-1][1]
     check_settings("classification" if is_classification(model) else "regression", decision, balance)
     if is_classification(model):
-        view = last.with_decision(costs_of(decision, last.classes_[last._code]), balance=balance)
+        decided = estimator.with_decision(cost_matrix(decision, estimator.classes_[estimator._code]), balance=balance)
     else:
         settings = {"decision": decision, "balance": balance}
-        view = last.with_settings(**{name: value for name, value in settings.items() if value is not None})
-    return Pipeline([*model.steps[:-1], (model.steps[-1][0], view)])
+        decided = estimator.with_settings(**{name: value for name, value in settings.items() if value is not None})
+    return Pipeline([*model.steps[:-1], (model.steps[-1][0], decided)])
 
 
 def read_costs(text: str) -> tuple[float, float] | list[Any] | None:
-    """Costs as users write them, MISS:ALARM or a matrix; None where a text is neither.
+    """Parse costs, MISS:ALARM or a matrix; None if the text is neither.
 
     Examples
     --------
@@ -116,14 +116,14 @@ def read_costs(text: str) -> tuple[float, float] | list[Any] | None:
     """
     miss, sign, alarm = text.partition(":")
     try:
-        found = (float(miss), float(alarm)) if sign else json.loads(text)
+        costs = (float(miss), float(alarm)) if sign else json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, tuple | list) else None
+    return costs if isinstance(costs, tuple | list) else None
 
 
 def row_numbers(encoder: Any, rows: np.ndarray) -> np.ndarray:
-    """Numbers by which users know training rows: those of their file where the model keeps its rows; from 1 on.
+    """Row numbers, from 1: those of the user's file if the model keeps its rows, else positions in training.
 
     Examples
     --------
@@ -132,25 +132,25 @@ def row_numbers(encoder: Any, rows: np.ndarray) -> np.ndarray:
     >>> row_numbers(TableEncoder(), np.array([0, 99])).tolist()
     [1, 100]
     """
-    kept = getattr(encoder, "rows_", None)
-    if kept is None:
+    training_rows = getattr(encoder, "rows_", None)
+    if training_rows is None:
         return np.asarray(rows + 1)
-    return np.where(rows < len(kept), kept.number[np.minimum(rows, len(kept) - 1)], rows + 1)
+    return np.where(rows < len(training_rows), training_rows.number[np.minimum(rows, len(training_rows) - 1)], rows + 1)
 
 
 class Answerer:
-    """Answers questions about rows, a part of a table at a time.
+    """Predicts the rows of a table, chunk by chunk.
 
     Parameters
     ----------
     model : fitted pipeline of a TableEncoder and a DSNA estimator.
-    options : what is asked.
-    pause : called before every few rows; what it raises ends the work.
+    options : options of the prediction.
+    pause : called before each batch of rows; may raise to stop the work.
 
     Attributes
     ----------
-    notes : what was noted of the rows so far, and how often.
-    readable : how much of their columns could be read.
+    notes : notes on the rows so far, with counts.
+    readable : counts of unreadable cells.
     done : rows answered so far.
 
     Examples
@@ -181,113 +181,118 @@ class Answerer:
         self.done = 0
 
     def note(self, notes: Iterable[str]) -> None:
-        """Keep notes, each once."""
-        for one in notes:
-            self.notes[one] = self.notes.get(one, 0) + 1
+        """Add notes; each is kept once, with its count."""
+        for note in notes:
+            self.notes[note] = self.notes.get(note, 0) + 1
 
     def note_summary(self) -> None:
-        """Note what all rows show: cells that cannot be read, numbers outside training's ranges; called once, last."""
+        """Add notes on unreadable cells and numbers outside the training range; call once, after all rows."""
         self.note([*self.readable.notes(), *self._ranges.notes()])
 
     def answer(self, frame: Any, unreadable: Mapping[str, Unreadable] | None = None) -> Any:
-        """Answers to the rows of a polars frame, which follow those of the frames before, as a polars frame.
+        """Answers to the next rows of a table, as a polars frame.
 
         Parameters
         ----------
-        frame : the rows.
-        unreadable : cells of them that could not be read from their file, by column.
+        frame : polars frame of the rows.
+        unreadable : unreadable cells in the file, by column.
         """
         pl = import_extra("polars", "app")
-        X, notes, strange = self.encoder.transform_with_counts(frame)
+        X, notes, unreadable_values = self.encoder.transform_with_counts(frame)
         self.note(notes)
-        self.readable.count({**strange, **(unreadable or {})})
+        self.readable.count({**unreadable_values, **(unreadable or {})})
         self._ranges.add(X)
         columns: dict[str, Any] = {"row": np.arange(self.done + 1, self.done + frame.height + 1)}
         for name in self._repeated(frame):
             columns[name if name not in columns else f"{name} (of the table)"] = frame[name]
         self.done += frame.height
         if self._pause is None:
-            own = pl.DataFrame(self._own(X))
+            answers = pl.DataFrame(self._answers(X))
         else:
-            parts = []
-            for part in chunks(len(X), _PART):
+            batches = []
+            for batch in chunks(len(X), _BATCH_ROWS):
                 self._pause()
-                parts.append(pl.DataFrame(self._own(X[part])))
-            own = pl.concat(parts, how="diagonal_relaxed")
-        taken = set(own.columns)
-        columns = {f"{name} (of the table)" if name in taken else name: one for name, one in columns.items()}
-        return pl.DataFrame({**columns, **own.to_dict(as_series=True)})
+                batches.append(pl.DataFrame(self._answers(X[batch])))
+            answers = pl.concat(batches, how="diagonal_relaxed")
+        answer_names = set(answers.columns)
+        columns = {
+            f"{name} (of the table)" if name in answer_names else name: values for name, values in columns.items()
+        }
+        return pl.DataFrame({**columns, **answers.to_dict(as_series=True)})
 
-    def _own(self, X: np.ndarray) -> dict[str, Any]:
-        """Columns that answer encoded rows."""
-        why = self.model.explain(X) if self.options.explain else None
-        own = self._classes(X, why) if hasattr(self.model, "classes_") else self.targets(X)
-        return own if why is None else own | self.behind(why)
+    def _answers(self, X: np.ndarray) -> dict[str, Any]:
+        """Answer columns for encoded rows."""
+        explanation = self.model.explain(X) if self.options.explain else None
+        answers = self._classes(X, explanation) if hasattr(self.model, "classes_") else self.targets(X)
+        return answers if explanation is None else answers | self.behind(explanation)
 
     def _repeated(self, frame: Any) -> tuple[str, ...]:
-        """Columns of the table that stand beside the answers."""
+        """Names of the table's columns to repeat beside the answers."""
         if self.options.columns:
             for name in self.options.columns:
                 check_option("--columns", name, frame.columns)
             return self.options.columns
         return (self._id_name,) if self._id_name is not None and self._id_name in frame.columns else ()
 
-    def decided(self, X: np.ndarray, why: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Classes, probabilities and sets of encoded rows; ``why`` is their explanation, if there is one."""
+    def decided(self, X: np.ndarray, explanation: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Predicted classes, probabilities and prediction sets of encoded rows, from their explanation if given."""
         model = self.model
-        proba = model.predict_proba(X) if why is None else why.predict_proba()
+        proba = model.predict_proba(X) if explanation is None else explanation.predict_proba()
         if model._by_votes:
-            predicted = model.predict(X) if why is None else why.predict()
+            predicted = model.predict(X) if explanation is None else explanation.predict()
         else:
             predicted = model.classes_[best_class(proba, model._gain)]
         return predicted, proba, model.in_set(proba, self.options.coverage)
 
-    def _classes(self, X: np.ndarray, why: Any) -> dict[str, Any]:
-        predicted, proba, sets = self.decided(X, why)
-        names = [said(one) for one in self.model.classes_]
-        found = {"prediction": [said(one) for one in predicted] if predicted.dtype.kind not in "biuf" else predicted}
-        found |= {f"probability of {name}": rounded(proba[:, c]) for c, name in enumerate(names)}
-        texts = {tuple(one): BETWEEN.join(np.array(names, dtype=object)[one]) for one in np.unique(sets, axis=0)}
-        return {**found, "set": [texts[tuple(one)] for one in sets]}
+    def _classes(self, X: np.ndarray, explanation: Any) -> dict[str, Any]:
+        predicted, proba, sets = self.decided(X, explanation)
+        names = [said(label) for label in self.model.classes_]
+        answers = {
+            "prediction": [said(label) for label in predicted] if predicted.dtype.kind not in "biuf" else predicted
+        }
+        answers |= {f"probability of {name}": rounded(proba[:, c]) for c, name in enumerate(names)}
+        class_names = np.array(names, dtype=object)
+        texts = {tuple(mask): SEPARATOR.join(class_names[mask]) for mask in np.unique(sets, axis=0)}
+        return {**answers, "set": [texts[tuple(mask)] for mask in sets]}
 
     def targets(self, X: np.ndarray) -> dict[str, Any]:
-        """Targets of encoded rows, with their intervals and whether they are extrapolated, where these are known.
+        """Predicted targets of encoded rows, with intervals and extrapolation flags if the model has them.
 
-        Numbers have six significant digits, or as many decimals as the targets of training where these are more.
+        Numbers are rounded to six significant digits, or to the decimals of the training targets if these are more.
         """
         model = self.model
         if model._regions:
             bounds, predicted = model.predict_interval(X, self.options.coverage, return_prediction=True)
-            found: dict[str, Any] = {"prediction": predicted, "low": bounds[:, 0], "high": bounds[:, 1]}
+            answers: dict[str, Any] = {"prediction": predicted, "low": bounds[:, 0], "high": bounds[:, 1]}
         else:
-            found = {"prediction": model.predict(X)}
-        found = {name: rounded(values, self._decimals) for name, values in found.items()}
+            answers = {"prediction": model.predict(X)}
+        answers = {name: rounded(values, self._decimals) for name, values in answers.items()}
         if model.trend_ is not None:
-            found["extrapolated"] = model.is_extrapolated(X)
-        return found
+            answers["extrapolated"] = model.is_extrapolated(X)
+        return answers
 
-    def behind(self, why: Any) -> dict[str, Any]:
-        """Names, classes or targets, and weights of the training rows that add most to each answer."""
-        order, number = why.ordered()
-        places = order[:, :EXPLAINED]
-        rows = np.take_along_axis(why.rows, places, axis=1)
-        weight = np.take_along_axis(why.weight, places, axis=1)
-        label = np.take_along_axis(why.label.reshape(why.rows.shape), places, axis=1)
+    def behind(self, explanation: Any) -> dict[str, Any]:
+        """Names, classes or targets, and weights of the training rows that contribute most to each answer."""
+        order, n_rows = explanation.ordered()
+        positions = order[:, :N_NEIGHBORS]
+        rows = np.take_along_axis(explanation.rows, positions, axis=1)
+        weights = np.take_along_axis(explanation.weight, positions, axis=1)
+        targets = np.take_along_axis(explanation.label.reshape(explanation.rows.shape), positions, axis=1)
         names = row_numbers(self.encoder, rows).astype(object)
         if self._ids is not None:
-            known = rows < len(self._ids)
-            names[known] = self._ids[rows[known]]
-        found: dict[str, Any] = {}
+            has_name = rows < len(self._ids)
+            names[has_name] = self._ids[rows[has_name]]
+        answers: dict[str, Any] = {}
         for k in range(rows.shape[1]):
-            has = number > k
-            found[f"training row {k + 1}"] = _texts(names[:, k], has)
-            if why.classes is None:
-                found[f"target {k + 1}"] = np.where(has, rounded(label[:, k], self._decimals), np.nan)
+            has_row = n_rows > k
+            answers[f"training row {k + 1}"] = _optional_texts(names[:, k], has_row)
+            if explanation.classes is None:
+                answers[f"target {k + 1}"] = np.where(has_row, rounded(targets[:, k], self._decimals), np.nan)
             else:
-                found[f"class {k + 1}"] = _texts(label[:, k], has)
-            found[f"weight {k + 1}"] = np.where(has, rounded(weight[:, k]), np.nan)
-        return found
+                answers[f"class {k + 1}"] = _optional_texts(targets[:, k], has_row)
+            answers[f"weight {k + 1}"] = np.where(has_row, rounded(weights[:, k]), np.nan)
+        return answers
 
 
-def _texts(values: np.ndarray, has: np.ndarray) -> list[str | None]:
-    return [said(one) if there else None for one, there in zip(values, has, strict=True)]
+def _optional_texts(values: np.ndarray, mask: np.ndarray) -> list[str | None]:
+    return [said(value) if is_present else None for value, is_present in zip(values, mask, strict=True)]

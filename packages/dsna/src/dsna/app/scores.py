@@ -1,4 +1,4 @@
-"""Scores of several methods on the same rows of known target: overall, on the rare part, and by class or range."""
+"""Scores of several methods on the same rows: overall, on rare cases, and by class or target range."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ..inspection.figures import (
     written,
 )
 
-_RANGES = 6
-_WIDEST = 40  # letters of a name in a table
+_N_RANGES = 6
+_MAX_WIDTH = 40  # characters of a name in a table
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Scores:
     Parameters
     ----------
     task : {"classification", "regression"}
-    rare : what the rare part is, in words.
+    rare : description of the rare cases.
     overall : figures by measure, by method.
-    parts : figures of each class (recall) or range of targets (mean absolute error), by method.
-    measure : what ``parts`` holds.
+    parts : figures of each class (recall) or target range (mean absolute error), by method.
+    measure : name of the measure in ``parts``.
 
     Examples
     --------
@@ -55,42 +55,57 @@ class Scores:
     measure: str
 
     def text(self) -> str:
-        """Two tables for a terminal: overall figures with their 95 % ranges, and those of each class or range."""
-        names = [_cut(name) for name in next(iter(self.overall.values()))]
-        overall = [["", *names], *([method, *map(shown, found.values())] for method, found in self.overall.items())]
-        parts = [["", "cases", *self.parts]]
-        by_part = next(iter(self.parts.values()))
-        for part, figure in by_part.items():
-            parts.append([_cut(part), str(figure.cases), *(shown(found[part]) for found in self.parts.values())])
-        few = any(figure.few for figure in by_part.values())
-        note = [f"-: fewer than {FEWEST} cases, too few to say"] if few else []
-        return "\n".join([aligned(overall), "", f"{self.measure}:", aligned(parts), *note])
+        """Format two tables for a terminal: figures with 95 % ranges, overall and by class or target range."""
+        names = [_shorten(name) for name in next(iter(self.overall.values()))]
+        overall = [
+            ["", *names],
+            *([method, *map(format_figure, figures.values())] for method, figures in self.overall.items()),
+        ]
+        group_rows = [["", "cases", *self.parts]]
+        first_figures = next(iter(self.parts.values()))
+        for group, figure in first_figures.items():
+            group_rows.append(
+                [
+                    _shorten(group),
+                    str(figure.cases),
+                    *(format_figure(figures[group]) for figures in self.parts.values()),
+                ]
+            )
+        any_hidden = any(figure.few for figure in first_figures.values())
+        note = [f"-: fewer than {FEWEST} cases, too few to say"] if any_hidden else []
+        return "\n".join([align_columns(overall), "", f"{self.measure}:", align_columns(group_rows), *note])
 
     def beside_apart(self, apart: Scores) -> str:
-        """How the first score differs from that of equal rows in different folds; empty where it does not."""
+        """Compare the first score with the one for equal rows in different folds; empty if they are the same."""
         method, figures = next(iter(apart.overall.items()))
         name, figure = next(iter(figures.items()))
-        held, other = written(self.overall[method][name].value), written(figure.value)
-        if held == other:
+        grouped, ungrouped = written(self.overall[method][name].value), written(figure.value)
+        if grouped == ungrouped:
             return ""
         return (
-            f"With equal rows held out together, as above, the {name} of {method} is {held}; with equal rows in "
-            f"different folds it would be {other}, because rows would be predicted from their copies."
+            f"With equal rows held out together, as above, the {name} of {method} is {grouped}; with equal rows in "
+            f"different folds it would be {ungrouped}, because rows would be predicted from their copies."
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """Convert to plain values for JSON."""
 
         def plain(figures: dict[str, dict[str, Figure]]) -> dict[str, Any]:
             return {
-                method: {name: as_plain(figure) for name, figure in found.items()} for method, found in figures.items()
+                method: {name: as_plain(figure) for name, figure in by_name.items()}
+                for method, by_name in figures.items()
             }
 
-        return {"rare": self.rare, "overall": plain(self.overall), "parts": plain(self.parts), "of_parts": self.measure}
+        return {
+            "rare": self.rare,
+            "overall": plain(self.overall),
+            "parts": plain(self.parts),
+            "of_parts": self.measure,
+        }
 
 
 def as_plain(figure: Figure) -> dict[str, Any]:
-    """A figure as JSON holds it; None for what is not known.
+    """Convert a figure to plain values for JSON; numbers that are not finite become None.
 
     Examples
     --------
@@ -98,15 +113,15 @@ def as_plain(figure: Figure) -> dict[str, Any]:
     {'value': 0.5, 'low': None, 'high': None, 'cases': 3}
     """
     numbers = zip(("value", "low", "high"), figure[:3], strict=True)
-    return {**{name: float(one) if np.isfinite(one) else None for name, one in numbers}, "cases": figure.cases}
+    return {**{name: float(value) if np.isfinite(value) else None for name, value in numbers}, "cases": figure.cases}
 
 
-def shown(figure: Figure) -> str:
-    """A figure and its range for a terminal; "-" where there are too few cases.
+def format_figure(figure: Figure) -> str:
+    """Format a figure and its range for a terminal; "-" if there are too few cases.
 
     Examples
     --------
-    >>> shown(Figure(0.5, 0.4, 0.6, 90)), shown(Figure(0.5, 0.4, 0.6, 9))
+    >>> format_figure(Figure(0.5, 0.4, 0.6, 90)), format_figure(Figure(0.5, 0.4, 0.6, 9))
     ('0.500 (0.400 to 0.600)', '-')
     """
     return "-" if figure.few else f"{written(figure.value)} ({written(figure.low)} to {written(figure.high)})"
@@ -120,38 +135,40 @@ def class_scores(truth: np.ndarray, answers: dict[str, np.ndarray], cases: Cases
     truth : (n,) classes.
     answers : (n,) predicted classes, by method.
     cases : weights and groups of the rows.
-    rare : the class that counts as rare; None: the rarest of ``truth``.
+    rare : the rare class; None: the rarest of ``truth``.
     """
     classes, code = np.unique(truth, return_inverse=True)
     total = np.bincount(code, weights=cases.weight)
     rare = classes[int(np.argmin(np.where(total > 0, total, np.inf)))] if rare is None else rare
     name = said(rare)
-    overall, parts = {}, {}
-    for method, found in answers.items():
-        by_class = {said(one.name): one for one in class_figures(truth, found, [*classes, rare], cases)}
-        right = truth == found
+    overall, by_group = {}, {}
+    for method, predictions in answers.items():
+        by_class = {
+            said(figures.name): figures for figures in class_figures(truth, predictions, [*classes, rare], cases)
+        }
+        is_correct = truth == predictions
         overall[method] = {
-            "balanced accuracy": balanced_accuracy(code, right, cases),
+            "balanced accuracy": balanced_accuracy(code, is_correct, cases),
             f"recall of {name}": by_class[name].recall,
             f"precision of {name}": by_class[name].precision,
-            "accuracy": cases.share(right),
+            "accuracy": cases.share(is_correct),
         }
-        parts[method] = {said(one): by_class[said(one)].recall for one in classes}
-    return Scores("classification", name, overall, parts, "recall by class")
+        by_group[method] = {said(label): by_class[said(label)].recall for label in classes}
+    return Scores("classification", name, overall, by_group, "recall by class")
 
 
 def target_scores(
     truth: np.ndarray, answers: dict[str, np.ndarray], cases: Cases, rare: np.ndarray, training: np.ndarray
 ) -> Scores:
-    """Mean absolute error overall and on rare targets, R2, and the error in each range of targets.
+    """Mean absolute error overall and on rare targets, R2, and the error in each target range.
 
     Parameters
     ----------
     truth : (n,) targets.
     answers : (n,) predicted targets, by method.
     cases : weights and groups of the rows.
-    rare : (n,) which rows have rare targets.
-    training : (N,) targets of training, which the ranges span.
+    rare : (n,) mask of rows with rare targets.
+    training : (N,) training targets, which the ranges span.
 
     Examples
     --------
@@ -161,33 +178,34 @@ def target_scores(
     >>> round(scores.overall["dsna"]["of rare targets"].value, 6), len(scores.parts["dsna"])
     (1.0, 6)
     """
-    edges = range_edges(training, _RANGES)
-    overall, parts = {}, {}
-    for method, found in answers.items():
-        off = np.abs(truth - found)
+    edges = range_edges(training, _N_RANGES)
+    overall, by_group = {}, {}
+    for method, predictions in answers.items():
+        errors = np.abs(truth - predictions)
         overall[method] = {
-            "mean absolute error": cases.mean(off),
-            "of rare targets": cases.part(rare).mean(off[rare]),
-            "R2": explained_variance(truth, found, cases),
+            "mean absolute error": cases.mean(errors),
+            "of rare targets": cases.part(rare).mean(errors[rare]),
+            "R2": explained_variance(truth, predictions, cases),
         }
-        parts[method] = {
-            f"{said(one.low)} to {said(one.high)}": one.error for one in range_figures(truth, found, edges, cases)
+        by_group[method] = {
+            f"{said(range_figure.low)} to {said(range_figure.high)}": range_figure.error
+            for range_figure in range_figures(truth, predictions, edges, cases)
         }
-    return Scores("regression", "the rarest tenth of the targets", overall, parts, "mean absolute error by range")
+    return Scores("regression", "the rarest tenth of the targets", overall, by_group, "mean absolute error by range")
 
 
-def _cut(text: str) -> str:
-    """A name that does not break the table: one line, not too long."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _WIDEST else f"{flat[: _WIDEST - 3]}..."
+def _shorten(text: str) -> str:
+    """Shorten a name to one line of bounded length."""
+    line = " ".join(text.split())
+    return line if len(line) <= _MAX_WIDTH else f"{line[: _MAX_WIDTH - 3]}..."
 
 
-def aligned(lines: Sequence[Sequence[str]]) -> str:
-    """Cells in columns: the first on the left, the others on the right.
+def align_columns(lines: Sequence[Sequence[str]]) -> str:
+    """Align cells in columns: the first to the left, the others to the right.
 
     Examples
     --------
-    >>> print(aligned([["", "recall"], ["ours", "0.9"]]))
+    >>> print(align_columns([["", "recall"], ["ours", "0.9"]]))
           recall
     ours     0.9
     """

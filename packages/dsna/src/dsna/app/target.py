@@ -1,4 +1,4 @@
-"""The target of a table: classes or numbers, which of its rows have one, and how rare the rare is."""
+"""The target of a table: classes or numbers, rows without a target, and the rarity of rare cases."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from ..forest.density import TargetDensity
 from ..inspection.comparison import said
 from ..tables import FileTable, TableError, guess_task, split_target
 
-RARE_SHARE = 0.1  # of the rows, whose targets count as rare
-_SHOWN = 6  # classes that are listed
-_LEAST_ROWS = 20  # that tell names of rows from classes, as among the columns
-_MANY, _FEW = 100, 5  # more classes than these, of fewer rows on average, cannot be learned
+RARE_SHARE = 0.1  # share of rows whose targets count as rare
+_MAX_LISTED = 6  # classes in a message
+_MIN_ROWS = 20  # to recognize a column of row identifiers
+_MAX_SMALL_CLASSES = 100  # with fewer rows per class than:
+_MIN_CLASS_ROWS = 5  # on average
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The target of some rows.
+    """The target column of a table, for the rows that have a target.
 
     Parameters
     ----------
-    name : of the column.
+    name : name of the column.
     task : {"classification", "regression"}
     values : (n,) classes or targets.
-    rows : (n,) which rows of the table have one.
-    notes : what was mended.
+    rows : (n,) indices of the table's rows that have a target.
+    notes : notes on corrections.
     """
 
     name: str
@@ -41,18 +42,19 @@ class Target:
 
 
 def read_target(
-    table: FileTable, name: str, task: str | None = None, *, several: bool = True, labels: str | None = None
+    table: FileTable, name: str, task: str | None = None, *, for_training: bool = True, labels: str | None = None
 ) -> Target:
-    """The target column of a table; rows without a target are left out, with a note.
+    """Read the target column of a table; rows without a target are left out, with a note.
 
     Parameters
     ----------
     table : the table.
-    name : of the column.
+    name : name of the column.
     task : {"classification", "regression"} or None, which guesses it from the values.
-    several : whether there is to be something to learn: a single class or value is refused, and so are classes that
-        name the rows or are too many, or that only their spelling tells apart.
-    labels : {"merge", "keep"} or None: what becomes of classes that only their spelling tells apart; None refuses them.
+    for_training : whether the target is for training: then a single class or value, too many classes, row identifiers
+        and classes that differ only in spelling raise an error.
+    labels : {"merge", "keep"} or None: whether classes that differ only in spelling are merged or kept; None raises
+        an error.
 
     Examples
     --------
@@ -62,128 +64,133 @@ def read_target(
     >>> target.task, target.values.tolist(), target.notes
     ('classification', ['a', 'b'], ["rows without a target ('y') are left out: 1, row 2"])
     """
-    labelled = split_target(table, name, several=several)
+    labelled = split_target(table, name, several=for_training)
     y, notes = labelled.y, labelled.table.notes[len(table.notes) :]
-    found = task or guess_task(y)
-    if found == "regression":
+    task_name = task or guess_task(y)
+    if task_name == "regression":
         if labels is not None:
             raise DSNAError(
-                f"{table.name}: --{labels}-labels is about the spelling of classes, and the target {name!r} holds "
-                "numbers to predict. Remedy: leave the option out."
+                f"{table.name}: --{labels}-labels applies to classes, but the target {name!r} is numeric. Remedy: "
+                "leave the option out."
             )
         if y.dtype.kind not in "biuf":
             raise TableError(
-                f"{table.name}: the target {name!r} holds text, no numbers: use --task classification, or name another."
+                f"{table.name}: the target {name!r} holds text, not numbers. Remedy: use --task classification, or "
+                "name another column."
             )
         y = y.astype(np.float64)
         if not np.all(np.isfinite(y)):
-            raise TableError(f"{table.name}: the target {name!r} holds numbers that are not finite: leave them out.")
+            raise TableError(
+                f"{table.name}: the target {name!r} holds numbers that are not finite. Remedy: leave them out."
+            )
     elif y.dtype.kind == "f" and np.all(y == np.round(y)):
         y = y.astype(np.int64)
     elif y.dtype.kind not in "biuf":
-        y = np.array([str(one) for one in y], dtype=object)
-    if found == "classification" and several:
+        y = np.array([str(label) for label in y], dtype=object)
+    if task_name == "classification" and for_training:
         classes = np.unique(y)
-        problem = _too_many(classes, len(y)) or _not_whole(y, name)
+        problem = _class_count_problem(classes, len(y)) or _fraction_problem(y, name)
         if problem:
             raise TableError(f"{table.name}: the target {name!r} {problem}.")
         if y.dtype == object:
             names, counts = np.unique(y, return_counts=True)
-            merged, remarks = settle_spelling(table.name, name, dict(zip(names, counts.tolist(), strict=True)), labels)
-            y = np.array([merged.get(one, one) for one in y], dtype=object)
+            merged, remarks = merge_spellings(table.name, name, dict(zip(names, counts.tolist(), strict=True)), labels)
+            y = np.array([merged.get(label, label) for label in y], dtype=object)
             if len(np.unique(y)) < 2:
                 raise TableError(
-                    f"{table.name}: the target {name!r} holds one class only once its spellings are merged."
+                    f"{table.name}: the target {name!r} holds a single class after its spellings are merged."
                 )
             notes += remarks
         elif task is None:
-            notes += _note_of_guess(classes, name)
-    return Target(name, found, y, labelled.rows, notes)
+            notes += _guess_note(classes, name)
+    return Target(name, task_name, y, labelled.rows, notes)
 
 
-def _too_many(classes: np.ndarray, n_rows: int) -> str:
-    """Why so many classes cannot be learned from so many rows, and the remedy; empty where they can."""
-    n = len(classes)
-    remedy = "--task regression, or name" if classes.dtype.kind in "iuf" else "name"
-    if n_rows >= _LEAST_ROWS and 2 * n > n_rows:
+def _class_count_problem(classes: np.ndarray, n_rows: int) -> str:
+    """Problem with the number of classes, and its remedy; empty if there is none."""
+    n_classes = len(classes)
+    remedy = "use --task regression, or name" if classes.dtype.kind in "iuf" else "name"
+    if n_rows >= _MIN_ROWS and 2 * n_classes > n_rows:
         return (
-            f"identifies rows rather than says how they turned out: {n} different values in {n_rows} rows. Remedy: "
-            f"{remedy} another column with --target"
+            f"identifies rows rather than describing an outcome: {n_classes} different values in {n_rows} rows. "
+            f"Remedy: {remedy} another column with --target"
         )
-    if n > _MANY and n_rows < _FEW * n:
+    if n_classes > _MAX_SMALL_CLASSES and n_rows < _MIN_CLASS_ROWS * n_classes:
         return (
-            f"has {n} classes in {n_rows} rows, under {_FEW} rows each on average. Remedy: {remedy} another column "
-            "with --target, or put classes together, such as all rare ones into one"
+            f"has {n_classes} classes in {n_rows} rows, under {_MIN_CLASS_ROWS} rows each on average. Remedy: "
+            f"{remedy} another column with --target, or put classes together, such as all rare ones into one"
         )
     return ""
 
 
-def _not_whole(y: np.ndarray, name: str) -> str:
-    """Why these numbers are no classes, and the remedy; empty where they may be."""
+def _fraction_problem(y: np.ndarray, name: str) -> str:
+    """Problem with fractional numbers as classes, and its remedy; empty if there is none."""
     if y.dtype.kind != "f":
         return ""
     return (
-        "holds numbers that are not whole, which are no classes. Remedy: --task regression, or read them as text by "
+        "holds fractional numbers, which cannot be classes. Remedy: use --task regression, or read them as text with "
         f"--types {name}=category"
     )
 
 
-def _note_of_guess(classes: np.ndarray, name: str) -> list[str]:
-    """What to say of whole numbers that are taken for classes, as nobody said what they are."""
+def _guess_note(classes: np.ndarray, name: str) -> list[str]:
+    """Note that integers are taken for classes because no task was given; none for 0 and 1 or booleans."""
     if classes.dtype.kind == "b" or classes.tolist() == [0, 1]:
         return []
     return [
-        f"the target {name!r} is taken for {len(classes)} classes, because it holds {len(classes)} different whole "
-        "numbers only; --task regression predicts numbers"
+        f"the target {name!r} is treated as {len(classes)} classes, because it holds {len(classes)} distinct integers "
+        "only; --task regression predicts numbers"
     ]
 
 
-def _spelling(name: str) -> str:
-    """A class without what may be spelled in several ways: case, blanks, and accents of European letters.
+def _normalized(name: str) -> str:
+    """Normalize the spelling of a class: case, blanks, and accents of European letters.
 
     Examples
     --------
-    >>> _spelling(" Génial") == _spelling("genial"), _spelling("A+") == _spelling("A")
+    >>> _normalized(" Génial") == _normalized("genial"), _normalized("A+") == _normalized("A")
     (True, False)
     """
     letters = unicodedata.normalize("NFD", "".join(name.split()).casefold())
     return "".join(letter for letter in letters if not "\u0300" <= letter <= "\u036f")
 
 
-def settle_spelling(
+def merge_spellings(
     table: str, target: str, counts: Mapping[str, int], labels: str | None
 ) -> tuple[dict[str, str], list[str]]:
-    """Classes that differ in case, blanks or accents alone are merged, kept apart, or refused.
+    """Merge classes that differ only in case, blanks or accents, keep them, or raise an error.
 
     Parameters
     ----------
     table, target : names of the table and of the column.
     counts : rows of each class.
-    labels : {"merge", "keep"} or None, which refuses them.
+    labels : {"merge", "keep"} or None, which raises an error.
 
     Returns
     -------
-    merged : the class that each spelling of it is taken for: the most frequent one.
-    notes : what was done.
+    merged : maps each merged spelling to the most frequent one.
+    notes : notes on what was done.
 
     Examples
     --------
-    >>> settle_spelling("t.csv", "ill", {"no": 90, "yes": 8, "Yes": 2}, "merge")[0]
+    >>> merge_spellings("t.csv", "ill", {"no": 90, "yes": 8, "Yes": 2}, "merge")[0]
     {'Yes': 'yes'}
     """
-    alike: dict[str, list[str]] = {}
+    by_spelling: dict[str, list[str]] = {}
     for name in sorted(counts, key=lambda name: (-counts[name], name)):
-        alike.setdefault(_spelling(name), []).append(name)
-    several = [names for names in alike.values() if len(names) > 1]
-    if not several:
+        by_spelling.setdefault(_normalized(name), []).append(name)
+    duplicates = [names for names in by_spelling.values() if len(names) > 1]
+    if not duplicates:
         return {}, []
     if labels == "keep":
-        shown = "; ".join(" and ".join(map(repr, names)) for names in several[:_SHOWN])
-        return {}, [f"classes {shown} differ only in case, blanks or accents: kept apart, as --keep-labels says"]
-    shown = "; ".join(" and ".join(f"{name!r} ({counts[name]:,} rows)" for name in names) for names in several[:_SHOWN])
-    differing = f"{shown} differ only in case, blanks or accents"
+        class_list = "; ".join(" and ".join(map(repr, names)) for names in duplicates[:_MAX_LISTED])
+        return {}, [f"classes {class_list} differ only in case, blanks or accents: kept apart, as --keep-labels says"]
+    class_list = "; ".join(
+        " and ".join(f"{name!r} ({counts[name]:,} rows)" for name in names) for names in duplicates[:_MAX_LISTED]
+    )
+    differing = f"{class_list} differ only in case, blanks or accents"
     if labels == "merge":
-        merged = {name: names[0] for names in several for name in names[1:]}
+        merged = {name: names[0] for names in duplicates for name in names[1:]}
         return merged, [f"classes {differing}: merged into the most frequent spelling, as --merge-labels says"]
     raise TableError(
         f"{table}: the target {target!r} holds classes that may be one: {differing}. Remedy: --merge-labels takes them "
@@ -191,71 +198,76 @@ def settle_spelling(
     )
 
 
-def known_target(table: FileTable, name: str | None, task: str) -> Target:
-    """The target of rows for a model that is trained already; they may all have one class."""
+def read_known_target(table: FileTable, name: str | None, task: str) -> Target:
+    """The target of new rows for a trained model; a single class is allowed."""
     if name is None:
-        raise DSNAError("the model does not know what its target is called. Remedy: name the column with --target.")
-    return read_target(table, name, task, several=False)
+        raise DSNAError("the model does not know the name of its target. Remedy: name the column with --target.")
+    return read_target(table, name, task, for_training=False)
 
 
-def known_labels(encoder: Any) -> str | None:
-    """What became of spellings of one class in training, as the encoder of a model remembers it."""
+def training_labels(encoder: Any) -> str | None:
+    """How training handled classes that differ only in spelling, as stored in the encoder."""
     return getattr(encoder, "label_spelling_", None)
 
 
-def same_classes(
-    y: np.ndarray, classes: np.ndarray, name: str, new: bool = False, labels: str | None = None
+def match_classes(
+    y: np.ndarray, classes: np.ndarray, name: str, allow_new: bool = False, labels: str | None = None
 ) -> np.ndarray:
-    """Classes of a file in the form that a model knows them in: numbers, text or booleans.
+    """Convert the classes of a file to the type and spelling of a model's classes.
 
     Parameters
     ----------
     y : (n,) classes of the file.
-    classes : those of the model.
-    name : of the column.
-    new : whether classes that the model does not know are allowed.
-    labels : {"merge", "keep"} or None: what became of spellings of one class when the model was trained.
+    classes : classes of the model.
+    name : name of the column.
+    allow_new : whether classes unknown to the model are allowed.
+    labels : {"merge", "keep"} or None: how training handled classes that differ only in spelling.
 
     Examples
     --------
     >>> import numpy as np
-    >>> same_classes(np.array([0, 1]), np.array(["0", "1"], dtype=object), "y").tolist()
+    >>> match_classes(np.array([0, 1]), np.array(["0", "1"], dtype=object), "y").tolist()
     ['0', '1']
     """
-    known = {said(one): one for one in classes.tolist()}
+    known_classes = {said(label): label for label in classes.tolist()}
     if labels == "merge":
-        met, counts = np.unique([said(one) for one in y.tolist()], return_counts=True)
-        every = {**dict(zip(met.tolist(), counts.tolist(), strict=True)), **dict.fromkeys(known, len(y) + 1)}
-        merged, _ = settle_spelling(name, name, every, labels)
-        y = np.array([merged.get(said(one), one) for one in y.tolist()], dtype=object)
-    strange = sorted({said(one) for one in np.unique(y)} - known.keys())
-    if strange and not new:
+        names, counts = np.unique([said(label) for label in y.tolist()], return_counts=True)
+        all_counts = {
+            **dict(zip(names.tolist(), counts.tolist(), strict=True)),
+            **dict.fromkeys(known_classes, len(y) + 1),
+        }
+        merged, _ = merge_spellings(name, name, all_counts, labels)
+        y = np.array([merged.get(said(label), label) for label in y.tolist()], dtype=object)
+    new_labels = sorted({said(label) for label in np.unique(y)} - known_classes.keys())
+    if new_labels and not allow_new:
         raise DSNAError(
-            f"the target column {name!r} holds {', '.join(strange[:5])}, which the model does not know; it knows "
-            f"{', '.join([*known][:5])}. Remedy: correct these cells, or name another column with --target."
+            f"the target column {name!r} holds {', '.join(new_labels[:5])}, which the model does not know; it knows "
+            f"{', '.join([*known_classes][:5])}. Remedy: correct these cells, or name another column with --target."
         )
-    meant = {_spelling(one): one for one in [*strange[::-1], *known]}
-    misspelled = [one for one in strange if meant[_spelling(one)] != one]
+    by_spelling = {_normalized(label): label for label in [*new_labels[::-1], *known_classes]}
+    misspelled = [label for label in new_labels if by_spelling[_normalized(label)] != label]
     if misspelled and labels != "keep":
-        other = meant[_spelling(misspelled[0])]
-        holder = "the model knows" if other in known else "also"
+        correct = by_spelling[_normalized(misspelled[0])]
+        holder = "the model knows" if correct in known_classes else "also"
         raise DSNAError(
-            f"the target column {name!r} holds {misspelled[0]!r}, and {holder} {other!r}, which differs only in case, "
-            "blanks or accents. Remedy: spell classes as the model does, or train it with --merge-labels."
+            f"the target column {name!r} holds {misspelled[0]!r}, and {holder} {correct!r}, which differs only in "
+            "case, blanks or accents. Remedy: spell classes as the model does, or train it with --merge-labels."
         )
     numbers = classes.dtype.kind in "iuf" and y.dtype.kind in "iuf"
-    if strange and classes.dtype.kind not in "OU" and not numbers:
+    if new_labels and classes.dtype.kind not in "OU" and not numbers:
         raise DSNAError(
-            f"the target column {name!r} holds {', '.join(strange[:5])}, and the classes of the model are "
-            f"{', '.join([*known][:5])}. Remedy: use the same type of values."
+            f"the target column {name!r} holds {', '.join(new_labels[:5])}, and the classes of the model are "
+            f"{', '.join([*known_classes][:5])}. Remedy: use the same type of values."
         )
-    found = np.empty(len(y), dtype=object)
-    found[:] = [known.get(said(one), one if classes.dtype.kind not in "OU" else said(one)) for one in y.tolist()]
-    return found if classes.dtype == object else np.array(found.tolist())
+    result = np.empty(len(y), dtype=object)
+    result[:] = [
+        known_classes.get(said(label), label if classes.dtype.kind not in "OU" else said(label)) for label in y.tolist()
+    ]
+    return result if classes.dtype == object else np.array(result.tolist())
 
 
 def rare_targets(targets: np.ndarray, training: np.ndarray) -> np.ndarray:
-    """Which targets are as rare as the rarest tenth of the training targets, by their density.
+    """Mask of targets whose density is as low as that of the rarest tenth of the training targets.
 
     Examples
     --------
@@ -264,12 +276,12 @@ def rare_targets(targets: np.ndarray, training: np.ndarray) -> np.ndarray:
     [False, True]
     """
     density = TargetDensity(training)
-    cut = np.quantile(density.evaluate(training), RARE_SHARE, method="lower")
-    return np.asarray(density.evaluate(targets) <= cut * (1.0 + 1e-9))
+    density_cut = np.quantile(density.evaluate(training), RARE_SHARE, method="lower")
+    return np.asarray(density.evaluate(targets) <= density_cut * (1.0 + 1e-9))
 
 
 def rarity_lines(target: Target) -> list[str]:
-    """How rare the rare is, in words.
+    """Describe how rare the rare cases are.
 
     Examples
     --------
@@ -282,18 +294,19 @@ def rarity_lines(target: Target) -> list[str]:
     if target.task == "classification":
         names, counts = np.unique(y, return_counts=True)
         order = np.argsort(counts, kind="stable")
-        rare, few = said(names[order[0]]), int(counts[order[0]])
-        others = [f"{said(names[k])} {counts[k]}" for k in order[1:_SHOWN]]
-        others += [f"{len(order) - _SHOWN} more classes"] if len(order) > _SHOWN else []
-        share = f"{few / n:.2g}" if few / n < 0.001 else f"{100 * few / n:.2g}%"
-        return [f"{target.name}: {few} of {n} rows are {rare} ({share}, one in {n / few:.0f}); {', '.join(others)}"]
+        rare, n_rare = said(names[order[0]]), int(counts[order[0]])
+        other_classes = [f"{said(names[k])} {counts[k]}" for k in order[1:_MAX_LISTED]]
+        other_classes += [f"{len(order) - _MAX_LISTED} more classes"] if len(order) > _MAX_LISTED else []
+        share = f"{n_rare / n:.2g}" if n_rare / n < 0.001 else f"{100 * n_rare / n:.2g}%"
+        rare_counts = f"{n_rare} of {n} rows are {rare} ({share}, one in {n / n_rare:.0f})"
+        return [f"{target.name}: {rare_counts}; {', '.join(other_classes)}"]
     low, middle, high = np.quantile(y, [0.25, 0.5, 0.75])
-    seldom = rare_targets(y, y)
-    below, above = y[seldom & (y < middle)], y[seldom & (y > middle)]
+    is_rare = rare_targets(y, y)
+    below, above = y[is_rare & (y < middle)], y[is_rare & (y > middle)]
     ends = [f"{len(below)} up to {said(float(below.max()))}"] if len(below) else []
     ends += [f"{len(above)} from {said(float(above.min()))} on"] if len(above) else []
-    first = (
+    summary = (
         f"{target.name}: from {said(float(y.min()))} to {said(float(y.max()))}, half of the rows between "
         f"{said(float(low))} and {said(float(high))}"
     )
-    return [first, f"rare targets, by their density: {int(seldom.sum())} of {n} rows, {' and '.join(ends)}"]
+    return [summary, f"rare targets, by their density: {int(is_rare.sum())} of {n} rows, {' and '.join(ends)}"]

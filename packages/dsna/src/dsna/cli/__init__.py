@@ -1,1 +1,1 @@
-"""The command line, ``dsna ...``: one file per group of commands; ``main.py`` is the entry point."""
+"""The command line ``dsna ...``: one file per group of commands; ``main.py`` is the entry point."""

@@ -1,4 +1,4 @@
-"""All commands of ``dsna ...`` under one roof."""
+"""The ``dsna`` application with all its commands."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .tables.train import train
 from .warmup import warmup
 
 _HELP = (
-    "Imbalanced classification and regression: from a table to a decision that rare cases count in, with the rows "
-    "behind it. Begin with **dsna demo**, or with **dsna train data.csv --target COLUMN**."
+    "Imbalanced classification and regression on tables, with the training rows behind each prediction. Start with "
+    "**dsna demo**, or with **dsna train data.csv --target COLUMN**."
 )
 
 app = typer.Typer(
@@ -43,14 +43,14 @@ if "edges" not in plugins("dsna.commands"):
 
     @app.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True}, add_help_option=False)
     def edges() -> None:
-        """Edges in photos: needs the package dsna-vision, which is not installed."""
+        """Detect edges in photos; requires dsna-vision, which is not installed."""
         remedy = install_command(package="dsna-vision")
         typer.echo(f"dsna edges: this needs dsna-vision, which is not installed. Remedy: {remedy}", err=True)
         raise typer.Exit(2)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         from .. import __version__
 
         typer.echo(f"dsna {__version__}")
@@ -60,7 +60,7 @@ def _version(asked: bool) -> None:
 @app.callback(help=_HELP)
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Options of ``dsna`` itself."""

@@ -1,4 +1,4 @@
-"""Messages of the commands; errors that a user can mend become one sentence and an exit code."""
+"""Output of the commands; errors that a user can fix become one sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -25,24 +25,23 @@ def say(text: str) -> None:
 
 @contextmanager
 def exit_on_user_error(command: str, remedy: str, stopped: str, program: str = "dsna") -> Iterator[None]:
-    """End a command with one sentence on stderr, not with a traceback, where its user can mend what is wrong.
+    """End a command with one sentence on stderr instead of a traceback if the user can fix the error.
 
-    Messages within name options as they are typed.
+    Error messages inside name options as on the command line.
 
-    Exit code 2 for a :class:`dsna.DSNAError`, an ``OSError``, a missing package or too little memory; 128 and its
-    number for a signal that stops the command, 130 for Ctrl-C.
-    Any other exception is a bug, and passes through.
+    The exit code is 2 for a :class:`dsna.DSNAError`, an ``OSError``, a missing package or too little memory, and 128
+    plus the signal's number for a signal, such as 130 for Ctrl-C. Any other exception is a bug and propagates.
 
     Parameters
     ----------
     command : str
-        Its name.
+        Name of the command.
     remedy : str
-        What to do where a package is missing.
+        What to do if a package is missing.
     stopped : str
-        What to know after the command was interrupted, unless the KeyboardInterrupt says it.
+        Message after an interruption, unless the KeyboardInterrupt has its own.
     program : str, default="dsna"
-        Name of the program whose command it is.
+        Name of the program.
 
     Examples
     --------
@@ -50,10 +49,10 @@ def exit_on_user_error(command: str, remedy: str, stopped: str, program: str = "
     >>> from dsna.tables import TableError
     >>> from dsna.cli.errors import exit_on_user_error
     >>> try:
-    ...     with contextlib.redirect_stderr(io.StringIO()) as said, exit_on_user_error("train", "", ""):
+    ...     with contextlib.redirect_stderr(io.StringIO()) as stderr, exit_on_user_error("train", "", ""):
     ...         raise TableError("the table has no rows")
     ... except typer.Exit as end:
-    ...     print(end.exit_code, said.getvalue().strip())
+    ...     print(end.exit_code, stderr.getvalue().strip())
     2 dsna train: the table has no rows
     """
     try:
@@ -62,7 +61,7 @@ def exit_on_user_error(command: str, remedy: str, stopped: str, program: str = "
     except KeyboardInterrupt as end:
         typer.echo(f"\nStopped. {str(end) or stopped}", err=True)
         raise typer.Exit(exit_code()) from None
-    except BrokenPipeError:  # whoever read the output has left; typer ends quietly
+    except BrokenPipeError:  # the reader of the output has closed it; typer exits silently
         raise
     except Exception as error:
         message = _message(error, remedy)
@@ -73,12 +72,12 @@ def exit_on_user_error(command: str, remedy: str, stopped: str, program: str = "
 
 
 def _message(error: Exception, remedy: str) -> str | None:
-    """What to say of an error that the user can mend; None of a bug."""
+    """Message for an error that the user can fix; None for a bug."""
     if isinstance(error, ImportError):
-        if (error.name or "").partition(".")[0] == "dsna":  # a module of ours that is not there is a bug
+        if (error.name or "").partition(".")[0] == "dsna":  # a missing module of this package is a bug
             return None
-        needed = isinstance(error, ModuleNotFoundError)
-        problem = f"this needs {error.name}, which is not installed." if needed else str(error)
+        not_found = isinstance(error, ModuleNotFoundError)
+        problem = f"this needs {error.name}, which is not installed." if not_found else str(error)
         return f"{problem} Remedy: {remedy}"
     if isinstance(error, OSError):
         return explained(error)

@@ -1,4 +1,4 @@
-"""SIGINT, SIGTERM and SIGHUP: each ends a command like Ctrl-C, so that it removes what is not complete."""
+"""SIGINT, SIGTERM and SIGHUP end a command like Ctrl-C, so that it removes incomplete files."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from types import FrameType
 from typing import Any
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
-_TIDYING = 5.0  # seconds in which further signals are ignored: terminals and services send two at once
+_IGNORE_SECONDS = 5.0  # after a signal, further ones are ignored: terminals and services send two at once
 
 
 class _Received:
-    """The signal that stops this process, and when it came."""
+    """The signal that stops this process, and its time."""
 
     number: int = signal.SIGINT
     time: float | None = None
 
 
 def stop_on_signals() -> None:
-    """Raise KeyboardInterrupt on each signal, except on those that whoever started this process turned off (nohup)."""
+    """Raise KeyboardInterrupt on each signal, except those that the parent process ignores (nohup)."""
     for name in _SIGNALS:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
@@ -30,7 +30,7 @@ def stop_on_signals() -> None:
 
 
 def exit_code() -> int:
-    """128 and the number of the signal that stopped this process.
+    """128 plus the number of the signal that stopped this process.
 
     Examples
     --------
@@ -42,13 +42,13 @@ def exit_code() -> int:
 
 def _stop(number: int, frame: FrameType | None) -> None:
     now = time.monotonic()
-    if _Received.time is None or now - _Received.time > _TIDYING:
+    if _Received.time is None or now - _Received.time > _IGNORE_SECONDS:
         _Received.number, _Received.time = number, now
         raise KeyboardInterrupt
 
 
 def _stop_again(ignored: Any) -> None:
-    """Where Python drops a KeyboardInterrupt, as in the callbacks of its imports, send the signal once more."""
+    """Send the signal again if Python drops a KeyboardInterrupt, as in callbacks of imports."""
     if isinstance(ignored.exc_value, KeyboardInterrupt):
         _Received.time = None
         threading.Timer(0.05, signal.raise_signal, (_Received.number,)).start()

@@ -11,12 +11,12 @@ from .interrupts import exit_code, stop_on_signals
 
 
 def main() -> None:
-    """Run the command line, or say what is missing for it."""
+    """Run the command line, or print which package is missing."""
     run(_load, "dsna", install_command("cli"))
 
 
 def run(load: Callable[[], Any], program: str, remedy: str) -> None:
-    """Run the command line that ``load`` imports, or say what is missing for it."""
+    """Run the command line that ``load`` imports, or print which package is missing."""
     stop_on_signals()
     try:
         app = load()

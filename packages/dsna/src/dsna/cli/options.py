@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their values are read."""
+"""Options that several commands share, and parsing of their values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-LARGEST_SEED = 2**32 - 1  # that numpy and scikit-learn take
+LARGEST_SEED = 2**32 - 1  # accepted by numpy and scikit-learn
 
 
 def folder(text: str) -> Any:
@@ -21,7 +21,7 @@ def flag(name: str, text: str) -> Any:
 
 
 def names(values: Iterable[str] | None) -> tuple[str, ...]:
-    """Names from options that were repeated, or that hold several with commas between.
+    """Names from an option that is repeated or holds several names separated by commas.
 
     Examples
     --------

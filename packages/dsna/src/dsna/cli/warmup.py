@@ -1,4 +1,4 @@
-"""``dsna warmup``: compiles the numerical kernels ahead of time, so that no later fit waits for them."""
+"""``dsna warmup``: compile the numerical kernels ahead of time."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
 
 def warmup() -> None:
-    """Compile the numerical kernels ahead of time: of tables and, where dsna-vision is installed, of edges in photos.
+    """Compile the numerical kernels ahead of time: for tables and, if dsna-vision is installed, for edges in photos.
 
-    They are kept on disk, and later runs load them from there. Run it once after installation, or while an image of a
-    container is built. Set NUMBA_CACHE_DIR to keep them elsewhere.
+    The kernels are cached on disk, and later runs load them from there. Run this once after installation, or while
+    building a container image. Set NUMBA_CACHE_DIR to choose another cache folder.
     """
     with exit_on_user_error(
-        "warmup", install_command("cli"), "What is compiled is kept; the same command goes on from there."
+        "warmup", install_command("cli"), "Compiled kernels are kept; run the command again to continue."
     ):
         compile_kernels()
 
 
 def compile_kernels() -> None:
-    """Compile what is not in the cache yet, telling what is being done and where the cache is."""
+    """Compile kernels that are not cached yet, printing progress and the cache folder."""
     from .._kernels.notices import NOTICES
 
     steps = {"classification": _classify, "regression": _regress}

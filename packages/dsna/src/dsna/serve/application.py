@@ -1,4 +1,4 @@
-"""The addresses of the server: thin functions from requests to the service and its pages."""
+"""Routes of the server: thin functions from requests to the service and its pages."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from . import schemas
 from .access import COOKIE, Access
 from .guard import PAUSE, Guard, login_for
 from .limits import Limits, Refused
-from .pages import AskedCase, AskedTable, Pages, question_values
-from .rows import rows_of_objects
+from .pages import CaseForm, Pages, TableForm, question_fields
+from .rows import parse_objects
 from .service import Question, Service, TableOptions, as_csv
 from .uploads import Form, read_form
 
 _NEIGHBORS = 6
-_MORE_FIELDS = 50  # of a form, beside the columns
-_LOGIN_FIELDS = 10  # of the form for the token
-_LONGEST = 2_000  # letters of a message
+_EXTRA_FIELDS = 50  # of a form, besides the columns
+_LOGIN_FIELDS = 10
+_MAX_LENGTH = 2_000  # characters of a message or an option
 _T = TypeVar("_T")
 
 
 def create_app(service: Service, access: Access | None = None) -> Guard:
-    """The ASGI application that serves a model, with its guard before it.
+    """Build the ASGI application that serves a model, wrapped in its guard.
 
     Parameters
     ----------
-    service : answers of the model.
-    access : who is let in; this machine only if not given.
+    service : service that answers requests.
+    access : access rules; None allows this machine only.
 
     Returns
     -------
@@ -47,17 +47,17 @@ def create_app(service: Service, access: Access | None = None) -> Guard:
     """
     access = access or Access()
     server = _Server(service, access)
-    return Guard(server.made, access, service.limits, server.refusal)
+    return Guard(server.app, access, service.limits, server.refusal)
 
 
 class _Server:
-    """The addresses, and the threads that answer."""
+    """Routes of the application, and the threads that answer."""
 
     def __init__(self, service: Service, access: Access) -> None:
         self.service, self.access = service, access
         self.pages = Pages(service, access.token is not None)
         self._threads = ThreadPoolExecutor(service.limits.threads, thread_name_prefix="dsna")
-        self.made = FastAPI(
+        self.app = FastAPI(
             title="dsna serve",
             version=__version__,
             docs_url=None,
@@ -78,18 +78,20 @@ class _Server:
         yield
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def _work(self, function: Callable[..., _T], *arguments: Any, **named: Any) -> _T:
-        """Run something in a thread of its own."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, partial(function, *arguments, **named))
+    async def _work(self, function: Callable[..., _T], *arguments: Any, **keywords: Any) -> _T:
+        """Run a function in the thread pool."""
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, partial(function, *arguments, **keywords)
+        )
 
     async def _form(self, request: Request) -> Form:
-        most = len(self.service.fields) + _MORE_FIELDS
-        return await self._work(read_form, request.headers.get("content-type", ""), await request.body(), most)
+        max_fields = len(self.service.fields) + _EXTRA_FIELDS
+        return await self._work(read_form, request.headers.get("content-type", ""), await request.body(), max_fields)
 
     # Pages
 
     def _add_pages(self) -> None:
-        add = partial(self.made.add_api_route, include_in_schema=False, response_model=None)
+        add = partial(self.app.add_api_route, include_in_schema=False, response_model=None)
         add("/", self._get_case, methods=["GET"])
         add("/", self._post_case, methods=["POST"])
         add("/table", self._get_table, methods=["GET"])
@@ -104,7 +106,7 @@ class _Server:
     async def _get_case(self, request: Request) -> Response:
         typical = request.query_params.get("fill") == "typical"
         values = {field.key: field.typical for field in self.service.fields} if typical else {}
-        return HTMLResponse(self.pages.case(AskedCase(values=values, question=question_values(Question()))))
+        return HTMLResponse(self.pages.case(CaseForm(values=values, question=question_fields(Question()))))
 
     async def _post_case(self, request: Request) -> Response:
         form = await self._form(request)
@@ -113,35 +115,35 @@ class _Server:
             pause = request.scope[PAUSE]
             case, notes = await self._work(self.service.case_of_form, form.values, question, _NEIGHBORS, pause)
         except DSNAError as error:
-            asked = AskedCase(values=form.values, question=_sent(form.values), error=_sentence(error))
-            return HTMLResponse(self.pages.case(asked), _status(error))
-        asked = AskedCase(values=form.values, question=_sent(form.values), case=case, notes=tuple(notes))
-        return HTMLResponse(await self._work(self.pages.case, asked))
+            case_form = CaseForm(values=form.values, question=_sent(form.values), error=_sentence(error))
+            return HTMLResponse(self.pages.case(case_form), _status(error))
+        case_form = CaseForm(values=form.values, question=_sent(form.values), case=case, notes=tuple(notes))
+        return HTMLResponse(await self._work(self.pages.case, case_form))
 
     async def _get_table(self) -> Response:
-        return HTMLResponse(self.pages.table(AskedTable(question=question_values(Question()))))
+        return HTMLResponse(self.pages.table(TableForm(question=question_fields(Question()))))
 
-    async def _answered(self, request: Request, form: Form) -> tuple[Any, Any, list[str]]:
+    async def _answer_table(self, request: Request, form: Form) -> tuple[Any, Any, list[str]]:
         options = TableOptions(repeat="repeat" in form.values, explain="explain" in form.values)
         tabs = form.names.get("file", "").lower().endswith((".tsv", ".tab"))
         content = form.files.get("file", b"")
-        asked = _question(form.values)
-        return await self._work(self.service.table, content, asked, options, request.scope[PAUSE], tabs=tabs)
+        question = _question(form.values)
+        return await self._work(self.service.table, content, question, options, request.scope[PAUSE], tabs=tabs)
 
     async def _post_table(self, request: Request) -> Response:
         form = Form()
         try:
             form = await self._form(request)
-            parts, frames, notes = await self._answered(request, form)
+            tables, frames, notes = await self._answer_table(request, form)
         except DSNAError as error:
-            asked = AskedTable(question=_sent(form.values), error=_sentence(error))
-            return HTMLResponse(self.pages.table(asked), _status(error))
+            table_form = TableForm(question=_sent(form.values), error=_sentence(error))
+            return HTMLResponse(self.pages.table(table_form), _status(error))
         sent = _sent(form.values)
-        asked = AskedTable(question=sent, parts=tuple(parts), frames=tuple(frames), notes=tuple(notes))
-        return HTMLResponse(await self._work(self.pages.table, asked))
+        table_form = TableForm(question=sent, tables=tuple(tables), frames=tuple(frames), notes=tuple(notes))
+        return HTMLResponse(await self._work(self.pages.table, table_form))
 
     async def _post_csv(self, request: Request) -> Response:
-        _, frames, _ = await self._answered(request, await self._form(request))
+        _, frames, _ = await self._answer_table(request, await self._form(request))
         content = await self._work(as_csv, frames)
         return Response(
             content,
@@ -150,16 +152,16 @@ class _Server:
         )
 
     async def _get_api(self) -> Response:
-        return HTMLResponse(self.pages.api(self.made.openapi(), self.access.address()))
+        return HTMLResponse(self.pages.api(self.app.openapi(), self.access.address()))
 
     async def _get_login(self) -> Response:
         return RedirectResponse("/", 303) if self.access.token is None else HTMLResponse(self.pages.login())
 
     async def _post_login(self, request: Request) -> Response:
-        # Small and of one kind, by the guard: it does not wait for the threads that answer.
+        # The guard ensures a small urlencoded body, so that it is parsed here and not in the thread pool.
         form = read_form(request.headers.get("content-type", ""), await request.body(), _LOGIN_FIELDS)
         if not self.access.is_token(form.values.get("token", "").strip()):
-            return HTMLResponse(self.pages.login("That is not the token. Ask whoever started the server."), 401)
+            return HTMLResponse(self.pages.login("Wrong token. Ask whoever started the server."), 401)
         answer = RedirectResponse("/", 303)
         answer.set_cookie(COOKIE, self.access.session(), httponly=True, samesite="strict", path="/")
         return answer
@@ -173,25 +175,25 @@ class _Server:
     # API
 
     def _add_api(self) -> None:
-        classes = self.service.is_classification
+        classification = self.service.is_classification
         errors: dict[int | str, dict[str, Any]] = {
-            "4XX": {"model": schemas.ErrorAnswer, "description": "The request cannot be answered."}
+            "4XX": {"model": schemas.ErrorAnswer, "description": "The request was refused."}
         }
-        add = partial(self.made.add_api_route, responses=errors, response_model_exclude_unset=True)
-        add("/api/model", self._api_model, response_model=schemas.ModelAnswer, summary="What the model is.")
+        add = partial(self.app.add_api_route, responses=errors, response_model_exclude_unset=True)
+        add("/api/model", self._api_model, response_model=schemas.ModelAnswer, summary="Description of the model.")
         add(
             "/api/predict",
             self._api_predict,
             methods=["POST"],
-            response_model=schemas.ClassAnswers if classes else schemas.TargetAnswers,
-            summary="Answers to rows.",
+            response_model=schemas.ClassAnswers if classification else schemas.TargetAnswers,
+            summary="Predictions for rows.",
         )
         add(
             "/api/explain",
             self._api_explain,
             methods=["POST"],
-            response_model=schemas.ExplainedClasses if classes else schemas.ExplainedTargets,
-            summary="Answers to rows, with the training rows behind each.",
+            response_model=schemas.ExplainedClasses if classification else schemas.ExplainedTargets,
+            summary="Predictions for rows, with the training rows behind each.",
         )
 
     async def _api_model(self) -> Any:
@@ -199,40 +201,40 @@ class _Server:
         bounds = {"bytes": limits.bytes, "rows": limits.rows, "explained": limits.explained, "seconds": limits.seconds}
         return {**self.service.about, "limits": bounds}
 
-    async def _api_predict(self, request: Request, asked: schemas.PredictRequest) -> Any:
+    async def _api_predict(self, request: Request, payload: schemas.PredictRequest) -> Any:
         service, pause = self.service, request.scope[PAUSE]
 
-        def answered() -> dict[str, Any]:
-            rows = rows_of_objects(service.fields, asked.rows, service.limits)
-            answers = service.answers(rows, asked.question(), pause)
+        def answer() -> dict[str, Any]:
+            rows = parse_objects(service.fields, payload.rows, service.limits)
+            answers = service.answers(rows, payload.question(), pause)
             return {"answers": answers, "notes": list(dict.fromkeys(rows.notes))}
 
-        return await self._work(answered)
+        return await self._work(answer)
 
-    async def _api_explain(self, request: Request, asked: schemas.ExplainRequest) -> Any:
+    async def _api_explain(self, request: Request, payload: schemas.ExplainRequest) -> Any:
         service, pause = self.service, request.scope[PAUSE]
 
-        def answered() -> dict[str, Any]:
-            rows = rows_of_objects(service.fields, asked.rows, service.limits)
-            cases = service.cases(rows, asked.question(), asked.largest, pause)
+        def answer() -> dict[str, Any]:
+            rows = parse_objects(service.fields, payload.rows, service.limits)
+            cases = service.cases(rows, payload.question(), payload.largest, pause)
             return {"answers": [case.as_json() for case in cases], "notes": list(dict.fromkeys(rows.notes))}
 
-        return await self._work(answered)
+        return await self._work(answer)
 
     # Errors
 
-    def refusal(self, scope: Any, why: Refused) -> Any:
-        """The answer to a request that is not let through: a page for people, JSON for programs."""
-        headers = {"retry-after": "2"} if why.status == 503 else {}
-        if why.status == 401:
+    def refusal(self, scope: Any, error: Refused) -> Any:
+        """Response to a refused request: a page for browsers, JSON for programs."""
+        headers = {"retry-after": "2"} if error.status == 503 else {}
+        if error.status == 401:
             headers["www-authenticate"] = "Bearer"
         accepted = next((value for name, value in scope["headers"] if name == b"accept"), b"")
         if b"text/html" not in accepted or scope["path"].startswith("/api/"):
-            return JSONResponse({"error": _sentence(why)}, why.status, headers)
-        login = login_for(scope, why)
+            return JSONResponse({"error": _sentence(error)}, error.status, headers)
+        login = login_for(scope, error)
         if login is not None:
             return RedirectResponse(login, 303)
-        return HTMLResponse(self.pages.error(why.status, _sentence(why)), why.status, headers)
+        return HTMLResponse(self.pages.error(error.status, _sentence(error)), error.status, headers)
 
     async def _refused(self, request: Request, error: Exception) -> Response:
         answer: Response = self.refusal(request.scope, Refused(_sentence(error), _status(error)))
@@ -240,8 +242,8 @@ class _Server:
 
     async def _http(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        said = {404: "there is no such page.", 405: "this address does not take that method.", 400: _UNREADABLE}
-        message = said.get(error.status_code, str(error.detail))
+        messages = {404: "there is no such page.", 405: "this address does not support that method.", 400: _UNREADABLE}
+        message = messages.get(error.status_code, str(error.detail))
         answer: Response = self.refusal(request.scope, Refused(message, error.status_code))
         return answer
 
@@ -251,36 +253,36 @@ class _Server:
         if first["type"].startswith("json"):
             message = _UNREADABLE
         else:
-            where = ".".join(str(one) for one in first["loc"] if one != "body")
-            message = f"{where or 'the request'}: {first['msg']}. Remedy: see /api."
+            field = ".".join(str(key) for key in first["loc"] if key != "body")
+            message = f"{field or 'the request'}: {first['msg']}. Remedy: see /api."
         answer: Response = self.refusal(request.scope, Refused(message, 422))
         return answer
 
     async def _failed(self, request: Request, _: Exception) -> Response:
-        message = "the server met an error of its own, which is printed where it runs."
+        message = "internal server error; details are printed where the server runs."
         answer: Response = self.refusal(request.scope, Refused(message, 500))
         return answer
 
 
-_UNREADABLE = "the request is not JSON that can be read. Remedy: check it, and send it as application/json."
+_UNREADABLE = "the request is not valid JSON. Remedy: check it, and send it as application/json."
 
 
 def _sent(values: dict[str, str]) -> dict[str, str]:
-    """The part of a form that says how to decide, as it was sent."""
-    given = question_values(Question())
-    return {name: values.get(name, usual) for name, usual in given.items()}
+    """The decision fields of a form, as they were sent."""
+    defaults = question_fields(Question())
+    return {name: values.get(name, default) for name, default in defaults.items()}
 
 
 def _question(values: dict[str, str]) -> Question:
-    """How to decide, from a form."""
-    given = {name: value.strip() for name, value in _sent(values).items()}
-    if any(len(value) > _LONGEST for value in given.values()):
+    """Parse the decision fields of a form."""
+    fields = {name: value.strip() for name, value in _sent(values).items()}
+    if any(len(value) > _MAX_LENGTH for value in fields.values()):
         raise Refused("the decision or the costs are too long. Remedy: see `dsna predict --help`.")
     return Question(
-        decision=given["decision"] or None,
-        costs=given["costs"] or None,
-        balance=_number(given["balance"], "balance"),
-        coverage=_number(given["coverage"], "coverage") or Question().coverage,
+        decision=fields["decision"] or None,
+        costs=fields["costs"] or None,
+        balance=_number(fields["balance"], "balance"),
+        coverage=_number(fields["coverage"], "coverage") or Question().coverage,
     )
 
 
@@ -288,12 +290,12 @@ def _number(text: str, name: str) -> float | None:
     try:
         return float(text.replace(",", ".")) if text else None
     except ValueError:
-        raise Refused(f"{name} is no number. Remedy: write one such as 0.9.") from None
+        raise Refused(f"{name} is not a number. Remedy: write a number such as 0.9.") from None
 
 
 def _sentence(error: Exception) -> str:
-    """A message that a page can show, of a bounded length."""
-    return clean(str(error), _LONGEST)
+    """An error message of bounded length, safe to show on a page."""
+    return clean(str(error), _MAX_LENGTH)
 
 
 def _status(error: Exception) -> int:

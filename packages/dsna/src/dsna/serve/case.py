@@ -1,4 +1,4 @@
-"""One answer beside the training rows that it is made of, column by column."""
+"""An answer and its training rows, compared column by column."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Neighbor:
 
     Parameters
     ----------
-    row : its number among the training rows, from 0 on.
-    name : what it is called: by its identifier, or by a number from 1 on.
+    row : index of the training row, from 0.
+    name : its identifier, or its number from 1.
     target : its class or target.
-    carried : its target as the trend carries it over to the case; None where it counts as it is.
-    weight : in the answer.
+    carried : its target, shifted along the trend to the case; None without a trend.
+    weight : its weight in the answer.
     """
 
     row: int
@@ -36,46 +36,51 @@ class Neighbor:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A column: the value of the case, those of its neighbours, and which of these differ from it."""
+    """A column: the value of the case, the values of its neighbours, and which of these differ from it."""
 
     name: str
-    own: Any
+    case_value: Any
     values: tuple[Any, ...]
     differs: tuple[bool, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """An answer and what it is made of.
+    """An answer and the training rows behind it.
 
     Parameters
     ----------
     answer : prediction, probabilities and set, or prediction and interval, as plain values.
-    plain : what plain averaging of all neighbours would have said.
-    plain_share : share of that class in it; None in regression.
-    behind : how many training rows have a part in the answer.
-    part : share of those shown in the sizes of all weights.
-    neighbors : those that add most to the decision.
-    lines : one for each column; none where the model does not hold its training rows.
-    opinions : parts of the log odds of the predicted class, by where they come from.
+    plain : prediction by plain averaging of all neighbours.
+    plain_share : share of votes for that class; None in regression.
+    n_contributing : number of training rows with a weight in the answer.
+    weight_share : share of the total absolute weight held by ``neighbors``.
+    neighbors : the training rows that contribute most to the decision.
+    lines : one line per column; empty if the model does not hold its training rows.
+    opinions : contributions to the log odds of the predicted class, by source.
     """
 
     answer: dict[str, Any]
     plain: Any
     plain_share: float | None
-    behind: int
-    part: float
+    n_contributing: int
+    weight_share: float
     neighbors: tuple[Neighbor, ...]
     lines: tuple[Line, ...]
     opinions: dict[str, float]
 
     def as_json(self) -> dict[str, Any]:
-        """The case as the API gives it."""
+        """Convert the case to the API's JSON."""
         rows = []
-        for k, one in enumerate(self.neighbors):
-            row: dict[str, Any] = {"row": one.row, "name": one.name, "target": one.target, "weight": one.weight}
-            if one.carried is not None:
-                row["carried"] = one.carried
+        for k, neighbor in enumerate(self.neighbors):
+            row: dict[str, Any] = {
+                "row": neighbor.row,
+                "name": neighbor.name,
+                "target": neighbor.target,
+                "weight": neighbor.weight,
+            }
+            if neighbor.carried is not None:
+                row["carried"] = neighbor.carried
             if self.lines:
                 row["values"] = {line.name: line.values[k] for line in self.lines}
                 row["differs"] = [line.name for line in self.lines if line.differs[k]]
@@ -83,52 +88,60 @@ class Case:
         plain: dict[str, Any] = {"prediction": self.plain}
         if self.plain_share is not None:
             plain["share"] = self.plain_share
-        found = {**self.answer, "plain_average": plain, "training_rows": rows, "rows_behind": self.behind}
-        return found | ({"log_odds": self.opinions} if self.opinions else {})
+        result = {**self.answer, "plain_average": plain, "training_rows": rows, "rows_behind": self.n_contributing}
+        return result | ({"log_odds": self.opinions} if self.opinions else {})
 
 
-def cases_of(why: Explanation, answers: list[dict[str, Any]], largest: int) -> list[Case]:
-    """A case for each query of an explanation, with its ``largest`` neighbours."""
-    plain, share = plain_average(why)
-    plain = plain if why.classes is not None else like_targets(plain, why.label)
-    odds = None if why.voices is None else why.opinion_odds()
-    found = []
+def build_cases(explanation: Explanation, answers: list[dict[str, Any]], largest: int) -> list[Case]:
+    """Cases for the queries of an explanation, each with its ``largest`` neighbours of most weight."""
+    plain, share = plain_average(explanation)
+    plain = plain if explanation.classes is not None else like_targets(plain, explanation.label)
+    odds = None if explanation.voices is None else explanation.opinion_odds()
+    cases = []
     for i, answer in enumerate(answers):
-        one = why[i]
-        order, number = one.ordered()
-        places = order[0, : min(largest, number[0])]
-        beside = one.comparison(0, largest)
-        carried = None if one.carried is None else like_targets(one.carried[0, places, 0], why.label)
-        found.append(
+        row_explanation = explanation[i]
+        order, n_rows = row_explanation.ordered()
+        positions = order[0, : min(largest, n_rows[0])]
+        comparison = row_explanation.comparison(0, largest)
+        carried = (
+            None
+            if row_explanation.carried is None
+            else like_targets(row_explanation.carried[0, positions, 0], explanation.label)
+        )
+        cases.append(
             Case(
                 answer=answer,
-                plain=_target(plain[i]) if why.classes is None else said(why.classes[plain[i]]),
+                plain=_target(plain[i]) if explanation.classes is None else said(explanation.classes[plain[i]]),
                 plain_share=float(share[i]) if len(share) else None,
-                behind=int(number[0]),
-                part=one.part_of_weight(len(places)),
+                n_contributing=int(n_rows[0]),
+                weight_share=row_explanation.part_of_weight(len(positions)),
                 neighbors=tuple(
                     Neighbor(
-                        row=int(one.rows[0, k]),
+                        row=int(row_explanation.rows[0, k]),
                         name=name,
-                        target=_target(one.label[0, k]) if why.classes is None else said(one.label[0, k]),
-                        carried=None if carried is None else float(carried[at]),
-                        weight=float(one.weight[0, k]),
+                        target=_target(row_explanation.label[0, k])
+                        if explanation.classes is None
+                        else said(row_explanation.label[0, k]),
+                        carried=None if carried is None else float(carried[position]),
+                        weight=float(row_explanation.weight[0, k]),
                     )
-                    for at, (k, name) in enumerate(zip(places, one.row_names(0, places), strict=True))
+                    for position, (k, name) in enumerate(
+                        zip(positions, row_explanation.row_names(0, positions), strict=True)
+                    )
                 ),
                 lines=tuple(
                     Line(
                         name=name,
-                        own=as_plain(cells[0]),
+                        case_value=as_plain(cells[0]),
                         values=tuple(map(as_plain, cells[1:])),
-                        differs=tuple((away > TOLERANCE).tolist()),
+                        differs=tuple((distances > TOLERANCE).tolist()),
                     )
-                    for (name, cells), away in zip(beside.features, beside.away, strict=True)
+                    for (name, cells), distances in zip(comparison.features, comparison.away, strict=True)
                 ),
-                opinions={} if odds is None else dict(zip(why.voices or (), odds[i].tolist(), strict=True)),
+                opinions={} if odds is None else dict(zip(explanation.voices or (), odds[i].tolist(), strict=True)),
             )
         )
-    return found
+    return cases
 
 
 def _target(value: Any) -> float:
@@ -136,7 +149,7 @@ def _target(value: Any) -> float:
 
 
 def as_plain(cell: Any) -> Any:
-    """A cell as JSON holds it: a number, true or false, a text, or None where it is missing.
+    """Convert a cell for JSON: a number, a boolean, a string, or None if it is missing.
 
     Examples
     --------

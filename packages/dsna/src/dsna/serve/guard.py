@@ -1,4 +1,4 @@
-"""What stands before every request: its host, its site, its token, its size, its time; and headers of every answer."""
+"""Checks of every request (host, origin, token, size, time) and headers of every response."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ HEADERS = {
 }
 #: Addresses that need no token.
 OPEN = ("/login", "/style.css", "/icon.svg")
-PAUSE = "dsna.pause"  # where a request finds the function that ends it when its time is up
+PAUSE = "dsna.pause"  # key in the scope of the function that raises when the request's time is up
 _LOGIN = "/login"
-_MOST_HEADERS = 100
-_OPEN_BYTES = 4_000  # of a body from somebody who may have no token
-_ONCE = ("host", "origin", "content-length", "content-type", "authorization")
+_MAX_HEADERS = 100
+_OPEN_BYTES = 4_000  # of a body sent to an address that needs no token
+_SINGLE_HEADERS = ("host", "origin", "content-length", "content-type", "authorization")
 
 
 class Guard:
-    """An ASGI application before another one; bodies reach it whole, or not at all.
+    """ASGI middleware that checks requests; the application receives complete bodies only.
 
     Parameters
     ----------
-    application : what answers requests that are let through.
-    access : who is let in.
-    limits : of every request.
-    refuse : makes the answer to a request that is not: of its scope and why, an application.
+    application : the ASGI application to protect.
+    access : access rules.
+    limits : limits of every request.
+    refuse : called with the scope and the error of a refused request; returns an application that responds.
 
     Examples
     --------
@@ -61,17 +61,17 @@ class Guard:
     ) -> None:
         self.application, self.access, self.limits, self.refuse = application, access, limits, refuse
         self._under_way = 0
-        self._arriving: dict[asyncio.Timeout, int] = {}  # bytes of each body so far, the one that began first at first
+        self._arriving: dict[asyncio.Timeout, int] = {}  # bytes received of each body, oldest first
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Let a request through, or refuse it."""
+        """Pass a request on, or refuse it."""
         if scope["type"] == "lifespan":
             await self.application(scope, receive, send)
             return
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        answer = _Headed(send)
+        answer = _HeaderSender(send)
         try:
             headers = self._checked(scope)
             body = await self._body(scope, headers, receive)
@@ -86,12 +86,12 @@ class Guard:
             return
         self._under_way += 1
         try:
-            await self._answer({**scope, PAUSE: deadline(self.limits)}, _replayed(body, receive), answer)
+            await self._answer({**scope, PAUSE: deadline(self.limits)}, _replay_body(body, receive), answer)
         finally:
             self._under_way -= 1
 
-    async def _answer(self, scope: Message, receive: Receive, answer: _Headed) -> None:
-        """Answer within the time of a request."""
+    async def _answer(self, scope: Message, receive: Receive, answer: _HeaderSender) -> None:
+        """Answer within the time limit."""
         try:
             async with asyncio.timeout(self.limits.seconds):
                 await self.application(scope, receive, answer)
@@ -101,77 +101,79 @@ class Guard:
             await self.refuse(scope, self.limits.too_long())(scope, receive, answer)
 
     def _checked(self, scope: Message) -> dict[str, str]:
-        """The headers of a request that may be read further."""
-        if len(scope["headers"]) > _MOST_HEADERS:
-            raise Refused(f"the request has over {_MOST_HEADERS} headers. Remedy: send fewer.", 431)
+        """Validate the headers of a request and return them."""
+        if len(scope["headers"]) > _MAX_HEADERS:
+            raise Refused(f"the request has over {_MAX_HEADERS} headers. Remedy: send fewer.", 431)
         headers: dict[str, str] = {}
         for key, text in _pairs(scope):
-            if key in headers and key in _ONCE:
+            if key in headers and key in _SINGLE_HEADERS:
                 raise Refused(f"the request has two headers {key}. Remedy: send one.", 400)
             headers[key] = f"{headers[key]}, {text}" if key in headers else text
-        if not self.access.knows(headers.get("host", "")):
+        if not self.access.is_own_host(headers.get("host", "")):
             raise Refused("the request names another host than this server. Remedy: use its address, or --name.", 421)
         if scope["method"] not in ("GET", "HEAD") and self.access.is_foreign(headers):
             raise Refused("the request comes from a page of another site. Remedy: use the form of this server.", 403)
-        if scope["path"] not in OPEN and not self.access.admits(headers):
+        if scope["path"] not in OPEN and not self.access.is_authorized(headers):
             raise Refused("a token is needed. Remedy: log in, or send the header Authorization: Bearer TOKEN.", 401)
         if headers.get("content-encoding", "identity").lower() != "identity":
-            raise Refused("compressed requests are not taken. Remedy: send it without Content-Encoding.", 415)
+            raise Refused("compressed requests are not supported. Remedy: send it without Content-Encoding.", 415)
         if scope["path"] in OPEN and scope["method"] == "POST":
             check_urlencoded(headers.get("content-type", ""))
         return headers
 
     async def _body(self, scope: Message, headers: dict[str, str], receive: Receive) -> bytes | None:
-        """The whole body, or None where the client has left; more bytes than are taken, or announced, are refused."""
-        most, too_large = self.limits.bytes, self.limits.too_large()
+        """Receive the complete body, or None if the client disconnects; raise Refused if its size is wrong."""
+        max_bytes, too_large = self.limits.bytes, self.limits.too_large()
         if scope["path"] in OPEN:
-            most = _OPEN_BYTES
-            too_large = Refused(f"{scope['path']} takes at most {most:,} bytes. Remedy: send the token alone.", 413)
+            max_bytes = _OPEN_BYTES
+            too_large = Refused(
+                f"{scope['path']} takes at most {max_bytes:,} bytes. Remedy: send the token alone.", 413
+            )
         announced = headers.get("content-length")
         if announced is not None and not (announced.isascii() and announced.isdigit()):
-            raise Refused("Content-Length is no number. Remedy: leave it to your program.", 400)
+            raise Refused("Content-Length is not a number. Remedy: let your HTTP client set it.", 400)
         length = None if announced is None or len(announced) > 18 else int(announced)
-        if announced is not None and (length is None or length > most):
+        if announced is not None and (length is None or length > max_bytes):
             raise too_large
         clock = asyncio.timeout(self.limits.seconds)
         self._arriving[clock] = 0
         try:
             async with clock:
-                body = await self._read(clock, receive, most)
+                body = await self._read(clock, receive, max_bytes)
         except TimeoutError:
             raise (self.limits.too_slow() if clock in self._arriving else busy()) from None
         finally:
             self._arriving.pop(clock, None)
-        if body is not None and len(body) > most:
+        if body is not None and len(body) > max_bytes:
             raise too_large
         if body is not None and length is not None and len(body) != length:
             raise cut_off()
         return body
 
-    async def _read(self, clock: asyncio.Timeout, receive: Receive, most: int) -> bytes | None:
-        """A body up to its end, or until it holds over ``most`` bytes; None where the client has left.
+    async def _read(self, clock: asyncio.Timeout, receive: Receive, max_bytes: int) -> bytes | None:
+        """Receive a body up to its end or past ``max_bytes``; None if the client disconnects.
 
-        All bodies that arrive share some memory. If they need more, the one that began first is given up.
+        All arriving bodies share a memory limit. When it is exceeded, the oldest one is dropped.
         """
         body = bytearray()
-        more = True
-        while more and len(body) <= most:
+        has_more = True
+        while has_more and len(body) <= max_bytes:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return None
             body += message.get("body", b"")
-            more = message.get("more_body", False)
+            has_more = message.get("more_body", False)
             if clock in self._arriving:
                 self._arriving[clock] = len(body)
             while sum(self._arriving.values()) > self.limits.arriving:
-                first = next(iter(self._arriving))
-                first.reschedule(0.0)
-                del self._arriving[first]
+                oldest = next(iter(self._arriving))
+                oldest.reschedule(0.0)
+                del self._arriving[oldest]
         return bytes(body)
 
 
-class _Headed:
-    """Sends messages with the headers that every answer has; ``closes`` ends the connection after it."""
+class _HeaderSender:
+    """Adds the headers of every response; ``closes`` ends the connection after the response."""
 
     def __init__(self, send: Send) -> None:
         self._send, self.begun, self.closes = send, False, False
@@ -179,35 +181,37 @@ class _Headed:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.begun = True
-            own = [(name, value) for name, value in message["headers"] if name.decode("latin-1").lower() not in HEADERS]
-            fixed = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+            app_headers = [
+                (name, value) for name, value in message["headers"] if name.decode("latin-1").lower() not in HEADERS
+            ]
+            fixed_headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
             if self.closes:
-                fixed.append((b"connection", b"close"))
-            message = {**message, "headers": [*own, *fixed]}
+                fixed_headers.append((b"connection", b"close"))
+            message = {**message, "headers": [*app_headers, *fixed_headers]}
         await self._send(message)
 
 
 def _pairs(scope: Message) -> Iterator[tuple[str, str]]:
-    """Names of headers in small letters, and their values."""
+    """Header names in lower case, with their values."""
     return ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"])
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """A receiver of the body that has been read, then of what comes after it."""
-    left = [{"type": "http.request", "body": body, "more_body": False}]
+def _replay_body(body: bytes, receive: Receive) -> Receive:
+    """A receive function that returns the body already read, then further messages."""
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def next_message() -> Message:
-        return left.pop() if left else await receive()
+        return messages.pop() if messages else await receive()
 
     return next_message
 
 
-def login_for(scope: Message, why: Refused) -> str | None:
-    """Where somebody is sent who asks for a page and has given no token yet.
+def login_for(scope: Message, error: Refused) -> str | None:
+    """Address of the login page if a page was requested without a token, else None.
 
     Examples
     --------
     >>> login_for({"method": "GET"}, Refused("a token is needed", 401))
     '/login'
     """
-    return _LOGIN if why.status == 401 and scope["method"] == "GET" else None
+    return _LOGIN if error.status == 401 and scope["method"] == "GET" else None

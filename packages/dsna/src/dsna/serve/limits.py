@@ -1,4 +1,4 @@
-"""How much a request may ask for: bytes, rows and time; and how it is told that it asked for more."""
+"""Limits of a request (bytes, rows, time) and the errors for exceeding them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _MEGABYTE = 1_000_000
 
 
 class Refused(DSNAError):
-    """A request that is not answered; the message says why and what to do.
+    """A refused request; the message says why and what to do.
 
     Parameters
     ----------
     message : one sentence.
-    status : the HTTP status that goes with it.
+    status : HTTP status of the response.
 
     Examples
     --------
@@ -32,16 +32,16 @@ class Refused(DSNAError):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Bounds of every request.
+    """Limits of every request.
 
     Parameters
     ----------
-    megabytes : of a body.
-    rows : of a table, or of a list in JSON.
-    explained : rows whose explanation is asked for at once.
-    seconds : until a request has arrived, and until it is answered.
-    requests : that have arrived and are answered at the same time; further ones are told to come again.
-    threads : that answer them.
+    megabytes : maximum size of a body.
+    rows : maximum number of rows in a table or a JSON list.
+    explained : maximum number of rows to explain at once.
+    seconds : maximum time for a request to arrive, and for its answer.
+    requests : maximum number of requests in progress; further ones get status 503.
+    threads : number of threads that answer requests.
 
     Examples
     --------
@@ -58,34 +58,34 @@ class Limits:
 
     @property
     def bytes(self) -> int:
-        """Most bytes of a body."""
+        """Maximum bytes of a body."""
         return int(self.megabytes * _MEGABYTE)
 
     @property
     def arriving(self) -> int:
-        """Most bytes of all bodies that are arriving."""
+        """Maximum total bytes of all arriving bodies."""
         return self.requests * self.bytes
 
     def too_large(self) -> Refused:
-        """What is said of a body of too many bytes."""
+        """Error for a body that is too large."""
         return Refused(
-            f"the request holds over {self.megabytes:g} MB, the most that is taken. Remedy: send fewer rows, or "
-            "use `dsna predict`.",
+            f"the request holds over {self.megabytes:g} MB, the limit. Remedy: send fewer rows, or use `dsna predict`.",
             413,
         )
 
-    def too_many(self, what: str) -> Refused:
-        """What is said of too many rows."""
+    def too_many(self, subject: str) -> Refused:
+        """Error for too many rows."""
         return Refused(
-            f"{what} over {self.rows:,} rows, the most that are taken. Remedy: send fewer, or use `dsna predict`.", 413
+            f"{subject} over {self.rows:,} rows, the limit. Remedy: send fewer, or use `dsna predict`.",
+            413,
         )
 
     def too_slow(self) -> Refused:
-        """What is said where a request takes too long to arrive."""
+        """Error for a request that takes too long to arrive."""
         return Refused(f"the request did not arrive within {self.seconds:g} seconds. Remedy: try again.", 408)
 
     def too_long(self) -> Refused:
-        """What is said where time is up."""
+        """Error for an answer that takes too long."""
         return Refused(
             f"the answer took over {self.seconds:g} seconds and was given up. Remedy: send fewer rows, or use "
             "`dsna predict`.",
@@ -94,12 +94,12 @@ class Limits:
 
 
 def busy() -> Refused:
-    """What is said where there are too many requests."""
+    """Error for too many requests."""
     return Refused("the server is busy with other requests. Remedy: try again in a moment.", 503)
 
 
 def deadline(limits: Limits) -> Callable[[], None]:
-    """A function that raises once the time of a request is up.
+    """Return a function that raises once the request's time is up.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The pages, from templates: no script, and every value of a client or a table is escaped."""
+"""HTML pages from templates, without scripts; all values from clients and tables are escaped."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..report.page import environment, page_style
 from ..report.text import clean
 from .case import Case
 from .fields import as_value
-from .rows import Rows
+from .rows import TypedRows
 from .service import Question, Service, as_csv
 
-_SHOWN = 50  # rows of a table of answers
-_MOST_CLASSES = 20
-_MOST_CELLS = 20_000  # of the forms that ask why
-_MOST_LINK = 3_000_000  # bytes of a file that a page holds
+_PREVIEW_ROWS = 50  # rows of a table of answers
+_MAX_CLASSES = 20
+_MAX_CELLS = 20_000  # in the hidden forms of the "Why?" buttons
+_MAX_LINK_BYTES = 3_000_000  # of a file embedded in a page
 _DECISIONS = {
     True: ("balanced", "f1", "mcc", "gmean", "recall>=.9", "precision>=.5"),
     False: ("mean", "median", "grid"),
@@ -27,8 +27,8 @@ _DECISIONS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskedCase:
-    """A form as it was sent, and what came of it."""
+class CaseForm:
+    """A submitted form for one case, with its answer or error."""
 
     values: dict[str, str]
     question: dict[str, str]
@@ -38,11 +38,11 @@ class AskedCase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskedTable:
-    """A table as it was sent, and what came of it."""
+class TableForm:
+    """A submitted table, with its answers or error."""
 
     question: dict[str, str]
-    parts: tuple[Rows, ...] = ()
+    tables: tuple[TypedRows, ...] = ()
     frames: tuple[Any, ...] = ()
     notes: tuple[str, ...] = ()
     error: str = ""
@@ -59,9 +59,9 @@ class Pages:
 
     def __init__(self, service: Service, signs_in: bool = False) -> None:
         self.service = service
-        self._made = environment(str(__package__))
-        self._made.filters.update(clean=clean, cell=_cell, json=_json, coverage=_coverage)
-        self._made.globals.update(
+        self._templates = environment(str(__package__))
+        self._templates.filters.update(clean=clean, cell=_cell, json=_json, coverage=_coverage)
+        self._templates.globals.update(
             service=service,
             about=service.about,
             limits=service.limits,
@@ -72,41 +72,41 @@ class Pages:
         self.style = page_style() + (files(__package__) / "templates" / "serve.css").read_text("utf-8")
         self.icon = (files(__package__) / "templates" / "icon.svg").read_text("utf-8")
 
-    def case(self, asked: AskedCase) -> str:
-        """The form for one case, with its answer where it was sent."""
-        if asked.case is None:
-            return self._page("case.html", asked=asked, fields=self.service.fields)
-        most = max((abs(one.weight) for one in asked.case.neighbors), default=0.0)
-        probable = sorted(asked.case.answer.get("probabilities", {}).items(), key=lambda pair: -pair[1])
+    def case(self, form: CaseForm) -> str:
+        """The form for one case, with the answer if it was submitted."""
+        if form.case is None:
+            return self._page("case.html", form=form, fields=self.service.fields)
+        max_weight = max((abs(neighbor.weight) for neighbor in form.case.neighbors), default=0.0)
+        probable = sorted(form.case.answer.get("probabilities", {}).items(), key=lambda pair: -pair[1])
         return self._page(
             "case.html",
-            asked=asked,
+            form=form,
             fields=self.service.fields,
-            most=max(most, 1e-300),
-            shown_classes=probable[:_MOST_CLASSES],
+            max_weight=max(max_weight, 1e-300),
+            shown_classes=probable[:_MAX_CLASSES],
         )
 
-    def table(self, asked: AskedTable) -> str:
-        """The upload, with the first answers where a table was sent."""
-        if not asked.frames:
-            return self._page("table.html", asked=asked, shown=(), total=0, columns=(), link="", probabilities=())
+    def table(self, form: TableForm) -> str:
+        """The upload form, with the first answers if a table was submitted."""
+        if not form.frames:
+            return self._page("table.html", form=form, preview=(), total=0, columns=(), link="", probabilities=())
         fields = self.service.fields
-        shown: list[tuple[Any, Any]] = []
-        most = min(_SHOWN, max(_MOST_CELLS // len(fields), 1))
-        for part, answers in zip(asked.parts, asked.frames, strict=True):
-            few = most - len(shown)
-            sent = part.frame.select([field.name for field in fields]).head(few).rows()
-            values = [[(f.key, as_value(f, cell)) for f, cell in zip(fields, row, strict=True)] for row in sent]
-            shown += zip(answers.head(few).rows(), values, strict=True)
-        content = as_csv(asked.frames)
-        link = f"data:text/csv;base64,{b64encode(content).decode()}" if len(content) <= _MOST_LINK else ""
-        total = sum(frame.height for frame in asked.frames)
-        columns = asked.frames[0].columns
+        preview: list[tuple[Any, Any]] = []
+        max_preview = min(_PREVIEW_ROWS, max(_MAX_CELLS // len(fields), 1))
+        for table, answers in zip(form.tables, form.frames, strict=True):
+            n_missing = max_preview - len(preview)
+            cells = table.frame.select([field.name for field in fields]).head(n_missing).rows()
+            values = [[(f.key, as_value(f, cell)) for f, cell in zip(fields, row, strict=True)] for row in cells]
+            preview += zip(answers.head(n_missing).rows(), values, strict=True)
+        content = as_csv(form.frames)
+        link = f"data:text/csv;base64,{b64encode(content).decode()}" if len(content) <= _MAX_LINK_BYTES else ""
+        total = sum(frame.height for frame in form.frames)
+        columns = form.frames[0].columns
         probabilities = [f"probability of {name}" for name in self.service.about.get("classes", ())]
         return self._page(
             "table.html",
-            asked=asked,
-            shown=shown,
+            form=form,
+            preview=preview,
             total=total,
             columns=columns,
             link=link,
@@ -114,29 +114,29 @@ class Pages:
         )
 
     def api(self, schema: dict[str, Any], address: str) -> str:
-        """What the API takes and gives, from its OpenAPI description."""
+        """The description of the API, from its OpenAPI schema."""
         row = {field.name: _example(field.typical, field.kind) for field in self.service.fields if field.used}
         return self._page("api.html", operations=operations(schema), example={"rows": [row]}, address=address)
 
     def login(self, error: str = "") -> str:
-        """The form that asks for the token; it tells nothing of the model."""
+        """The login form; it reveals nothing about the model."""
         return self._page("login.html", error=error)
 
     def error(self, status: int, message: str) -> str:
-        """A page that says why a request was refused."""
+        """The page for a refused request."""
         return self._page("error.html", status=status, message=message)
 
     def _page(self, name: str, **values: Any) -> str:
-        page: str = self._made.get_template(name).render(here=name, **values)
+        page: str = self._templates.get_template(name).render(template=name, **values)
         return page.encode("utf-8", "replace").decode()
 
 
-def question_values(question: Question) -> dict[str, str]:
-    """A question as a form holds it.
+def question_fields(question: Question) -> dict[str, str]:
+    """Convert a question to values of form fields.
 
     Examples
     --------
-    >>> question_values(Question(costs="20:1"))
+    >>> question_fields(Question(costs="20:1"))
     {'decision': '', 'costs': '20:1', 'balance': '', 'coverage': '0.9'}
     """
     balance = "" if question.balance is None else f"{question.balance:g}"
@@ -149,7 +149,7 @@ def question_values(question: Question) -> dict[str, str]:
 
 
 def _cell(value: Any) -> str:
-    """A cell of an answer or of a training row, for a reader."""
+    """Format a cell of an answer or a training row."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, datetime):
@@ -158,7 +158,7 @@ def _cell(value: Any) -> str:
 
 
 def _coverage(text: str) -> str:
-    """A coverage that a form holds, for a sentence."""
+    """Format the coverage from a form as a percentage."""
     return f"{100.0 * float(text.replace(',', '.') or Question().coverage):g} %"
 
 
@@ -167,7 +167,7 @@ def _json(value: Any) -> str:
 
 
 def _example(typical: str, kind: str) -> Any:
-    """A value for the example of a request."""
+    """A value for the example request."""
     if kind != "number" or not typical:
         return typical or None
     value = float(typical)
@@ -176,7 +176,7 @@ def _example(typical: str, kind: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """Something that can be asked of the API: fields are name, type, whether it must be there, and meaning."""
+    """An operation of the API; fields are (name, type, whether required, description)."""
 
     method: str
     path: str
@@ -186,7 +186,7 @@ class Operation:
 
 
 def operations(schema: dict[str, Any]) -> tuple[Operation, ...]:
-    """What an OpenAPI description says, for a page.
+    """Operations in an OpenAPI schema.
 
     Examples
     --------
@@ -194,50 +194,50 @@ def operations(schema: dict[str, Any]) -> tuple[Operation, ...]:
     >>> operations(schema)
     (Operation(method='GET', path='/a', title='A.', takes=(), gives=()),)
     """
-    parts = schema.get("components", {}).get("schemas", {})
-    found = []
+    definitions = schema.get("components", {}).get("schemas", {})
+    result = []
     for path, methods in schema["paths"].items():
-        for method, one in methods.items():
-            found.append(
+        for method, operation in methods.items():
+            result.append(
                 Operation(
                     method=method.upper(),
                     path=path,
-                    title=one["summary"],
-                    takes=_fields(one.get("requestBody", {}), parts),
-                    gives=_fields(one["responses"]["200"], parts),
+                    title=operation["summary"],
+                    takes=_fields(operation.get("requestBody", {}), definitions),
+                    gives=_fields(operation["responses"]["200"], definitions),
                 )
             )
-    return tuple(found)
+    return tuple(result)
 
 
-def _fields(body: dict[str, Any], parts: dict[str, Any]) -> tuple[tuple[str, str, bool, str], ...]:
-    """Fields of a body, with those of the objects in its lists after them."""
-    whole = body.get("content", {}).get("application/json", {}).get("schema", {})
-    found: list[tuple[str, str, bool, str]] = []
+def _fields(body: dict[str, Any], definitions: dict[str, Any]) -> tuple[tuple[str, str, bool, str], ...]:
+    """Fields of a body, each followed by the fields of nested objects."""
+    root = body.get("content", {}).get("application/json", {}).get("schema", {})
+    fields: list[tuple[str, str, bool, str]] = []
 
-    def walk(schema: dict[str, Any], before: str) -> None:
-        for name, one in schema.get("properties", {}).items():
+    def walk(schema: dict[str, Any], prefix: str) -> None:
+        for name, field in schema.get("properties", {}).items():
             required = name in schema.get("required", ())
-            found.append((before + name, _type(one, parts), required, one.get("description", "")))
-            inner = _resolved(one.get("items", one), parts)
+            fields.append((prefix + name, _type(field, definitions), required, field.get("description", "")))
+            inner = _resolved(field.get("items", field), definitions)
             if inner.get("properties"):
-                walk(inner, f"{before}{name}[]." if "items" in one else f"{before}{name}.")
+                walk(inner, f"{prefix}{name}[]." if "items" in field else f"{prefix}{name}.")
 
-    walk(_resolved(whole, parts), "")
-    return tuple(found)
+    walk(_resolved(root, definitions), "")
+    return tuple(fields)
 
 
-def _resolved(schema: dict[str, Any], parts: dict[str, Any]) -> dict[str, Any]:
+def _resolved(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     name = schema.get("$ref", "").rpartition("/")[2]
-    return dict(parts[name]) if name else schema
+    return dict(definitions[name]) if name else schema
 
 
-def _type(schema: dict[str, Any], parts: dict[str, Any]) -> str:
-    """A type in words."""
+def _type(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
+    """Describe a type in words."""
     if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(_type(one, parts) for one in schema["anyOf"]))
+        return " or ".join(dict.fromkeys(_type(option, definitions) for option in schema["anyOf"]))
     if schema.get("type") == "array":
-        first, *rest = _type(schema.get("items", {}), parts).split(" ", 1)
-        return " ".join([f"list of {first}s", *rest])
-    kind = str(_resolved(schema, parts).get("type", "value"))
+        first, *qualifiers = _type(schema.get("items", {}), definitions).split(" ", 1)
+        return " ".join([f"list of {first}s", *qualifiers])
+    kind = str(_resolved(schema, definitions).get("type", "value"))
     return {"integer": "whole number", "boolean": "true or false", "string": "text"}.get(kind, kind)

@@ -1,4 +1,4 @@
-"""What a client sends as rows of a table: values of a form, objects of JSON, the text of a file."""
+"""Rows sent by a client: form values, JSON objects, or the text of a file."""
 
 from __future__ import annotations
 
@@ -17,44 +17,44 @@ from ..tables.files.source import Source, is_plain_text
 from ..tables.files.typed import Typing, typed_frame
 from ..tables.notation import Notation
 from ..tables.words import MISSING
-from .fields import Field, truth
+from .fields import Field, parse_boolean
 from .limits import Limits, Refused
 
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
-_EXACT = 2.0**53
-_MORE_COLUMNS = 2_000  # that a file may have beside those of the model
-_WHAT = {"number": "a number", "date": "a date", "boolean": "yes or no"}
+_MAX_EXACT = 2.0**53
+_EXTRA_COLUMNS = 2_000  # that a file may have besides those of the model
+_TYPE_NAMES = {"number": "a number", "date": "a date", "boolean": "yes or no"}
 
 
-class Rows(NamedTuple):
-    """Rows as typed columns, what was noted of them, and the cells that could not be read, by column."""
+class TypedRows(NamedTuple):
+    """Rows as typed columns, with notes and the unreadable cells by column."""
 
     frame: Any  # of polars
     notes: list[str]
     unreadable: Mapping[str, Unreadable] = MappingProxyType({})
 
 
-def rows_of_form(fields: Sequence[Field], values: Mapping[str, str]) -> Rows:
-    """One row, from the values of a form by the keys of its fields; an empty value is missing.
+def parse_form(fields: Sequence[Field], values: Mapping[str, str]) -> TypedRows:
+    """Parse one row from form values by field key; an empty value is missing.
 
     Examples
     --------
     >>> field = Field(key="c0", name="size", kind="number", type=ColumnType("number"))
-    >>> rows_of_form([field], {"c0": "1,5"}).frame["size"].to_list()
+    >>> parse_form([field], {"c0": "1,5"}).frame["size"].to_list()
     [1.5]
     """
-    # Browsers end the lines of a text with two characters, files with one.
+    # Browsers end lines with CR LF, files with LF.
     cells = {field.name: [values.get(field.key, "").replace("\r\n", "\n")] for field in fields}
-    return _typed(fields, cells, place="", points=True)
+    return _typed(fields, cells, location="", points=True)
 
 
-def rows_of_objects(fields: Sequence[Field], objects: Sequence[Any], limits: Limits) -> Rows:
-    """Rows from objects of JSON, by the names of their columns; null is missing.
+def parse_objects(fields: Sequence[Field], objects: Sequence[Any], limits: Limits) -> TypedRows:
+    """Parse rows from JSON objects by column name; null is missing.
 
     Examples
     --------
     >>> field = Field(key="c0", name="size", kind="number", type=ColumnType("number"))
-    >>> rows_of_objects([field], [{"size": 2, "x": 1}], Limits()).notes
+    >>> parse_objects([field], [{"size": 2, "x": 1}], Limits()).notes
     ["the rows have the column 'x', which training had not: ignored"]
     """
     if not objects:
@@ -64,69 +64,71 @@ def rows_of_objects(fields: Sequence[Field], objects: Sequence[Any], limits: Lim
     columns: dict[str, list[str]] = {field.name: [] for field in fields}
     optional = {field.name for field in fields if not field.used}
     numeric = {field.name for field in fields if field.kind == "number"}
-    others: dict[str, None] = {}
-    for number, one in enumerate(objects, 1):
-        if not isinstance(one, dict):
-            raise Refused(f"row {number} is no object. Remedy: send the values of a row by the names of their columns.")
-        lacking = [name for name in columns if name not in one and name not in optional]
-        if lacking:
+    unknown_columns: dict[str, None] = {}
+    for number, record in enumerate(objects, 1):
+        if not isinstance(record, dict):
+            raise Refused(f"row {number} is not an object. Remedy: send an object with a value for each column.")
+        missing = [name for name in columns if name not in record and name not in optional]
+        if missing:
             raise Refused(
-                f"row {number} lacks the column {few(lacking)}. Remedy: send null where there is no value, or correct "
+                f"row {number} lacks the column {few(missing)}. Remedy: send null where there is no value, or correct "
                 "the name."
             )
         for name, cells in columns.items():
-            cells.append(_text(one.get(name), name, number, name in numeric))
-        others.update(dict.fromkeys(name for name in one if name not in columns))
-    rows = _typed(fields, columns, place="row {}, ", points=False)
-    if others:
-        rows.notes.append(f"the rows have the column {few(list(others))}, which training had not: ignored")
+            cells.append(_text(record.get(name), name, number, name in numeric))
+        unknown_columns.update(dict.fromkeys(name for name in record if name not in columns))
+    rows = _typed(fields, columns, location="row {}, ", points=False)
+    if unknown_columns:
+        rows.notes.append(f"the rows have the column {few(list(unknown_columns))}, which training had not: ignored")
     return rows
 
 
-def rows_of_file(fields: Sequence[Field], content: bytes, limits: Limits, *, tabs: bool = False) -> list[Rows]:
-    r"""The rows of a CSV or TSV file, read as ``dsna predict`` reads it, in parts.
+def parse_file(fields: Sequence[Field], content: bytes, limits: Limits, *, tabs: bool = False) -> list[TypedRows]:
+    r"""Read a CSV or TSV file in chunks, as ``dsna predict`` does.
 
     Examples
     --------
     >>> field = Field(key="c0", name="size", kind="number", type=ColumnType("number"))
-    >>> rows_of_file([field], b"size;x\n1,5;a\n", Limits())[0].frame["size"].to_list()
+    >>> parse_file([field], b"size;x\n1,5;a\n", Limits())[0].frame["size"].to_list()
     [1.5]
     """
     name = "table.tsv" if tabs else "table.csv"
     if not content:
-        raise Refused("no file was sent, or an empty one. Remedy: choose a CSV file.")
+        raise Refused("the file is missing or empty. Remedy: choose a CSV file.")
     if not is_plain_text(content):
-        raise Refused("the file is packed, or Parquet or Arrow. Remedy: send plain CSV, or use `dsna predict`.", 415)
-    types = {field.name: field.type.spec for field in fields}
-    options = ReadOptions(model_types=types, skip_lines=0, named=(), most_columns=len(fields) + _MORE_COLUMNS)
-    found: list[Rows] = []
-    seen = 0
-    for chunk in read_chunks(Source(name, io.BytesIO(content)), options):
-        seen += chunk.frame.height
-        if seen > limits.rows:
-            raise limits.too_many("the file has")
-        if not found:
-            _check_columns(fields, chunk.frame.columns)
-        found.append(Rows(chunk.frame, chunk.notes, chunk.unreadable))
-    return found
-
-
-def _check_columns(fields: Sequence[Field], there: Sequence[str]) -> None:
-    """Refuse a file without some column of training, by name."""
-    lacking = [field.name for field in fields if field.name not in there]
-    if lacking:
         raise Refused(
-            f"the file lacks the column {few(lacking)}; it has {few(there)}. Remedy: add it, with empty cells where "
+            "the file is compressed, or Parquet or Arrow. Remedy: send plain CSV, or use `dsna predict`.", 415
+        )
+    types = {field.name: field.type.spec for field in fields}
+    options = ReadOptions(model_types=types, skip_lines=0, named=(), most_columns=len(fields) + _EXTRA_COLUMNS)
+    tables: list[TypedRows] = []
+    n_read = 0
+    for chunk in read_chunks(Source(name, io.BytesIO(content)), options):
+        n_read += chunk.frame.height
+        if n_read > limits.rows:
+            raise limits.too_many("the file has")
+        if not tables:
+            _check_columns(fields, chunk.frame.columns)
+        tables.append(TypedRows(chunk.frame, chunk.notes, chunk.unreadable))
+    return tables
+
+
+def _check_columns(fields: Sequence[Field], columns: Sequence[str]) -> None:
+    """Raise an error if the file lacks a column used in training."""
+    missing = [field.name for field in fields if field.name not in columns]
+    if missing:
+        raise Refused(
+            f"the file lacks the column {few(missing)}; it has {few(columns)}. Remedy: add it, with empty cells where "
             "there is no value, or correct its name."
         )
 
 
 def _text(cell: Any, name: str, row: int, is_numeric: bool) -> str:
-    """A cell of JSON as a file would hold it; of a column of numbers, in a way that has one reading."""
+    """Convert a JSON cell to the text that a file would hold; numbers in an unambiguous notation."""
     if cell is None:
         return ""
     if isinstance(cell, str):
-        return cell.encode("utf-8", "replace").decode()  # which a lone surrogate is not
+        return cell.encode("utf-8", "replace").decode()  # replaces lone surrogates
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, int | float):
@@ -135,61 +137,62 @@ def _text(cell: Any, name: str, row: int, is_numeric: bool) -> str:
         except OverflowError:
             value = math.inf
         if math.isfinite(value):
-            if value == int(value) and abs(value) < _EXACT:
+            if value == int(value) and abs(value) < _MAX_EXACT:
                 return str(int(value))
             return f"{value!r}0" if is_numeric and "e" not in repr(value) else repr(value)
         raise Refused(
             f"row {row}, column {short(name)}: the number is not finite. Remedy: send null where it is missing."
         )
-    what = "a list" if isinstance(cell, list) else "an object"
+    kind = "a list" if isinstance(cell, list) else "an object"
     raise Refused(
-        f"row {row}, column {short(name)}: {what} is no cell. Remedy: send a number, a text, true or false, or null."
+        f"row {row}, column {short(name)}: each value must be a number, a string, true, false or null; got {kind}. "
+        "Remedy: send one of these."
     )
 
 
-def _typed(fields: Sequence[Field], columns: Mapping[str, list[str]], place: str, points: bool) -> Rows:
-    """Text as typed columns; cells that are not of their column's type are refused.
+def _typed(fields: Sequence[Field], columns: Mapping[str, list[str]], location: str, points: bool) -> TypedRows:
+    """Convert text to typed columns; raise an error for cells that are not of their column's type.
 
     Parameters
     ----------
     fields, columns : the columns of the model, and their cells.
-    place : what messages call a row, before they name the column.
-    points : whether points are decimal signs in any case, as browsers write them.
+    location : format string that names a row in messages.
+    points : whether a point is always the decimal sign, as in browsers.
     """
     pl = import_extra("polars", "serve")
-    columns = {field.name: _in_own_words(field, columns[field.name]) for field in fields}
+    columns = {field.name: _with_training_words(field, columns[field.name]) for field in fields}
     types = {field.name: _type(field, columns[field.name]) for field in fields}
     typed, notes = [], []
     for field in fields:
         name, kind = field.name, types[field.name]
-        # Each column for itself: numbers of JSON say nothing of how text beside them is written.
+        # Column by column, as the notation of JSON numbers says nothing about text columns.
         learned = {name: kind.written(kind.way or ".")}
-        how = Typing({}, learned, Notation(points=points, learned=learned, options=()))
-        column, _, remarks = typed_frame(pl.DataFrame([pl.Series(name, columns[name], dtype=pl.String)]), how)
+        typing = Typing({}, learned, Notation(points=points, learned=learned, options=()))
+        column, _, remarks = typed_frame(pl.DataFrame([pl.Series(name, columns[name], dtype=pl.String)]), typing)
         typed.append(column)
         notes += [note for note in remarks.lines() if "holds no value" not in note]
         read = column[name].to_list()
         for row, (cell, value) in enumerate(zip(columns[field.name], read, strict=True), 1):
-            bare = cell.strip()
-            if bare not in MISSING and not _fits(kind, bare, value):
+            text = cell.strip()
+            if text not in MISSING and not _fits(kind, text, value):
                 raise Refused(
-                    f"{place.format(row)}column {short(field.name)}: {short(bare)} is not {_wanted(kind)}. "
+                    f"{location.format(row)}column {short(field.name)}: {short(text)} is not {_wanted(kind)}. "
                     "Remedy: correct it, or leave it empty."
                 )
-    return Rows(pl.concat(typed, how="horizontal"), notes)
+    return TypedRows(pl.concat(typed, how="horizontal"), notes)
 
 
-def _in_own_words(field: Field, cells: list[str]) -> list[str]:
-    """Cells that are true or false, in the words that training had for it; others as they are."""
+def _with_training_words(field: Field, cells: list[str]) -> list[str]:
+    """Replace booleans by the words of training; other cells stay unchanged."""
     if field.type.kind != "boolean":
         return cells
-    true, false = (own for own, _ in field.choices)
-    found = [(cell, truth(cell.strip())) for cell in cells]
-    return [cell if known is None else true if known else false for cell, known in found]
+    true, false = (word for word, _ in field.choices)
+    values = [(cell, parse_boolean(cell.strip())) for cell in cells]
+    return [cell if value is None else true if value else false for cell, value in values]
 
 
 def _type(field: Field, cells: Sequence[str]) -> ColumnType:
-    """The type of training; dates may also be written as forms and JSON do, year first."""
+    """The column type of training; dates may also be in ISO format, as in forms and JSON."""
     kind = field.type
     if kind.kind == "date" and all(_ISO.fullmatch(cell.strip()) for cell in cells if cell.strip() not in MISSING):
         return ColumnType("date")
@@ -197,14 +200,14 @@ def _type(field: Field, cells: Sequence[str]) -> ColumnType:
 
 
 def _fits(kind: ColumnType, cell: str, value: Any) -> bool:
-    """Whether a cell that is there is of its column's type; ``value`` is what was read."""
+    """Whether a non-empty cell has its column's type; ``value`` is the parsed cell."""
     if kind.kind == "ordered":
         return cell in kind.levels
     if kind.kind == "boolean":
-        return truth(cell) is not None
+        return parse_boolean(cell) is not None
     return kind.kind not in ("number", "date") or value is not None
 
 
 def _wanted(kind: ColumnType) -> str:
-    """What a cell should have been."""
-    return f"one of {few(kind.levels)}" if kind.kind == "ordered" else _WHAT[kind.kind]
+    """Describe the expected content of a cell."""
+    return f"one of {few(kind.levels)}" if kind.kind == "ordered" else _TYPE_NAMES[kind.kind]

@@ -1,4 +1,4 @@
-"""Forms that a client sends, in memory: nothing is written to disk, and no name of a client's file is used as one."""
+"""Parsing of submitted forms in memory: nothing is written to disk, and clients' file names are not used as paths."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from .limits import Refused
 _URLENCODED = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"
 _DISPOSITION = "content-disposition"
-_CUT = "the upload was cut off before its end. Remedy: send it again."
-_LONGEST_BOUNDARY = 70  # letters, by RFC 2046
-_LONGEST_TYPE = 300  # letters of a header Content-Type
-_LONGEST_HEAD = 4_000  # bytes of the headers of a part
-#: One parameter of a header: name, then the value in quotes or without.
+_CUT_OFF = "the upload was cut off. Remedy: send it again."
+_MAX_BOUNDARY_LENGTH = 70  # characters, by RFC 2046
+_MAX_TYPE_LENGTH = 300  # characters of a Content-Type header
+_MAX_HEADERS_LENGTH = 4_000  # bytes of the headers of a section
+#: One parameter of a header: name, then quoted or unquoted value.
 _PARAMETER = re.compile(r';[ \t]*([^\s=;"]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))')
 
 
 @dataclass
 class Form:
-    """What a form holds.
+    """Content of a submitted form.
 
     Parameters
     ----------
-    values : texts by the names of their fields; of a name that comes twice, the first.
-    files : contents of files by the names of their fields.
-    names : what the client calls these files.
+    values : values by field name; the first one if a name is repeated.
+    files : contents of files by field name.
+    names : the client's names of these files.
     """
 
     values: dict[str, str] = field(default_factory=dict)
@@ -35,8 +35,8 @@ class Form:
     names: dict[str, str] = field(default_factory=dict)
 
 
-def read_form(content_type: str, body: bytes, most: int) -> Form:
-    r"""The form in a body; one that is damaged, cut off or has more than ``most`` fields is refused.
+def read_form(content_type: str, body: bytes, max_fields: int) -> Form:
+    r"""Parse the form in a body; raise Refused if it is damaged, cut off or has over ``max_fields`` fields.
 
     Examples
     --------
@@ -48,13 +48,13 @@ def read_form(content_type: str, body: bytes, most: int) -> Form:
     """
     kind = _media_type(content_type)
     if kind == _MULTIPART:
-        return _multipart(_parameters(content_type[:_LONGEST_TYPE]).get("boundary", ""), body, most)
+        return _multipart(_parameters(content_type[:_MAX_TYPE_LENGTH]).get("boundary", ""), body, max_fields)
     if kind != _URLENCODED:
-        raise Refused(f"a form comes as {_URLENCODED} or {_MULTIPART}. Remedy: send one of these.", 415)
+        raise Refused(f"a form must be {_URLENCODED} or {_MULTIPART}. Remedy: send one of these.", 415)
     try:
-        pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=most)
+        pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=max_fields)
     except ValueError as error:
-        raise _too_many(most) from error
+        raise _too_many(max_fields) from error
     form = Form()
     for name, value in pairs:
         form.values.setdefault(name, value)
@@ -62,71 +62,71 @@ def read_form(content_type: str, body: bytes, most: int) -> Form:
 
 
 def check_urlencoded(content_type: str) -> None:
-    """Refuse any other form than a plain one, before its body is read.
+    """Raise Refused unless the content type is urlencoded.
 
     Examples
     --------
     >>> check_urlencoded("application/x-www-form-urlencoded; charset=utf-8")
     """
     if _media_type(content_type) != _URLENCODED:
-        raise Refused(f"this address takes {_URLENCODED} alone. Remedy: send the form so.", 415)
+        raise Refused(f"this address accepts {_URLENCODED} only. Remedy: send the form in this format.", 415)
 
 
 def cut_off() -> Refused:
-    """What is said of a body that ends before its announced length."""
-    return Refused(_CUT, 400)
+    """Error for a body that ends before its announced length."""
+    return Refused(_CUT_OFF, 400)
 
 
 def _media_type(content_type: str) -> str:
-    return content_type[:_LONGEST_TYPE].partition(";")[0].strip().lower()
+    return content_type[:_MAX_TYPE_LENGTH].partition(";")[0].strip().lower()
 
 
 def _parameters(header: str) -> dict[str, str]:
-    """The parameters of a header, by their names in small letters; of a name that comes twice, the first."""
+    """Parameters of a header by lower-case name; the first one if a name is repeated."""
     parameters: dict[str, str] = {}
     for name, quoted, bare in _PARAMETER.findall(header):
         parameters.setdefault(name.lower(), re.sub(r"\\(.)", r"\1", quoted) or bare)
     return parameters
 
 
-def _too_many(most: int) -> Refused:
-    return Refused(f"the form has over {most} fields. Remedy: use the one on the page.", 413)
+def _too_many(max_fields: int) -> Refused:
+    return Refused(f"the form has over {max_fields} fields. Remedy: use the one on the page.", 413)
 
 
 def _damaged() -> Refused:
     return Refused("the upload is damaged. Remedy: send it again.", 400)
 
 
-def _multipart(boundary: str, body: bytes, most: int) -> Form:
-    """The parts between boundaries; the time this takes grows with the bytes of the body, whatever they are."""
-    if not boundary.isascii() or not 0 < len(boundary) <= _LONGEST_BOUNDARY:
+def _multipart(boundary: str, body: bytes, max_fields: int) -> Form:
+    """Parse the sections between boundaries, in time linear in the size of the body."""
+    if not boundary.isascii() or not 0 < len(boundary) <= _MAX_BOUNDARY_LENGTH:
         raise _damaged()
     delimiter = b"\r\n--" + boundary.encode()
-    _, *parts = (b"\r\n" + body).split(delimiter, most + 2)
+    _, *sections = (b"\r\n" + body).split(delimiter, max_fields + 2)
     form = Form()
-    for number, part in enumerate(parts):
-        if part.startswith(b"--"):
+    for number, section in enumerate(sections):
+        if section.startswith(b"--"):
             return form
-        if number >= most:
-            raise _too_many(most)
-        if number == len(parts) - 1:
+        if number >= max_fields:
+            raise _too_many(max_fields)
+        if number == len(sections) - 1:
             break
-        _add_part(form, part)
+        _add_part(form, section)
     raise cut_off()
 
 
-def _add_part(form: Form, part: bytes) -> None:
-    """Add one part: its headers, an empty line, its content."""
-    end = part.find(b"\r\n\r\n", 0, _LONGEST_HEAD)
-    if end < 0 or not part.startswith(b"\r\n"):
+def _add_part(form: Form, section: bytes) -> None:
+    """Add a section: its headers, an empty line, its content."""
+    end = section.find(b"\r\n\r\n", 0, _MAX_HEADERS_LENGTH)
+    if end < 0 or not section.startswith(b"\r\n"):
         raise _damaged()
-    head, content = part[:end].decode("utf-8", "replace"), part[end + 4 :]
+    head, content = section[:end].decode("utf-8", "replace"), section[end + 4 :]
     headers = [line.partition(":") for line in head.split("\r\n")]
-    about = next((_parameters(text) for name, _, text in headers if name.strip().lower() == _DISPOSITION), {})
-    if "name" not in about:
+    disposition = next((_parameters(text) for name, _, text in headers if name.strip().lower() == _DISPOSITION), {})
+    if "name" not in disposition:
         raise _damaged()
-    if "filename" in about:
-        form.files.setdefault(about["name"], content)
-        form.names.setdefault(about["name"], about["filename"])
+    if "filename" in disposition:
+        form.files.setdefault(disposition["name"], content)
+        form.names.setdefault(disposition["name"], disposition["filename"])
     else:
-        form.values.setdefault(about["name"], content.decode("utf-8", "replace"))
+        form.values.setdefault(disposition["name"], content.decode("utf-8", "replace"))

@@ -57,7 +57,7 @@ def test_cells_of_tsv_files_stand_between_tabs(files, tmp_path, name):
 def test_columns_are_written_in_parts_as_text_is(tmp_path, monkeypatch, name, target):
     model, new, out = model_file(tmp_path, target), write(tmp_path, "new.csv", new_rows()), tmp_path / "out.csv"
     done(ask("predict", model, new, "-o", out, "--explain", "--raw"))
-    monkeypatch.setattr("dsna.cli.tables.predict._EXPLAINED_ROWS", 7)
+    monkeypatch.setattr("dsna.cli.tables.predict._EXPLAINED_CHUNK_ROWS", 7)
     monkeypatch.setattr("dsna.tables.files.write._PART_ROWS", 14)
     done(ask("predict", model, new, "-o", tmp_path / name, "--explain"))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["new.csv", model.name, out.name, name])
@@ -103,7 +103,7 @@ def test_other_endings_are_refused_before_any_work(files, tmp_path, monkeypatch,
 @pytest.mark.parametrize("name", ["q.csv.gz", "q.csv.zst", "q.parquet", "q.arrow"])
 def test_what_is_found_late_leaves_nothing_half_written_in_any_format(files, tmp_path, monkeypatch, name):
     model, new, _ = files
-    monkeypatch.setattr("dsna.cli.tables.predict._ROWS", 5)
+    monkeypatch.setattr("dsna.cli.tables.predict._CHUNK_ROWS", 5)
     monkeypatch.setattr("dsna.tables.files.write._PART_ROWS", 10)
     (tmp_path / name).write_bytes(b"as it was")
     new.write_bytes(new.read_bytes() + b"too,few\n")

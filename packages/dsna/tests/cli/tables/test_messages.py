@@ -17,7 +17,8 @@ def test_files_that_lack_a_column_are_named(tmp_path, command):
     more = ["-o", out] if command in ("predict", "add") else []
     new = write(tmp_path, "new.csv", table(30, 1).rename({"visits": "visit"}))
     run = ask(command, model, new, *more)
-    refused(run, "new.csv: lacks 'visits' (did you mean 'visit'?)", "there are 'person', 'size'", "Remedy: add")
+    refused(run, "new.csv: column 'visits', used in training, is missing (did you mean 'visit'?)", "Remedy: add")
+    assert "the table has 'person', 'size'" in run.stderr
     assert "fit" not in run.stderr
     assert not out.exists()
     refused(ask(command, model, write(tmp_path, "new.csv", table(30, 1).drop("size", "town")), *more), "'size', 'town'")
@@ -47,12 +48,12 @@ def test_models_in_the_place_of_tables_are_recognised(tmp_path):
     refused(ask("train", model, "--target", "rare", "-o", out), "rare.dsna: this is a dsna model, not a table")
     refused(ask("predict", model, model, "-o", out), "rare.dsna: this is a dsna model, not a table")
     for more in ([], ["--target", "rare"]):
-        refused(ask("evaluate", model, *more), "rare.dsna: a model, and no table", "Remedy: name one after it")
+        refused(ask("evaluate", model, *more), "rare.dsna: no table to evaluate", "Remedy: name a table")
     for words in (("predict", data, model, "-o", out), ("explain", data, model), ("evaluate", data, model)):
-        refused(ask(*words), "data.csv is no model, and ", "rare.dsna is one. Remedy: name the model first")
+        refused(ask(*words), "data.csv is not a model, but ", "rare.dsna is. Remedy: name the model first")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "manifest.json").write_text("{}")
-    refused(ask("evaluate", tmp_path / "folder"), "folder: a model, and no table")
+    refused(ask("evaluate", tmp_path / "folder"), "folder: no table to evaluate the model on")
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate", "train"])

@@ -18,7 +18,7 @@ def test_info(tmp_path):
     said = done(ask("info", model)).stdout
     for part in (
         "predicts: rare (classification)", "yes", "size: number", "town: category", "since: date", "left out: cost",
-        "out of bag", "balanced accuracy", "holds the training rows", "called by: person",
+        "out of bag", "balanced accuracy", "holds the original values of the training rows", "named by: person",
     ):  # fmt: skip
         assert part in said, part
     found = json.loads(done(ask("info", model, "--json")).stdout)
@@ -32,7 +32,7 @@ def test_info(tmp_path):
 
 def test_info_says_when_a_file_holds_no_rows(tmp_path):
     dsna.save(dsna.load(model_file(tmp_path)), tmp_path / "bare.dsna", rows=False)
-    assert "does not hold the training rows" in done(ask("info", tmp_path / "bare.dsna")).stdout
+    assert "does not hold the original values of the training rows" in done(ask("info", tmp_path / "bare.dsna")).stdout
     assert json.loads(done(ask("info", tmp_path / "bare.dsna", "--json")).stdout)["holds_training_rows"] is False
 
 
@@ -59,7 +59,7 @@ def test_explain_refuses_rows_that_are_not_there(tmp_path):
     refused(ask("explain", model, new, "--row", 6), "there is no row 6", "from 1 to 5")
     refused(ask("explain", model, new, "--plot", tmp_path / "why.docx"), ".docx", ".png")
     assert not (tmp_path / "why.docx").exists()
-    refused(ask("explain", model, new, "--plot", model), "would destroy")
+    refused(ask("explain", model, new, "--plot", model), "would overwrite")
 
 
 def test_added_rows_are_neighbours_and_have_names(tmp_path):
@@ -100,7 +100,7 @@ def test_evaluate_a_model_on_held_out_rows(tmp_path):
     model, held_out = model_file(tmp_path), write(tmp_path, "held_out.csv", table(80, 5))
     said = done(ask("evaluate", model, held_out)).stdout
     assert "recall by class" in said
-    assert "sets hold the truth" in said
+    assert "sets contain the true value" in said
     found = json.loads(done(ask("evaluate", model, held_out, "--json")).stdout)["scores"]["overall"]["dsna"]
     own = dsna.load(model).predict(table(80, 5))
     assert found["accuracy"]["value"] == pytest.approx(float(np.mean(own == table(80, 5)["rare"].to_numpy())))
@@ -108,7 +108,7 @@ def test_evaluate_a_model_on_held_out_rows(tmp_path):
     strange = write(tmp_path, "strange.csv", table(20, 5).with_columns(rare=pl.lit("perhaps")))
     refused(ask("evaluate", model, strange), "perhaps", "does not know")
     said = done(ask("evaluate", model_file(tmp_path, "cost"), held_out, "--report", tmp_path / "p.html")).stdout
-    assert "intervals hold the truth" in said
+    assert "intervals contain the true value" in said
     page = (tmp_path / "p.html").read_text("utf-8")
     assert "mean absolute error" in page.lower()
     assert "On 80 rows of" in page
@@ -151,7 +151,7 @@ def test_demo(tmp_path):
     assert {path.name for path in out.iterdir()} == {
         "patients.csv", "new_patients.csv", "severe.dsna", "answers.csv", "report.html",
     }  # fmt: skip
-    refused(ask("demo", "--out", out), "there already", "--force")
+    refused(ask("demo", "--out", out), "already exist", "--force")
 
 
 def test_commands_teach_by_examples():

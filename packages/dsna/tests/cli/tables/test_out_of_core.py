@@ -50,7 +50,7 @@ def test_classes(data, tmp_path):
     assert "200 rows answered" in costly.stdout
     wary = pl.read_csv(tmp_path / "b.csv")["prediction"]
     assert (wary == "yes").sum() > (answers["prediction"] == "yes").sum()
-    refused(ask("train", data, "--target", "rare", "-o", model, "--out-of-core"), "there already")
+    refused(ask("train", data, "--target", "rare", "-o", model, "--out-of-core"), "already exists")
     another = ("train", data, "--target", "rare", "-o", tmp_path / "another", "--out-of-core")
     refused(ask(*another, "--sample", "100"), "--sample and --out-of-core exclude each other")
     refused(ask(*another, "--id", "size"), "--id names rows")
@@ -61,7 +61,7 @@ def test_classes(data, tmp_path):
     scores = json.loads(done(ask("evaluate", model, tmp_path / "new.parquet", "--json")).stdout)["scores"]
     assert scores["overall"]["dsna"]["accuracy"]["value"] == pytest.approx(right.mean())
     assert "training rows: 600" in done(ask("info", model)).stdout
-    refused(ask("add", model, tmp_path / "new.parquet", "-o", tmp_path / "grown"), "takes no further rows")
+    refused(ask("add", model, tmp_path / "new.parquet", "-o", tmp_path / "grown"), "rows cannot be added")
     case, _ = Service(load_model(model)).case_of_form({}, Question(), 3, lambda: None)
     assert case.answer["prediction"] in ("yes", "no")
     assert [one.row < 600 for one in case.neighbors] == [True] * 3
@@ -79,7 +79,7 @@ def test_numbers(data, tmp_path):
 
 
 def test_rows_without_a_target_are_those_of_the_file(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(out_of_core, "LOOKED_AT", 300)
+    monkeypatch.setattr(out_of_core, "SAMPLED_ROWS", 300)
     without = np.isin(np.arange(600), [0, 7, 299, 300, 599])
     frame().with_columns(rare=pl.when(~pl.Series(without)).then(pl.col("rare"))).write_parquet(data)
     run = done(ask("train", data, "--target", "rare", "-o", tmp_path / "m", "--drop", "rent", "--out-of-core"))
@@ -146,7 +146,7 @@ def test_a_file_that_is_too_large_is_trained_on_out_of_core(data, tmp_path, monk
     monkeypatch.setattr(out_of_core, "train_to_folder", lambda *_: (_ for _ in ()).throw(SystemExit(7)))
     run = ask("train", data, "--target", "rare", "-o", tmp_path / "m")
     assert run.exit_code == 7
-    assert "too large for the memory at hand" in run.stdout
+    assert "too large for the available memory" in run.stdout
 
 
 def spelled(folder, *option):
@@ -158,7 +158,7 @@ def spelled(folder, *option):
 
 
 def test_spellings_of_a_class_in_any_slice(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(out_of_core, "LOOKED_AT", 100)
+    monkeypatch.setattr(out_of_core, "SAMPLED_ROWS", 100)
     refused(spelled(tmp_path), "classes that may be one", "'Yes' (4 rows)", "'NO' (1 rows)", "--merge-labels")
     assert not (tmp_path / "spelled").exists()
     found = json.loads(done(spelled(tmp_path, "--merge-labels")).stdout)
@@ -179,5 +179,5 @@ def test_copies_of_rows_are_held_out_together(data, tmp_path):
     pl.concat([frame()] * 2).write_parquet(data)
     words = ("--target", "rare", "-o", tmp_path / "model", "--drop", "rent", "--out-of-core", "--json")
     found = json.loads(done(ask("train", data, *words)).stdout)
-    assert [note for note in found["notes"] if "more than chance explains: they are held out together" in note]
-    assert not [note for note in found["notes"] if "chance does not explain" in note]
+    assert [note for note in found["notes"] if "too many for a coincidence: they are held out together" in note]
+    assert not [note for note in found["notes"] if "may be a coincidence" in note]

@@ -10,7 +10,7 @@ pytest.importorskip("typer")
 
 from tests.cli.tables.small_files import ask, done, model_file, refused, table, write
 
-from dsna.cli.tables.options import check_apart
+from dsna.cli.tables.options import check_not_inputs
 
 
 def test_inputs_are_not_written_over_even_by_force(tmp_path):
@@ -31,7 +31,11 @@ def test_inputs_are_not_written_over_even_by_force(tmp_path):
         ("add", model, data, "-o", data),
     ]
     for words in runs:
-        refused(ask(*words, "--force"), "writing it would destroy", "which is read", "Remedy: choose another name")
+        refused(
+            ask(*words, "--force"),
+            "is an input; writing the output there would overwrite it",
+            "Remedy: choose another name",
+        )
     assert (data.read_bytes(), model.read_bytes()) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "link.csv", "rare.dsna"]
 
@@ -65,10 +69,13 @@ def test_folders_of_models_are_not_written_into(tmp_path):
     (tmp_path / "m").mkdir()
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "m" / "data.parquet")
     words = ("--target", "a", "-o", tmp_path / "m", "--out-of-core", "--force")
-    refused(ask("train", tmp_path / "m" / "data.parquet", *words), "writing it would destroy")
-    with pytest.raises(Exception, match="would destroy"):
-        check_apart([tmp_path / "m" / "manifest.json"], [tmp_path / "m"])
-    check_apart([tmp_path / "n", "a.csv"], [tmp_path / "m", "-", None])
+    refused(
+        ask("train", tmp_path / "m" / "data.parquet", *words),
+        "is an input; writing the output there would overwrite it",
+    )
+    with pytest.raises(Exception, match="would overwrite"):
+        check_not_inputs([tmp_path / "m" / "manifest.json"], [tmp_path / "m"])
+    check_not_inputs([tmp_path / "n", "a.csv"], [tmp_path / "m", "-", None])
 
 
 @pytest.mark.skipif(

@@ -55,7 +55,7 @@ def test_numbers_and_intervals(tmp_path):
 def test_parts_of_a_file_are_answered_as_the_whole_is(tmp_path, monkeypatch, target, words):
     model, new = model_file(tmp_path, target), write(tmp_path, "new.csv", new_rows())
     done(ask("predict", model, new, "-o", tmp_path / "whole.csv", *words))
-    for name in ("_ROWS", "_EXPLAINED_ROWS"):
+    for name in ("_CHUNK_ROWS", "_EXPLAINED_CHUNK_ROWS"):
         monkeypatch.setattr(f"dsna.cli.tables.predict.{name}", 7)
     done(ask("predict", model, new, "-o", tmp_path / "parts.csv", *words, "--jobs", "2"))
     assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
@@ -189,7 +189,7 @@ def test_columns_are_found_by_name(files, tmp_path):
 
 def test_what_is_found_late_leaves_nothing_half_written(files, tmp_path, monkeypatch):
     model, new, out = files
-    monkeypatch.setattr("dsna.cli.tables.predict._ROWS", 5)
+    monkeypatch.setattr("dsna.cli.tables.predict._CHUNK_ROWS", 5)
     new.write_bytes(new.read_bytes() + b"too,few\n")
     refused(ask("predict", model, new, "-o", out), "line 42")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new.csv", "rare.dsna"]
@@ -232,7 +232,7 @@ def test_what_a_user_can_mend_is_told(files, words, parts):
 
 def test_numbers_do_not_take_costs(tmp_path):
     model, new = model_file(tmp_path, "cost"), write(tmp_path, "new.csv", new_rows())
-    refused(ask("predict", model, new, "-o", tmp_path / "o.csv", "--costs", "20:1"), "costs decide between classes")
+    refused(ask("predict", model, new, "-o", tmp_path / "o.csv", "--costs", "20:1"), "costs apply to classes")
     refused(ask("predict", model, new, "-o", tmp_path / "o.csv", "--decision", "perfection"), "perfection")
 
 
@@ -273,7 +273,7 @@ def test_numbers_outside_the_training_range_are_noted(files, monkeypatch):
     )
     count = (new_rows()["visits"] == 3).sum()
     outside.write_csv(new)
-    monkeypatch.setattr("dsna.cli.tables.predict._ROWS", 7)
+    monkeypatch.setattr("dsna.cli.tables.predict._CHUNK_ROWS", 7)
     run = done(ask("predict", model, new, "-o", out, "--force"))
     assert f"column 'visits': {count} of 40 rows lie outside the training range 0 to 8" in run.output
     assert run.output.count("'visits'") == 1

@@ -158,7 +158,7 @@ def test_dates_with_the_year_first_are_another_format(model, tmp_path):
 
 def test_the_share_of_the_whole_file_counts(tmp_path, monkeypatch):
     model, out = model_file(tmp_path), tmp_path / "out.csv"
-    monkeypatch.setattr("dsna.cli.tables.predict._ROWS", 10)
+    monkeypatch.setattr("dsna.cli.tables.predict._CHUNK_ROWS", 10)
     few = write(tmp_path, "few.csv", in_other_dates(60, odd=10))  # a sixth of the file, all of its first part
     said = done(ask("predict", model, few, "-o", out)).stdout
     assert "10 of 60 cells cannot be read as dates" in said

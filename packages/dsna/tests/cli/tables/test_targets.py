@@ -46,8 +46,12 @@ NAMES = [f"{first} {last}" for first in ("Ann", "Bo", "Cy", "Di", "Ed", "Flo") f
         (NAMES, [], ["'y' identifies rows", "120 different values in 120 rows", "Remedy: name another column"]),
         ([NAMES[0], *NAMES[:-1]], [], ["identifies rows", "119 different values in 120 rows"]),
         (NAMES * 3, [], ["120 classes in 360 rows", "under 5 rows each", "put classes together"]),
-        (list(range(120)), ["--task", "classification"], ["identifies rows", "Remedy: --task regression"]),
-        ([i / 7 for i in range(120)], ["--task", "classification"], ["identifies rows", "Remedy: --task regression"]),
+        (list(range(120)), ["--task", "classification"], ["identifies rows", "Remedy: use --task regression"]),
+        (
+            [i / 7 for i in range(120)],
+            ["--task", "classification"],
+            ["identifies rows", "Remedy: use --task regression"],
+        ),
     ],
 )
 def test_what_names_rows_is_no_target(tmp_path, monkeypatch, command, y, words, parts):
@@ -67,7 +71,7 @@ def test_what_names_rows_is_no_target(tmp_path, monkeypatch, command, y, words, 
 def test_halves_are_classes_only_as_text(tmp_path):
     data = write(tmp_path, frame=coins([i % 4 / 2 for i in range(120)]))
     words = ("train", data, "--target", "y", "-o", tmp_path / "m.dsna")
-    refused(ask(*words, "--task", "classification"), "not whole", "--task regression", "--types y=category")
+    refused(ask(*words, "--task", "classification"), "fractional numbers", "--task regression", "--types y=category")
     done(ask(*words, "--types", "y=category"))
 
 
@@ -141,8 +145,8 @@ def test_new_classes_that_only_their_spelling_tells_apart_are_not_added(tmp_path
     "words, parts",
     [
         (["--merge-labels", "--keep-labels"], ["exclude each other"]),
-        (["--merge-labels", "--target", "a"], ["--merge-labels is about the spelling of classes", "leave the option"]),
-        (["--keep-labels", "--target", "y", "--task", "regression"], ["--keep-labels is about the spelling"]),
+        (["--merge-labels", "--target", "a"], ["--merge-labels applies to classes", "leave the option"]),
+        (["--keep-labels", "--target", "y", "--task", "regression"], ["--keep-labels applies to classes"]),
     ],
 )
 @pytest.mark.parametrize("command", ["train", "evaluate"])
@@ -163,15 +167,15 @@ def test_a_model_that_remembers_something_else_is_no_model(tmp_path):
 
 def test_one_class_in_several_spellings_is_refused(tmp_path):
     data = write(tmp_path, frame=coins(["yes", "Yes"] * 60))
-    refused(ask("train", data, "--target", "y", "-o", tmp_path / "m.dsna", "--merge-labels"), "one class only")
+    refused(ask("train", data, "--target", "y", "-o", tmp_path / "m.dsna", "--merge-labels"), "a single class")
 
 
 def test_a_model_remembers_what_its_classes_are(tmp_path):
     model = model_file(tmp_path)
-    refused(ask("evaluate", model, write(tmp_path), "--merge-labels"), "remembers it", "Remedy: leave it out")
+    refused(ask("evaluate", model, write(tmp_path), "--merge-labels"), "stores it", "Remedy: leave it out")
 
 
-TAKEN = "taken for 4 classes, because it holds 4 different whole numbers only; --task regression predicts numbers"
+TAKEN = "treated as 4 classes, because it holds 4 distinct integers only; --task regression predicts numbers"
 
 
 @pytest.mark.parametrize("command", ["train", "evaluate"])

@@ -26,7 +26,7 @@ def test_it_says_what_was_read_how_rare_the_rare_is_how_good_it_is_and_what_is_n
     for part in (
         "120 rows, 8 columns", "rows without a target", "column 'person' is left out: it identifies rows", *PEERS,
         f"{rare} of 119 rows are yes", "balanced accuracy", "recall of yes", "precision of yes", "recall by class",
-        "that the splits use most: size", "not a measure of importance",
+        "used most by the splits: size", "not a measure of importance",
         "Decision (balanced): by probability, yes from 0.",
         "with the training rows inside", "dsna predict", "--row 1", "--report",
     ):  # fmt: skip
@@ -63,7 +63,7 @@ def test_the_scores_are_those_of_the_model_out_of_bag(tmp_path):
 
 
 def test_it_says_when_the_others_learn_from_fewer_rows(tmp_path, monkeypatch):
-    for place in ("dsna.app.peers.MOST_ROWS", "dsna.app.train.MOST_ROWS"):
+    for place in ("dsna.app.peers.MAX_ROWS", "dsna.app.train.MAX_ROWS"):
         monkeypatch.setattr(place, 60)
     words = ("train", write(tmp_path), "--target", "rare", "--drop", "cost", "-o", tmp_path / "m.dsna")
     assert "learn from 60 rows at most" in done(ask(*words)).stdout
@@ -125,11 +125,11 @@ def test_a_page_of_it(tmp_path):
 def test_files_that_are_there_stay_unless_forced(tmp_path):
     data, model = write(tmp_path), tmp_path / "m.dsna"
     model.write_text("mine")
-    refused(ask("train", data, "--target", "rare", "-o", model), "m.dsna: there already", "--force")
+    refused(ask("train", data, "--target", "rare", "-o", model), "m.dsna already exists", "--force")
     assert model.read_text() == "mine"
     (tmp_path / "page.html").write_text("mine")
     words = ("train", data, "--target", "rare", "-o", tmp_path / "n.dsna", "--report", tmp_path / "page.html")
-    refused(ask(*words), "page.html: there already")
+    refused(ask(*words), "page.html already exists")
     done(ask("train", data, "--target", "rare", "-o", model, "--force", "--drop", "cost"))
     assert dsna.load(model).predict(table(3, 1)).shape == (3,)
     refused(ask("train", data, "--target", "rare", "-o", model, "--report", model, "--force"), "two outputs")
@@ -161,14 +161,20 @@ def test_files_that_are_there_stay_unless_forced(tmp_path):
         (["--target", "rare", "--balance", "much"], ["--balance much", "0 to 1"]),
         (["--target", "rare", "--balance", "7"], ["--balance 7", "0 to 1"]),
         (["--target", "rare", "--balance", "nan"], ["--balance nan", "0 to 1"]),
-        (["--target", "rare", "--balance", "auto"], ["balance auto is for numbers", "Remedy: give a number"]),
-        (["--target", "rare", "--decision", "median"], ["'median' is for numbers", "Remedy: use balanced, f1"]),
+        (
+            ["--target", "rare", "--balance", "auto"],
+            ["balance 'auto' applies to numeric targets only", "Remedy: give a number"],
+        ),
+        (
+            ["--target", "rare", "--decision", "median"],
+            ["'median' applies to numeric targets only", "Remedy: use balanced, f1"],
+        ),
         (["--target", "cost", "--decision", "perfection"], ["perfection"]),
         (
             ["--target", "cost", "--decision", "f1"],
-            ["'f1' does not go with numbers", "use auto, mean, trimmed, median"],
+            ["'f1' does not apply to a numeric target", "use auto, mean, trimmed, median"],
         ),
-        (["--target", "cost", "--costs", "20:1"], ["costs decide between classes", "Remedy: use --balance"]),
+        (["--target", "cost", "--costs", "20:1"], ["costs apply to classes", "Remedy: use --balance"]),
         (["--target", "rare", "--types", "size"], ["--types size", "zip=category"]),
         (["--target", "rare", "--types", "size=colour"], ["'colour'", "size"]),
         (["--target", "rare", "--types", "nothing=number"], ["nothing"]),

@@ -1,1 +1,1 @@
-"""Commands on a table of your own: train, predict, evaluate, explain, add, info, demo."""
+"""Commands on tables: train, predict, evaluate, explain, add, info, serve, demo."""

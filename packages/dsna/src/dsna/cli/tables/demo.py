@@ -1,4 +1,4 @@
-"""``dsna demo``: the whole job on data that scikit-learn ships."""
+"""``dsna demo``: the complete workflow on a dataset of scikit-learn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .options import REMEDY, Force, Jobs, check_new
 from .predict import predict
 from .train import train
 
-_SEVERE = 280  # of the progression of diabetes after a year; one patient in 16
+_SEVERE = 280  # diabetes progression after a year; exceeded by one patient in 16
 
 
 def demo(
@@ -23,10 +23,10 @@ def demo(
     jobs: Jobs = 1,
     force: Force = False,
 ) -> None:
-    """Do the whole job once, on 442 patients with diabetes: train, look at the page, predict, explain, evaluate.
+    """Run the complete workflow on 442 patients with diabetes: train, report, predict, explain, evaluate.
 
-    The rare cases are patients whose disease gets much worse within a year, one in 16. Every step prints the command
-    that does it, for you to use on a table of your own.
+    The rare cases are patients whose disease gets much worse within a year, one in 16. Each step prints its command,
+    which you can use on a table of your own.
 
     For example:
 
@@ -34,27 +34,27 @@ def demo(
 
     - `dsna demo --out try --jobs 2`
     """
-    with exit_on_user_error("demo", REMEDY, f"What is finished is in {out}."):
+    with exit_on_user_error("demo", REMEDY, f"Completed files are in {out}."):
         files = {name: out / name for name in ("patients.csv", "new_patients.csv")}
         model, answers, page = out / "severe.dsna", out / "answers.csv", out / "report.html"
         make_folder(out)
         check_new(force, *files.values(), model, answers, page)
         for path, content in zip(files.values(), _tables(), strict=True):
             write_atomically(path, content)
-        known, new = files.values()
-        _show("train", known, "--target", "severe", "-o", model, "--report", page)
-        train(known, "severe", model, report=page, jobs=jobs, force=True)
-        _show("predict", model, new, "-o", answers, "--explain")
-        predict(model, str(new), str(answers), explain=True, jobs=jobs, force=True)
-        _show("explain", model, new, "--row", 1)
-        explain(model, str(new), 1)
-        _show("evaluate", model, new)
-        evaluate(model, new)
+        training_file, new_file = files.values()
+        _show("train", training_file, "--target", "severe", "-o", model, "--report", page)
+        train(training_file, "severe", model, report=page, jobs=jobs, force=True)
+        _show("predict", model, new_file, "-o", answers, "--explain")
+        predict(model, str(new_file), str(answers), explain=True, jobs=jobs, force=True)
+        _show("explain", model, new_file, "--row", 1)
+        explain(model, str(new_file), 1)
+        _show("evaluate", model, new_file)
+        evaluate(model, new_file)
         say(f"\nOpen {page} in a browser. Then try a table of your own: dsna train --help")
 
 
 def _tables() -> tuple[bytes, bytes]:
-    """Patients to learn from and, with the truth, patients to predict; CSV."""
+    """Training patients, and test patients with their true class, as CSV."""
     from sklearn.datasets import load_diabetes
 
     from ..._utils.optional import import_extra
@@ -79,14 +79,14 @@ def _tables() -> tuple[bytes, bytes]:
     )
     frame = frame.with_columns(
         pl.when(pl.col("sex") == 1).then(pl.lit("female")).otherwise(pl.lit("male")).alias("sex"),
-        pl.Series("severe", ["yes" if one > _SEVERE else "no" for one in data.target]),
+        pl.Series("severe", ["yes" if progression > _SEVERE else "no" for progression in data.target]),
     )
     severe = frame["severe"].to_numpy()
     rows = rare_first_split(list(range(len(severe))), y=severe, test_size=0.25, random_state=0)
-    known, new = (sorted(part) for part in rows[:2])
-    return tuple(frame[part].write_csv().encode() for part in (known, new))
+    training_rows, new_rows = (sorted(indices) for indices in rows[:2])
+    return tuple(frame[indices].write_csv().encode() for indices in (training_rows, new_rows))
 
 
 def _show(*words: object) -> None:
-    """Print a command as one would type it."""
+    """Print a command as the user would type it."""
     say(f"\n$ {shlex.join(['dsna', *map(str, words)])}")

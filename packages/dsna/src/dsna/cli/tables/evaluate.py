@@ -1,4 +1,4 @@
-"""``dsna evaluate``: how good a method or a model is on rows that it has not learned from."""
+"""``dsna evaluate``: scores of methods or a model on held-out rows."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ from .options import (
     Types,
     check_model,
     check_new,
-    chosen_decision,
+    command_output,
     is_model,
-    labels_of,
-    noted_output,
+    parse_decision,
+    parse_labels,
+    print_copies_apart,
     read_options,
-    tell_apart,
 )
-from .train import Balance, Columns, Groups, Identifier, Kept, Sample, TaskOption, balance_of, page_of
+from .train import Balance, Columns, Groups, Identifier, Kept, Sample, TaskOption, page_options_of, parse_balance
 
 
 def evaluate(
-    first: Annotated[Path, typer.Argument(metavar="DATA|MODEL", help="A table; or a model, and then a table.")],
+    first: Annotated[Path, typer.Argument(metavar="DATA|MODEL", help="A table, or a model followed by a table.")],
     second: Annotated[Path | None, typer.Argument(metavar="[DATA]", help="Held-out rows for the model.")] = None,
     target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column to predict; a model knows its own.")
+        str | None, typer.Option(metavar="COLUMN", help="Column to predict; default: the model's target.")
     ] = None,
     folds: Annotated[int, typer.Option(min=2, max=100, help="Folds of the cross-validation.")] = 5,
     task: TaskOption = None,
@@ -74,13 +74,13 @@ def evaluate(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Score predictions of rows whose truth is known: overall, of each class or range, and how sure that is.
+    """Score predictions on rows with known target: overall and by class or target range, with 95 % ranges.
 
-    With a table, each row is predicted by models that have not seen it (cross-validation): ours, a random forest,
-    gradient boosting and a linear model, behind the same columns and with the same decision. With a model and a table,
-    the model predicts the table, which is to hold rows that it was not trained on.
+    With a table, the command cross-validates dsna, a random forest, gradient boosting and a linear model, with the
+    same columns and the same decision. With a model and a table, the model predicts the table, which must hold rows
+    that it was not trained on.
 
-    Every figure stands beside the number of cases that it rests on; few cases say little.
+    Each figure is shown with its number of cases; figures from few cases are uncertain.
 
     For example:
 
@@ -90,28 +90,35 @@ def evaluate(
 
     - `dsna evaluate fraud.dsna payments_of_may.csv --json`
     """
-    with exit_on_user_error("evaluate", REMEDY, UNTOUCHED), noted_output(as_json) as out:
+    with exit_on_user_error("evaluate", REMEDY, UNTOUCHED), command_output(as_json) as out:
         if second is not None:
             check_model(first, second)
         elif is_model(first):
-            raise DSNAError(f"{first}: a model, and no table to evaluate it on. Remedy: name one after it.")
+            raise DSNAError(f"{first}: no table to evaluate the model on. Remedy: name a table after the model.")
         else:
             check_readable(first)
         check_new(force, report, inputs=[first, second])
         options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
-        chosen, labels = chosen_decision(decision, costs), labels_of(merge_labels, keep_labels)
+        decision_setting, labels = parse_decision(decision, costs), parse_labels(merge_labels, keep_labels)
         if second is not None and labels is not None:
-            raise DSNAError(
-                f"--{labels}-labels is said when a model is trained, and {first} remembers it. Remedy: leave it out."
-            )
+            raise DSNAError(f"--{labels}-labels is an option of training, and {first} stores it. Remedy: leave it out.")
         if second is not None:
             from .held_out import score_model
 
-            score_model(out, first, second, options, target, (chosen, balance_of(balance)), report, allow_unreadable)
+            score_model(
+                out,
+                first,
+                second,
+                options,
+                target,
+                (decision_setting, parse_balance(balance)),
+                report,
+                allow_unreadable,
+            )
             out.end()
             return
         if target is None:
-            raise DSNAError(f"{first}: which column is to be predicted? Remedy: name it with --target.")
+            raise DSNAError(f"{first}: no target column is given. Remedy: name it with --target.")
         from ...app.evaluate import cross_validate
         from ...app.target import rarity_lines
         from ...app.train import TrainOptions
@@ -119,12 +126,12 @@ def evaluate(
 
         table = read_file(first, options)
         out.line(f"{table.name}: {table.frame.height} rows, {table.frame.width} columns")
-        out.lines("As it was read:", table.notes)
-        how = TrainOptions(
+        out.lines("How the table was read:", table.notes)
+        train_options = TrainOptions(
             target=target,
             task=task.value if task else None,
-            balance=balance_of(balance),
-            decision=chosen,
+            balance=parse_balance(balance),
+            decision=decision_setting,
             groups=groups,
             drop=names(drop),
             keep=names(keep),
@@ -135,29 +142,30 @@ def evaluate(
             seed=seed,
             jobs=jobs,
         )
-        found = cross_validate(table, how, folds)
-        out.lines("What was made of it:", found.notes)
+        evaluation = cross_validate(table, train_options, folds)
+        out.lines("How the columns are used:", evaluation.notes)
         out.line()
-        for line in rarity_lines(found.target):
+        for line in rarity_lines(evaluation.target):
             out.line(line)
         out.line()
-        out.line(
-            f"Scores of {len(found.target.values)} rows, each predicted by models that did not see it ({folds} folds):"
-        )
-        out.line(found.scores.text())
-        out.put(task=found.target.task, target=target, folds=folds, notes=[*table.notes, *found.notes])
-        out.put(rarity=rarity_lines(found.target), scores=found.scores.as_json())
-        if found.apart is not None:
-            tell_apart(out, found.scores, found.apart)
+        n_rows = len(evaluation.target.values)
+        out.line(f"Scores of {n_rows} rows, each predicted by models that did not see it ({folds} folds):")
+        out.line(evaluation.scores.text())
+        out.put(task=evaluation.target.task, target=target, folds=folds, notes=[*table.notes, *evaluation.notes])
+        out.put(rarity=rarity_lines(evaluation.target), scores=evaluation.scores.as_json())
+        if evaluation.apart is not None:
+            print_copies_apart(out, evaluation.scores, evaluation.apart)
         if report is not None:
             from ...app.page import write_training_page
             from ...app.train import train
 
-            trained = replace(train(table, how, compare=False), scores=found.scores)
-            where = (
+            trained = replace(train(table, train_options, compare=False), scores=evaluation.scores)
+            scores_note = (
                 f"Cross-validation: all methods answered each of {folds} folds by models that learned from the others. "
                 "The figures at the top of this page are out of bag, so that those of dsna can differ."
             )
-            write_training_page(report, trained, replace(page_of(table, trained, "model.dsna"), scores_from=where))
+            write_training_page(
+                report, trained, replace(page_options_of(table, trained, "model.dsna"), scores_from=scores_note)
+            )
             out.line(f"Page: {report}")
         out.end()

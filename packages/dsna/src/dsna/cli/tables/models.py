@@ -1,4 +1,4 @@
-"""``dsna info`` and ``dsna add``: what a model file holds, and new rows for it."""
+"""``dsna info`` and ``dsna add``: describe a model file, and add rows to it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .options import (
     Types,
     check_model,
     check_new,
-    noted_output,
+    command_output,
     read_options,
 )
 from .predict import NewRows
 
 
 def info(model: ModelFile, as_json: Json = False) -> None:
-    """Say what a model predicts, from which columns, how good it is, and whether it holds training rows.
+    """Describe a model: target, columns, scores, and whether it holds training rows.
 
     For example:
 
@@ -38,24 +38,24 @@ def info(model: ModelFile, as_json: Json = False) -> None:
 
     - `dsna info fraud.dsna --json`
     """
-    with exit_on_user_error("info", REMEDY, UNTOUCHED), noted_output(as_json) as out:
+    with exit_on_user_error("info", REMEDY, UNTOUCHED), command_output(as_json) as out:
         check_model(model)
         from ...app.inspect import describe, description_lines
         from ...app.predict import load_model
 
-        found = describe(load_model(model))
-        for line in description_lines(found):
+        description = describe(load_model(model))
+        for line in description_lines(description):
             out.line(line)
-        out.put(model=str(model), **found)
+        out.put(model=str(model), **description)
         out.end()
 
 
 def add(
     model: ModelFile,
     data: NewRows,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the grown model.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the extended model.")],
     target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of the target; the model knows its own.")
+        str | None, typer.Option(metavar="COLUMN", help="Column of the target; default: the model's target.")
     ] = None,
     types: Types = None,
     separator: Separator = None,
@@ -67,27 +67,27 @@ def add(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Add rows of known target to a model, such as new rare cases, without another training.
+    """Add rows with known target to a model, such as new rare cases, without retraining.
 
-    They can be neighbours of what is predicted from then on; their classes may be new. Trees and scores stay as they
-    are: train again when many rows have come. A file most of whose rows the model holds already is refused.
+    The rows become possible neighbours in later predictions; their classes may be new. Trees and scores do not
+    change: train again after adding many rows. Files of rows that the model mostly holds already are rejected.
 
     For example:
 
     - `dsna add fraud.dsna frauds_of_may.csv -o grown.dsna`
     """
-    with exit_on_user_error("add", REMEDY, UNTOUCHED), noted_output(as_json) as out:
+    with exit_on_user_error("add", REMEDY, UNTOUCHED), command_output(as_json) as out:
         check_model(model, data)
-        check_new(force, output, inputs=[data])  # a model may grow where it is
+        check_new(force, output, inputs=[data])  # the model itself may be overwritten
         options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
-        from ...app.columns import as_trained
+        from ...app.columns import with_training_types
         from ...app.grow import add_rows
         from ...app.predict import load_model
         from ...io import save
         from ...tables import read_file
 
         grown = load_model(model)
-        table = read_file(data, as_trained(options, grown.steps[0][1]))
+        table = read_file(data, with_training_types(options, grown.steps[0][1]))
         added = add_rows(grown, table, target, allow_unreadable=allow_unreadable)
         save(grown, output)
         out.lines("Notes:", added.notes)

@@ -1,4 +1,4 @@
-"""Options that the commands on tables share, how their values are read, and how their results are shown."""
+"""Options that the commands on tables share, parsing of their values, and output of results."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ STANDARD = "-"  # standard input or output
 
 _READING = "Reading the file"
 Separator = Annotated[
-    str | None, typer.Option(help="Between cells: one character; guessed if not named.", rich_help_panel=_READING)
+    str | None, typer.Option(help="Column separator, one character; default: guessed.", rich_help_panel=_READING)
 ]
 Decimal = Annotated[
     str | None,
     typer.Option(
-        help="Decimal sign, . or , , of numbers that can be read with either, such as 1.243; other columns show it if "
-        "it is not named.",
+        help="Decimal sign, . or , , of ambiguous numbers such as 1.243; default: as in the other columns.",
         rich_help_panel=_READING,
     ),
 ]
@@ -45,7 +44,7 @@ SkipLines = Annotated[
         "--skip-lines",
         metavar="N",
         min=0,
-        help="Leave out the first lines, such as titles above the names; 0: there are none.",
+        help="Number of lines to skip, such as titles above the header; 0 for none.",
         rich_help_panel=_READING,
     ),
 ]
@@ -53,12 +52,12 @@ AllowUnreadable = Annotated[
     bool,
     typer.Option(
         "--allow-unreadable",
-        help="Take cells that cannot be read for missing values, also where they are more than a fifth of a column.",
+        help="Treat unreadable cells as missing values, even if they are more than a fifth of a column.",
         rich_help_panel=_READING,
     ),
 ]
 Encoding = Annotated[
-    str | None, typer.Option(help="Such as utf-8 or cp1252; guessed if not named.", rich_help_panel=_READING)
+    str | None, typer.Option(help="Such as utf-8 or cp1252; default: guessed.", rich_help_panel=_READING)
 ]
 NoHeader = Annotated[
     bool, typer.Option("--no-header", help="The first line holds values, not names.", rich_help_panel=_READING)
@@ -68,19 +67,19 @@ Types = Annotated[
     typer.Option(
         metavar="COLUMN=TYPE",
         help="number, number:point, number:comma, boolean, category, date, date:dmy, date:mdy, text or identifier; "
-        "repeat it for several columns. size=S<M<L is text in this order.",
+        "repeat it for several columns. size=S<M<L declares ordered text.",
         rich_help_panel=_READING,
     ),
 ]
-Force = Annotated[bool, flag("--force", "Overwrite files that are there.")]
-Json = Annotated[bool, flag("--json", "One JSON object on standard output, for programs.")]
-Jobs = Annotated[int, typer.Option(min=1, help="Threads.")]
+Force = Annotated[bool, flag("--force", "Overwrite existing files.")]
+Json = Annotated[bool, flag("--json", "Print one JSON object to standard output, for programs.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Number of threads.")]
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed gives the same model.")]
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="Model that `dsna train` wrote.")]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="Model written by `dsna train`.")]
 Costs = Annotated[
     str | None,
     typer.Option(
-        help="What mistakes cost. Of two classes MISS:ALARM, such as 20:1, of the rarer class; else a matrix "
+        help="Costs of errors. For two classes MISS:ALARM of the rarer class, such as 20:1; or a matrix such as "
         "[[0, 1], [20, 0]] with a row for each true and a column for each predicted class, sorted."
     ),
 ]
@@ -88,18 +87,18 @@ DecisionOption = Annotated[
     str | None,
     typer.Option(
         "--decision",
-        help="What predictions are to serve. Classes: balanced, f1, mcc, gmean, 'recall>=.9', 'precision>=.5' or a "
-        "scorer of scikit-learn. Numbers: mean, median, grid (only numbers seen).",
+        help="What predictions optimize. Classes: balanced, f1, mcc, gmean, 'recall>=.9', 'precision>=.5' or a "
+        "scikit-learn scorer. Numbers: mean, median, grid (only numbers seen).",
     ),
 ]
 MergeLabels = Annotated[
     bool,
-    flag("--merge-labels", "Classes that differ in case, blanks or accents alone are one, spelled as most often."),
+    flag("--merge-labels", "Merge classes that differ only in case, blanks or accents."),
 ]
 KeepLabels = Annotated[
-    bool, flag("--keep-labels", "Classes that differ in case, blanks or accents alone are several, as alleles a and A.")
+    bool, flag("--keep-labels", "Keep classes that differ only in case, blanks or accents, such as alleles a and A.")
 ]
-Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page to look at, such as page.html.")]
+Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML report, such as page.html.")]
 
 
 def read_options(
@@ -110,105 +109,113 @@ def read_options(
     skip_lines: int | None,
     types: list[str] | None,
 ) -> ReadOptions:
-    """What a user says of a file."""
+    """Build reading options from the command line."""
     from ...tables import ReadOptions
 
-    given: dict[str, Any] = {}
-    for one in names(types):
-        column, sign, kind = one.rpartition("=")
-        if not sign or not column or not kind:
-            raise DSNAError(f"--types {one}: write the column, =, and its type, such as --types zip=category.")
-        given[column] = kind.split("<") if "<" in kind else kind
+    types_by_column: dict[str, Any] = {}
+    for type_spec in names(types):
+        column, equals_sign, kind = type_spec.rpartition("=")
+        if not equals_sign or not column or not kind:
+            raise DSNAError(f"--types {type_spec}: write the column, =, and its type, such as --types zip=category.")
+        types_by_column[column] = kind.split("<") if "<" in kind else kind
     tab = {"\\t": "\t", "tab": "\t"}.get(separator or "", separator)
     return ReadOptions(
-        separator=tab, decimal=decimal, encoding=encoding, header=not no_header, skip_lines=skip_lines, types=given
+        separator=tab,
+        decimal=decimal,
+        encoding=encoding,
+        header=not no_header,
+        skip_lines=skip_lines,
+        types=types_by_column,
     )
 
 
 def is_model(path: Path) -> bool:
-    """Whether a path is a model file, or the folder of a model that was trained out of core."""
+    """Whether a path is a model file or the folder of a model trained out of core."""
     return (path / "manifest.json").is_file() if path.is_dir() else is_model_file(path)
 
 
 def check_model(path: Path, data: Path | str | None = None) -> None:
-    """Refuse what is neither a file that may be read nor the folder of a model, and a model in the place of data."""
+    """Raise an error if a model is unreadable, or if model and data are swapped."""
     if is_model(path):
         return
     check_readable(path)
     if data is not None and str(data) != STANDARD and is_model(Path(data)):
-        raise DSNAError(f"{path} is no model, and {data} is one. Remedy: name the model first, and then the table.")
+        raise DSNAError(f"{path} is not a model, but {data} is. Remedy: name the model first, then the table.")
 
 
 def check_new(force: bool, *paths: Path | str | None, inputs: Iterable[Path | str | None] = ()) -> None:
-    """Refuse inputs that cannot be read, places that cannot be written to, inputs as outputs, and files that are there.
+    """Raise an error for unreadable inputs, unwritable outputs, outputs that are inputs, and existing outputs.
 
-    With ``force``, files that are there may be overwritten.
+    With ``force``, existing files may be overwritten.
     """
-    read = [Path(path) for path in inputs if path is not None and str(path) != STANDARD]
-    for path in read:
+    input_paths = [Path(path) for path in inputs if path is not None and str(path) != STANDARD]
+    for path in input_paths:
         if not is_model(path):
             check_readable(path)
     files = [path for path in paths if path is not None and str(path) != STANDARD]
     check_outputs(files=files)
-    check_apart(files, read)
-    there = [str(path) for path in files if os.path.lexists(path)]
-    if there and not force:
-        raise FileError(f"{', '.join(there)}: there already. Remedy: --force overwrites it, or choose another name.")
+    check_not_inputs(files, input_paths)
+    existing = [str(path) for path in files if os.path.lexists(path)]
+    if existing and not force:
+        exist = "already exists" if len(existing) == 1 else "already exist"
+        raise FileError(f"{', '.join(existing)} {exist}. Remedy: use --force to overwrite, or choose another name.")
     if len({os.path.realpath(path) for path in files}) < len(files):
-        raise FileError(f"{files[0]}: named for two outputs. Remedy: give each a name of its own.")
+        raise FileError(f"{files[0]}: the same file is given for two outputs. Remedy: name a different file for each.")
 
 
-def check_apart(outputs: Iterable[Path | str], inputs: Iterable[Path | str | None]) -> None:
-    """Refuse to write over what a command reads: the file itself, the folder that holds it, or a part of a model.
+def check_not_inputs(outputs: Iterable[Path | str], inputs: Iterable[Path | str | None]) -> None:
+    """Raise an error if an output would overwrite an input: the file, its folder, or a file in a model's folder.
 
     Examples
     --------
-    >>> check_apart(["answers.csv"], ["m.dsna", "new.csv"])
-    >>> check_apart(["./new.csv"], ["m.dsna", "new.csv"])
+    >>> check_not_inputs(["answers.csv"], ["m.dsna", "new.csv"])
+    >>> check_not_inputs(["./new.csv"], ["m.dsna", "new.csv"])
     Traceback (most recent call last):
-    dsna._utils.atomic.FileError: ./new.csv: writing it would destroy new.csv, which is read. Remedy: ...
+    dsna._utils.atomic.FileError: ./new.csv: new.csv is an input; writing the output there would overwrite it. ...
     """
-    read = [path for path in inputs if path is not None and str(path) != STANDARD]
+    input_paths = [path for path in inputs if path is not None and str(path) != STANDARD]
     for output in outputs:
-        place = Path(os.path.realpath(output))
-        for path in read:
-            one = Path(os.path.realpath(path))
+        real_output = Path(os.path.realpath(output))
+        for path in input_paths:
+            real_input = Path(os.path.realpath(path))
             same = os.path.exists(output) and os.path.exists(path) and os.path.samefile(output, path)
-            if same or one == place or one in place.parents or place in one.parents:
+            nested = real_input in real_output.parents or real_output in real_input.parents
+            if same or real_input == real_output or nested:
                 raise FileError(
-                    f"{output}: writing it would destroy {path}, which is read. Remedy: choose another name."
+                    f"{output}: {path} is an input; writing the output there would overwrite it. Remedy: choose "
+                    "another name."
                 )
 
 
-def chosen_decision(decision: str | None, costs: str | None) -> Any:
-    """A decision from the options, or None where there is none; costs of two classes come as ``(miss, alarm)``."""
+def parse_decision(decision: str | None, costs: str | None) -> Any:
+    """The decision from the options, or None; costs of two classes are a tuple (miss, alarm)."""
     if costs is None:
         return decision
     if decision is not None:
-        raise DSNAError("--decision and --costs are two ways to decide. Remedy: give one of them.")
+        raise DSNAError("--decision and --costs exclude each other. Remedy: give one of them.")
     from ...app.predict import read_costs
 
-    found = read_costs(costs)
-    if found is None:
+    parsed_costs = read_costs(costs)
+    if parsed_costs is None:
         raise DSNAError(f"--costs {costs}: write MISS:ALARM, such as 20:1, or a matrix such as [[0, 1], [20, 0]].")
-    return found
+    return parsed_costs
 
 
-def labels_of(merge: bool, keep: bool) -> str | None:
-    """What becomes of classes that only their spelling tells apart, from the options; None refuses them."""
+def parse_labels(merge: bool, keep: bool) -> str | None:
+    """Handling of classes that differ only in spelling: "merge", "keep", or None, which raises an error."""
     if merge and keep:
         raise DSNAError("--merge-labels and --keep-labels exclude each other. Remedy: give one of them.")
     return "merge" if merge else "keep" if keep else None
 
 
 class Output:
-    """What a command has found, as lines for people while it works or as one JSON object at its end.
+    """Output of a command: lines of text while it works, or one JSON object at its end.
 
     Parameters
     ----------
     as_json : bool
     quiet : bool
-        Lines go to standard error, because standard output holds the answers.
+        Whether lines go to standard error, because standard output holds the answers.
     """
 
     def __init__(self, as_json: bool, quiet: bool = False) -> None:
@@ -218,7 +225,7 @@ class Output:
         self._warned: dict[str, None] = {}
 
     def line(self, text: str = "") -> None:
-        """Say a line, unless the output is for programs."""
+        """Print a line, unless the output is JSON."""
         if self._json:
             return
         if self._quiet:
@@ -227,25 +234,25 @@ class Output:
             say(text)
 
     def lines(self, title: str, lines: list[str]) -> None:
-        """Say lines under a title, where there are any."""
+        """Print lines under a title, if there are any."""
         if lines:
             self.line(title)
-            for one in lines:
-                self.line(f"  - {one}")
+            for line in lines:
+                self.line(f"  - {line}")
 
     def warned(self, message: Warning | str, category: type[Warning]) -> None:
-        """Say a warning of the library as a note, once; those of others concern no user of a command."""
+        """Print a warning of this library as a note, once; warnings of other libraries are ignored."""
         ours = category is UserWarning or category.__module__.partition(".")[0] == "dsna"
         if ours and str(message) not in self._warned:
             self._warned[str(message)] = None
             self.line(f"Note: {message}")
 
     def put(self, **values: Any) -> None:
-        """Keep values for the JSON object."""
+        """Add values to the JSON object."""
         self._found.update(values)
 
     def end(self) -> None:
-        """Print the JSON object where it was asked for."""
+        """Print the JSON object if the output is JSON."""
         if self._json:
             if self._warned:
                 self._found["notes"] = [*self._found.get("notes", []), *self._warned]
@@ -253,8 +260,8 @@ class Output:
             typer.echo(text.encode(errors="surrogateescape").decode(errors="replace"), err=self._quiet)
 
 
-def tell_apart(out: Output, together: Scores, apart: Scores) -> None:
-    """Say what scores would be were equal rows not held out together, where the first one differs."""
+def print_copies_apart(out: Output, together: Scores, apart: Scores) -> None:
+    """Print scores with equal rows in different folds, if the first score differs."""
     out.put(equal_rows_apart=apart.as_json()["overall"])
     difference = together.beside_apart(apart)
     if difference:
@@ -263,18 +270,18 @@ def tell_apart(out: Output, together: Scores, apart: Scores) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Values of numpy as JSON holds them."""
+    """Convert a numpy value for JSON."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def verbosity() -> int:
-    """Whether to show progress: only people at a terminal want it."""
+    """1 to show progress if standard error is a terminal, else 0."""
     return int(sys.stderr is not None and sys.stderr.isatty())
 
 
 @contextmanager
-def noted_output(as_json: bool, quiet: bool = False) -> Iterator[Output]:
-    """What a command finds; warnings of the library become notes of it."""
+def command_output(as_json: bool, quiet: bool = False) -> Iterator[Output]:
+    """Provide the output of a command; warnings of the library become notes."""
     out = Output(as_json, quiet)
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)

@@ -1,4 +1,4 @@
-"""``dsna predict``: answers to the rows of a file, a part at a time."""
+"""``dsna predict``: predictions for the rows of a file, in chunks."""
 
 from __future__ import annotations
 
@@ -28,24 +28,25 @@ from .options import (
     Types,
     check_model,
     check_new,
-    chosen_decision,
-    noted_output,
+    command_output,
+    parse_decision,
     read_options,
 )
-from .train import balance_of
+from .train import parse_balance
 
 if TYPE_CHECKING:
     from ...app.predict import Answerer
     from ...tables import ReadOptions
 
-_ROWS, _EXPLAINED_ROWS = 20_000, 2_000  # of a part of the file
+_CHUNK_ROWS, _EXPLAINED_CHUNK_ROWS = 20_000, 2_000
 
 
 NewRows = Annotated[
     str, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet or Arrow file; .gz and .zst, too; - is standard input.")
 ]
 NewBalance = Annotated[
-    str | None, typer.Option(metavar="0..1", help="How much the rare counts, without another training.")
+    str | None,
+    typer.Option(metavar="0..1", help="Weight of rare cases, from 0 to 1; applied without retraining."),
 ]
 
 
@@ -58,15 +59,16 @@ def predict(
             "--output",
             "-o",
             metavar="FILE",
-            help="File for the answers: .csv, .txt or .tsv, also with .gz or .zst behind it, .parquet or .arrow; - is "
-            "standard output.",
+            help="File for the answers: .csv, .txt or .tsv, optionally followed by .gz or .zst, .parquet or .arrow; - "
+            "is standard output.",
         ),
     ],
     decision: DecisionOption = None,
     costs: Costs = None,
     balance: NewBalance = None,
     coverage: Annotated[
-        float, typer.Option(min=0.01, max=0.99, help="Share of the cases whose truth sets or intervals are to hold.")
+        float,
+        typer.Option(min=0.01, max=0.99, help="Share of cases whose true value sets or intervals should contain."),
     ] = 0.9,
     explain: Annotated[
         bool, flag("--explain", "Add the training rows behind each answer, with their weights.")
@@ -75,7 +77,8 @@ def predict(
         list[str] | None, typer.Option(help="Columns of DATA to repeat beside the answers: a,b or repeated.")
     ] = None,
     raw: Annotated[
-        bool, flag("--raw", "Text as it is, also where a spreadsheet would take it for a formula; in .csv, .txt, .tsv.")
+        bool,
+        flag("--raw", "Write text unchanged, even if a spreadsheet would read it as a formula; in .csv, .txt, .tsv."),
     ] = False,
     jobs: Jobs = 1,
     types: Types = None,
@@ -90,13 +93,13 @@ def predict(
 ) -> None:
     """Predict the rows of a file: class, probabilities and set of classes, or number and interval.
 
-    The file may be larger than memory: it is read, answered and written a part at a time. Columns are found by name;
-    further ones are ignored, and missing ones refused, and so is a column of which over a fifth cannot be read that
-    training could read. The answers can follow another decision than that of the training, without another training. A
-    note says which columns hold numbers outside the range that training had.
+    The file may be larger than memory: it is read, predicted and written in chunks. Columns are matched by name; extra
+    columns are ignored. A missing column is an error, and so is a column with over a fifth more unreadable cells than
+    in training. The decision can be changed without retraining. A note lists columns with numbers outside the training
+    range.
 
-    In CSV and TSV files, text that a spreadsheet would take for a formula is written with an apostrophe before it;
-    --raw turns that off.
+    In CSV and TSV files, text that a spreadsheet would read as a formula is prefixed with an apostrophe; --raw turns
+    that off.
 
     For example:
 
@@ -111,42 +114,42 @@ def predict(
     - `zstd -dc big.csv.zst | dsna predict fraud.dsna - -o - | gzip > answers.csv.gz`
     """
     quiet = output == STANDARD
-    with exit_on_user_error("predict", REMEDY, UNTOUCHED), noted_output(as_json, quiet) as out:
+    with exit_on_user_error("predict", REMEDY, UNTOUCHED), command_output(as_json, quiet) as out:
         check_model(model, data)
         from ...tables import table_format, table_writer
 
         check_new(force, output, inputs=[model, data])
         table_format(output)
         options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
-        chosen = chosen_decision(decision, costs)
+        decision_setting = parse_decision(decision, costs)
         from ...app.predict import Answerer, PredictOptions, decide_anew, load_model
 
-        found = decide_anew(load_model(model), chosen, balance_of(balance))
-        found.steps[-1][1].set_params(n_jobs=jobs)
-        asked = PredictOptions(
+        pipeline = decide_anew(load_model(model), decision_setting, parse_balance(balance))
+        pipeline.steps[-1][1].set_params(n_jobs=jobs)
+        predict_options = PredictOptions(
             explain=explain, coverage=coverage, columns=names(columns), allow_unreadable=allow_unreadable
         )
-        answerer = Answerer(found, asked)
+        answerer = Answerer(pipeline, predict_options)
         with table_writer(output, raw=raw) as writer:
-            answer_file(answerer, data, options, writer, at_once=quiet)
+            predict_file(answerer, data, options, writer, at_once=quiet)
         answerer.note_summary()
         out.lines("Notes:", [*answerer.notes])
-        threshold = getattr(found.steps[-1][1], "decision_threshold_", None)
+        threshold = getattr(pipeline.steps[-1][1], "decision_threshold_", None)
         out.line(f"{answerer.done} rows answered: {output}" + (f"; by probability, {threshold}" if threshold else ""))
         out.put(threshold=threshold and threshold.as_json())
         out.put(rows=answerer.done, answers=output, notes=[*answerer.notes])
         out.end()
 
 
-def answer_file(answerer: Answerer, data: str, options: ReadOptions, writer: Any, *, at_once: bool) -> None:
-    """Read a file, answer and write a part at a time.
+def predict_file(answerer: Answerer, data: str, options: ReadOptions, writer: Any, *, at_once: bool) -> None:
+    """Read a file, predict its rows and write the answers in chunks.
 
-    Columns that cannot be read are refused at the end, when all is known; ``at_once`` says that this would be too late,
-    as on standard output, so that each part is checked with those before it.
+    Unreadable columns raise an error at the end, from counts of the whole file. With ``at_once``, as for standard
+    output, they are checked before each chunk is written.
     """
     from ..._utils.progress import tracked
 
-    rows = _EXPLAINED_ROWS if answerer.options.explain else _ROWS
+    rows = _EXPLAINED_CHUNK_ROWS if answerer.options.explain else _CHUNK_ROWS
     for chunk in tracked(parts(answerer.encoder, data, options, rows), 0, "parts of the file"):
         answerer.note(chunk.notes)
         answers = answerer.answer(chunk.frame, chunk.unreadable)
@@ -157,10 +160,10 @@ def answer_file(answerer: Answerer, data: str, options: ReadOptions, writer: Any
 
 
 def parts(encoder: Any, data: str, options: ReadOptions, rows: int) -> Iterator[Any]:
-    """A file a part at a time, with the types of training unless others are named."""
-    from ...app.columns import as_trained, check_new_rows
+    """Read a file in chunks, with the column types of training unless others are given."""
+    from ...app.columns import check_new_rows, with_training_types
     from ...tables import read_chunks
 
-    for table in read_chunks(data, as_trained(options, encoder), rows=rows):
+    for table in read_chunks(data, with_training_types(options, encoder), rows=rows):
         check_new_rows(encoder, table)
         yield table

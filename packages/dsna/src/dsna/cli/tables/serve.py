@@ -25,27 +25,29 @@ _AUTO = "auto"
 def serve(
     model: ModelFile,
     host: Annotated[
-        str, typer.Option(help="Address to listen on. Any but this machine's own needs a token.")
+        str, typer.Option(help="Address to listen on; addresses that other machines can reach need a token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free port.")] = 8000,
     token: Annotated[
         str | None,
-        typer.Option(envvar="DSNA_TOKEN", help="What clients have to know, 16 characters or more; auto makes one."),
+        typer.Option(
+            envvar="DSNA_TOKEN", help="Token that clients must send, 16 characters or more; auto creates one."
+        ),
     ] = None,
     name: Annotated[
         list[str] | None,
-        typer.Option(help="Further names of this server, as in the address: a.example or a.example:80."),
+        typer.Option(help="Further host names of this server: a.example or a.example:80."),
     ] = None,
-    max_mb: Annotated[float, typer.Option(min=0.001, max=1000, help="Most megabytes of a request.")] = 5.0,
-    max_rows: Annotated[int, typer.Option(min=1, help="Most rows of a request.")] = 10_000,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Most seconds that a request takes.")] = 60.0,
-    jobs: Annotated[int, typer.Option(min=1, max=64, help="Requests that are answered at the same time.")] = 4,
+    max_mb: Annotated[float, typer.Option(min=0.001, max=1000, help="Maximum request size in megabytes.")] = 5.0,
+    max_rows: Annotated[int, typer.Option(min=1, help="Maximum number of rows per request.")] = 10_000,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a request in seconds.")] = 60.0,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Maximum number of concurrent requests.")] = 4,
     open_browser: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
 ) -> None:
     """Serve a model to a browser and to programs: a form for one case, an upload for many, a JSON API.
 
-    Answers come with the training rows behind them. Only this machine reaches the address, unless --host names another,
-    which needs a token. Nothing that clients send is kept. Ctrl-C ends it.
+    Answers come with the training rows behind them. Only this machine can reach the server, unless --host names
+    another address, which needs a token. Nothing that clients send is stored. Press Ctrl-C to stop.
 
     For example:
 
@@ -60,10 +62,10 @@ def serve(
         from ...serve.access import Access, new_token
         from ...serve.limits import Limits
 
-        made = new_token() if token == _AUTO else token or None
+        server_token = new_token() if token == _AUTO else token or None
         listening = _listen(host, port)
         with listening:
-            access = Access(host=host, port=listening.getsockname()[1], names=names(name), token=made)
+            access = Access(host=host, port=listening.getsockname()[1], names=names(name), token=server_token)
             limits = Limits(megabytes=max_mb, rows=max_rows, seconds=timeout, threads=jobs)
             _run(str(model), access, limits, listening, open_browser, show_token=token == _AUTO)
 
@@ -75,57 +77,57 @@ def _run(
     from ..._utils.parallel import one_blas_thread
     from ...app.predict import load_model
     from ...serve.application import create_app
-    from ...serve.network.server import server_of
+    from ...serve.network.server import build_server
     from ...serve.service import Service
 
-    found = load_model(model)
-    found.steps[-1][1].set_params(n_jobs=1)
-    service = Service(found, limits)
+    pipeline = load_model(model)
+    pipeline.steps[-1][1].set_params(n_jobs=1)
+    service = Service(pipeline, limits)
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what concerns rows is noted in their answers
         service.warm_up()
-        server = server_of(create_app(service, access))
+        server = build_server(create_app(service, access))
         address = access.address()
         say(f"{service.title}: {address}")
         if access.is_everywhere:
-            say(f"Other machines reach it as http://{socket.gethostname()}:{access.port}/ or by its number.")
+            say(f"Other machines reach it at http://{socket.gethostname()}:{access.port}/ or by IP address.")
         if service.about["holds_training_rows"]:
-            say("The model file holds training rows, and whoever reaches this address can see some of them.")
+            say("The model file holds training rows; anyone who can reach this address can see some of them.")
         if show_token:
             say(f"Token: {access.token}")
         if access.token is not None:
-            say("Requests are not encrypted: put a server with TLS before it where others share the network.")
-        say("Ctrl-C ends it.")
+            say("Requests are not encrypted: on a shared network, put a TLS proxy in front of the server.")
+        say("Press Ctrl-C to stop.")
         sys.stdout.flush()
         if open_browser:
             threading.Timer(0.5, webbrowser.open, (address,)).start()
-        with suppress(KeyboardInterrupt):  # between two moments at which uvicorn listens for signals
+        with suppress(KeyboardInterrupt):  # while uvicorn does not handle signals
             server.run(sockets=[listening])
     say("The server has ended.")
     server.end_process()
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; an address that is taken, or none of this machine's, is refused in a sentence."""
+    """Open a listening socket; raise an error if the address is in use or not one of this machine."""
     bare = host.strip("[]")
     try:
-        family, kind, proto, _, place = socket.getaddrinfo(
+        family, kind, proto, _, address = socket.getaddrinfo(
             bare or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        found = socket.socket(family, kind, proto)
+        listening = socket.socket(family, kind, proto)
     except OSError as error:
         raise DSNAError(
             f"--host {host}: there is no such address ({error.strerror}). Remedy: name one of this machine's."
         ) from None
     try:
         if sys.platform != "win32":
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(place)
-        found.listen(128)
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)
     except OSError as error:
-        found.close()
+        listening.close()
         raise DSNAError(
-            f"{host}:{port} cannot be listened on ({error.strerror}). Remedy: name another --port (0: any free one), "
-            "or --host."
+            f"cannot listen on {host}:{port} ({error.strerror}). Remedy: name another --port (0: any free one), or "
+            "--host."
         ) from None
-    return found
+    return listening

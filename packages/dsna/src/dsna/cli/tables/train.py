@@ -1,4 +1,4 @@
-"""``dsna train``: a model from a table; the work is imported when the command runs."""
+"""``dsna train``: train a model on a table; heavy modules are imported when the command runs."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from .options import (
     Separator,
     SkipLines,
     Types,
-    check_apart,
     check_new,
-    chosen_decision,
-    labels_of,
-    noted_output,
+    check_not_inputs,
+    command_output,
+    parse_decision,
+    parse_labels,
+    print_copies_apart,
     read_options,
-    tell_apart,
     verbosity,
 )
 
@@ -48,55 +48,56 @@ if TYPE_CHECKING:
     from ...tables import FileTable, ReadOptions
 
 
-class Task(StrEnum):
-    """What a model predicts."""
+class TaskName(StrEnum):
+    """The task of a model."""
 
     classification = "classification"
     regression = "regression"
 
 
-Columns = Annotated[list[str] | None, typer.Option(help="Columns that are not used: a,b or repeated.")]
+Columns = Annotated[list[str] | None, typer.Option(help="Columns to leave out: a,b or repeated.")]
 Kept = Annotated[
     list[str] | None,
-    typer.Option(help="Columns to use even if they seem to identify rows or to give the answer away: a,b or repeated."),
+    typer.Option(help="Columns to use even if they seem to identify rows or give the target away: a,b or repeated."),
 ]
 Groups = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Rows of one value (a person, a day) are held out together.")
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column of groups (a person, a day) whose rows are held out together."),
 ]
 Balance = Annotated[
     str | None,
     typer.Option(
         metavar="0..1|auto",
-        help="How much the rare counts: 0 as in the table, 1 as much as the common. Default: 1 for classes, auto for "
+        help="Weight of rare cases: 0 as in the table, 1 as much as common ones. Default: 1 for classes, auto for "
         "numbers.",
     ),
 ]
 Identifier = Annotated[
     str | None,
-    typer.Option("--id", metavar="COLUMN", help="What rows are called in explanations; not used to predict."),
+    typer.Option("--id", metavar="COLUMN", help="Column of row names for explanations; not used to predict."),
 ]
-Sample = Annotated[int | None, typer.Option(min=20, help="Learn from so many rows at most, rare ones first.")]
+Sample = Annotated[int | None, typer.Option(min=20, help="Maximum number of training rows, rare ones first.")]
 TaskOption = Annotated[
-    Task | None,
-    typer.Option("--task", help="Guessed from the target if not named: text, or few whole numbers, are classes."),
+    TaskName | None,
+    typer.Option("--task", help="Default: guessed from the target; text and few distinct integers are classes."),
 ]
 
 
-def balance_of(text: str | None) -> Any:
-    """A balance from its option: a number or "auto"."""
+def parse_balance(text: str | None) -> Any:
+    """Parse the option --balance: a number or "auto"."""
     if text is None or text == "auto":
         return text
     try:
-        found = float(text)
+        balance = float(text)
     except ValueError:
-        found = -1.0
-    if not 0.0 <= found <= 1.0:
+        balance = -1.0
+    if not 0.0 <= balance <= 1.0:
         raise DSNAError(f"--balance {text}: write a number from 0 to 1, or auto.")
-    return found
+    return balance
 
 
 def train(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet or Arrow file; .gz and .zst, too.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet or Arrow file; also .gz and .zst.")],
     target: Annotated[str, typer.Option(metavar="COLUMN", help="Column to predict.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the model.")],
     task: TaskOption = None,
@@ -112,19 +113,19 @@ def train(
     keep_labels: KeepLabels = False,
     no_rows: Annotated[
         bool,
-        flag("--no-rows", "Leave the rows' own values out of the file; explanations then give numbers of rows only."),
+        flag("--no-rows", "Do not store the values of training rows; explanations then show row numbers only."),
     ] = False,
     out_of_core: Annotated[
         bool,
         flag(
             "--out-of-core",
-            "Train on all rows of a Parquet file that does not fit into memory; -o names a folder. On its own where "
-            "the file is too large.",
+            "Train on all rows of a Parquet file that does not fit into memory; -o names a folder. Automatic if the "
+            "file is too large.",
         ),
     ] = False,
     report: Report = None,
     suspects: Annotated[
-        bool, flag("--suspects", "Print rows whose neighbours disagree with their target; --report does, too.")
+        bool, flag("--suspects", "Print rows whose neighbours disagree with their target; implied by --report.")
     ] = False,
     jobs: Jobs = 1,
     seed: Seed = 0,
@@ -137,19 +138,19 @@ def train(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Learn to predict a column of a table, and say how good that is.
+    """Train a model to predict a column of a table, and print its scores.
 
-    Prints what was read and how each column is taken, how rare the rare is, and scores on rows that were held out,
-    beside those of a random forest and of gradient boosting on the same rows. The model goes to -o; it holds the
-    training rows, which explanations show, unless --no-rows leaves them out.
+    Prints how the table was read and its columns are used, how rare the rare cases are, and scores on held-out rows
+    beside those of a random forest and gradient boosting. The model is written to -o; it contains the training rows
+    for explanations, unless --no-rows leaves them out.
 
     For example:
 
     - `dsna train payments.csv --target fraud -o fraud.dsna`
 
-    - `dsna train flats.csv --target rent -o rent.dsna --report rent.html --jobs 2` : with a page to look at
+    - `dsna train flats.csv --target rent -o rent.dsna --report rent.html --jobs 2` : with an HTML report
 
-    - `dsna train flats.csv --target rent -o rent.dsna --suspects` : with rents that hardly fit the flats around them
+    - `dsna train flats.csv --target rent -o rent.dsna --suspects` : with a list of doubtful rents
 
     - `dsna train visits.csv --target outcome -o visits.dsna --groups patient --drop ward,bed`
 
@@ -159,163 +160,174 @@ def train(
 
     - `dsna train huge.parquet --target y -o y.model --out-of-core` : all rows, a slice at a time
     """
-    with exit_on_user_error("train", REMEDY, UNTOUCHED), noted_output(as_json) as out:
+    with exit_on_user_error("train", REMEDY, UNTOUCHED), command_output(as_json) as out:
         options = read_options(separator, decimal, encoding, no_header, skip_lines, types)
-        chosen = chosen_decision(decision, costs)
+        decision_setting = parse_decision(decision, costs)
         from ...app.train import TrainOptions
         from ...app.train import train as fit
         from ...io import save
         from ...tables import read_file
 
-        how = TrainOptions(
+        train_options = TrainOptions(
             target=target,
             task=task.value if task else None,
-            balance=balance_of(balance),
-            decision=chosen,
+            balance=parse_balance(balance),
+            decision=decision_setting,
             groups=groups,
             drop=names(drop),
             keep=names(keep),
             id=id,
             sample=sample,
             keep_rows=not no_rows,
-            labels=labels_of(merge_labels, keep_labels),
+            labels=parse_labels(merge_labels, keep_labels),
             seed=seed,
             jobs=jobs,
             verbose=verbosity(),
         )
-        if out_of_core or (sample is None and _is_too_large(out, data)):
+        if out_of_core or (sample is None and _is_too_large_for_memory(out, data)):
             if suspects:
                 raise DSNAError("--suspects needs all rows in memory. Remedy: leave it out, or train with --sample.")
-            _train_on_disk(out, data, output, how, options, force, report)
+            _train_on_disk(out, data, output, train_options, options, force, report)
             return
         check_new(force, output, report, inputs=[data])
         table = read_file(data, options)
         out.line(f"{table.name}: {table.frame.height} rows, {table.frame.width} columns")
-        out.lines("As it was read:", table.notes)
-        trained = fit(table, how)
-        tell(out, trained, how)
-        found = None
+        out.lines("How the table was read:", table.notes)
+        trained = fit(table, train_options)
+        tell(out, trained, train_options)
+        suspect_rows = None
         if (suspects or report is not None) and len(trained.model.steps[-1][1].oob_rows_):
-            found = _tell_suspects(out, trained)
+            suspect_rows = _print_suspects(out, trained)
         save(trained.model, output)
         if report is not None:
             from ...app.page import write_training_page
 
-            write_training_page(report, trained, replace(page_of(table, trained, str(output)), suspects=found))
+            write_training_page(
+                report, trained, replace(page_options_of(table, trained, str(output)), suspects=suspect_rows)
+            )
         out.put(rows=table.frame.height, columns=table.frame.width, notes=[*table.notes, *trained.notes])
         out.put(model=str(output), report=None if report is None else str(report))
-        _advise(out, data, output, report, trained)
+        _print_next_steps(out, data, output, report, trained)
         out.end()
 
 
-def _is_too_large(out: Output, data: Path) -> bool:
-    """Whether a file is too large to train on in memory; says so."""
+def _is_too_large_for_memory(out: Output, data: Path) -> bool:
+    """Whether a file is too large to train on in memory; prints a line if it is."""
     from ..._utils.atomic import reading_problem
     from ...app.out_of_core import is_too_large
 
     if reading_problem(data) or not is_too_large(data):
         return False
-    out.line(f"{data}: too large for the memory at hand, so it is trained on out of core, as --out-of-core says.")
+    out.line(f"{data}: too large for the available memory, so training runs out of core, as with --out-of-core.")
     return True
 
 
 def _train_on_disk(
-    out: Output, data: Path, output: Path, how: TrainOptions, options: ReadOptions, force: bool, report: Path | None
+    out: Output,
+    data: Path,
+    output: Path,
+    train_options: TrainOptions,
+    options: ReadOptions,
+    force: bool,
+    report: Path | None,
 ) -> None:
-    """Train by slices, into a folder."""
+    """Train slice by slice, and save the model to a folder."""
     from ..._utils.atomic import check_outputs, check_readable
     from ...app.out_of_core import train_to_folder
 
     check_readable(data)
     check_outputs(folders=[output])
-    check_apart([output], [data])
+    check_not_inputs([output], [data])
     if report is not None:
         raise DSNAError("--report needs all rows in memory. Remedy: leave it out, or train with --sample.")
-    if how.sample is not None:
+    if train_options.sample is not None:
         raise DSNAError("--sample and --out-of-core exclude each other. Remedy: leave one of them out.")
-    if how.id is not None:
-        raise DSNAError("--id names rows that a model holds as they are. Remedy: --drop it, or train in memory.")
+    if train_options.id is not None:
+        raise DSNAError("--id names rows, which --out-of-core does not store. Remedy: --drop it, or train in memory.")
     if output.exists() and not force:
-        raise DSNAError(f"{output}: there already. Remedy: --force overwrites it, or choose another name.")
-    trained = train_to_folder(data, how, options, output, force)
-    ordinary, rows = trained.model.model_, trained.model.n_rows_
+        raise DSNAError(f"{output} already exists. Remedy: use --force to overwrite it, or choose another name.")
+    trained = train_to_folder(data, train_options, options, output, force)
+    sample_model, rows = trained.model.model_, trained.model.n_rows_
     out.line(f"{data}: {rows} rows with a target")
-    out.lines("What was made of it:", trained.notes)
-    name = "balanced accuracy" if hasattr(ordinary, "classes_") else "R2"
-    score = ordinary.oob_balanced_accuracy_ if hasattr(ordinary, "classes_") else ordinary.oob_score_
+    out.lines("How the columns are used:", trained.notes)
+    name = "balanced accuracy" if hasattr(sample_model, "classes_") else "R2"
+    score = sample_model.oob_balanced_accuracy_ if hasattr(sample_model, "classes_") else sample_model.oob_score_
     out.line()
-    out.line(f"Held-out rows, weighted to stand for all: {name} {score:.3f} on {len(ordinary.oob_rows_)} rows")
+    out.line(f"Held-out rows, weighted to represent all rows: {name} {score:.3f} on {len(sample_model.oob_rows_)} rows")
     out.line(f"Model: {output}, a folder; move it as a whole")
     out.line("Next:")
     out.line(f"  dsna predict {shlex.quote(str(output))} new.parquet -o answers.csv")
-    out.put(rows=rows, notes=trained.notes, model=str(output), task=trained.rows.target.task, target=how.target)
-    out.put(scores={name: score}, held_out_rows=len(ordinary.oob_rows_))
+    out.put(
+        rows=rows, notes=trained.notes, model=str(output), task=trained.rows.target.task, target=train_options.target
+    )
+    out.put(scores={name: score}, held_out_rows=len(sample_model.oob_rows_))
     out.end()
 
 
-def tell(out: Output, trained: Trained, how: TrainOptions) -> None:
-    """Say what was made of the columns, how rare the rare is, and the scores."""
+def tell(out: Output, trained: Trained, train_options: TrainOptions) -> None:
+    """Print how the columns are used, how rare the rare cases are, and the scores."""
     from ...app.target import rarity_lines
 
     rarity = rarity_lines(trained.rows.target)
-    out.lines("What was made of it:", trained.notes)
+    out.lines("How the columns are used:", trained.notes)
     out.line()
     for line in rarity:
         out.line(line)
-    out.put(task=trained.rows.target.task, target=how.target, rarity=rarity)
+    out.put(task=trained.rows.target.task, target=train_options.target, rarity=rarity)
     if trained.scores is None:
         out.line("There are too few rows for scores on held-out rows.")
         return
-    last = trained.model.steps[-1][1]
+    estimator = trained.model.steps[-1][1]
     out.line()
-    out.line(f"Scores on {len(last.oob_rows_)} rows that were held out, rare ones first, weighted to stand for all:")
+    out.line(f"Scores on {len(estimator.oob_rows_)} held-out rows, rare ones first, weighted to represent all rows:")
     out.line(trained.scores.text())
-    out.put(scores=trained.scores.as_json(), held_out_rows=len(last.oob_rows_))
+    out.put(scores=trained.scores.as_json(), held_out_rows=len(estimator.oob_rows_))
     if trained.apart is not None:
-        tell_apart(out, trained.scores, trained.apart)
-    threshold = getattr(last, "decision_threshold_", None)
+        print_copies_apart(out, trained.scores, trained.apart)
+    threshold = getattr(estimator, "decision_threshold_", None)
     if threshold is not None:
         out.line()
-        out.line(
-            f"Decision ({last.decision if isinstance(last.decision, str) else 'costs'}): by probability, {threshold}"
-        )
+        decision = estimator.decision if isinstance(estimator.decision, str) else "costs"
+        out.line(f"Decision ({decision}): by probability, {threshold}")
     out.put(threshold=threshold and threshold.as_json())
-    importances = trained.model.steps[0][1].sum_by_column(last.feature_importances_)
+    importances = trained.model.steps[0][1].sum_by_column(estimator.feature_importances_)
     top = sorted(importances.items(), key=lambda pair: -pair[1])
     out.line()
-    out.line("Columns that the splits use most: " + ", ".join(f"{name} {share:.0%}" for name, share in top[:6]))
-    out.line("(shares of their gain; not a measure of importance: columns of many values are used often, noise too)")
+    out.line("Columns used most by the splits: " + ", ".join(f"{name} {share:.0%}" for name, share in top[:6]))
+    out.line("(shares of gain; not a measure of importance: even noise is used often if it has many values)")
     out.put(importances=dict(top))
 
 
-def _tell_suspects(out: Output, trained: Trained) -> Suspects:
-    """Say which rows have labels that hardly fit the rows around them."""
+def _print_suspects(out: Output, trained: Trained) -> Suspects:
+    """Print the rows whose labels contradict their neighbours."""
     from ...app.page import suspects
 
-    found = suspects(trained)
+    suspect_rows = suspects(trained)
     out.line()
-    for line in found.lines():
+    for line in suspect_rows.lines():
         out.line(line)
-    out.put(suspects={"looked_at": found.looked.scope, "number": found.number, "worst": found.worst})
-    return found
+    out.put(
+        suspects={"looked_at": suspect_rows.looked.scope, "number": suspect_rows.number, "worst": suspect_rows.worst}
+    )
+    return suspect_rows
 
 
-def page_of(table: FileTable, trained: Trained, model_file: str) -> PageOptions:
-    """What a page says of a model beside what it finds."""
+def page_options_of(table: FileTable, trained: Trained, model_file: str) -> PageOptions:
+    """Options of the report page of a trained model."""
     from ...app.page import PageOptions
 
     return PageOptions(
         model_file=model_file,
         data_file=table.name,
         notes=[*table.notes, *trained.notes],
-        left_out=trained.rows.left_out,
+        left_out=trained.rows.unused_columns,
         scores=trained.scores,
         groups=trained.rows.groups,
     )
 
 
-def _advise(out: Output, data: Path, output: Path, report: Path | None, trained: Trained) -> None:
-    """What to do next, in commands to type."""
+def _print_next_steps(out: Output, data: Path, output: Path, report: Path | None, trained: Trained) -> None:
+    """Print commands to try next."""
     model = shlex.quote(str(output))
     out.line()
     out.line(f"Model: {output}" + (", with the training rows inside" if trained.model.steps[0][1].rows_ else ""))
@@ -327,5 +339,7 @@ def _advise(out: Output, data: Path, output: Path, report: Path | None, trained:
     if trained.rows.target.task == "classification":
         out.line(f"  dsna predict {model} new.csv -o answers.csv --decision 'recall>=.9'")
     if report is None:
-        again = shlex.join(["dsna", "train", str(data), "--target", trained.rows.target.name, "-o", str(output)])
-        out.line(f"  {again} --force --report page.html")
+        retrain_command = shlex.join(
+            ["dsna", "train", str(data), "--target", trained.rows.target.name, "-o", str(output)]
+        )
+        out.line(f"  {retrain_command} --force --report page.html")

@@ -1,1 +1,1 @@
-"""Connections and the process of the server: clients that are slow, idle or many, and how it ends."""
+"""Connections and process of the server: handling of slow, idle and many clients, and shutdown."""

@@ -1,4 +1,4 @@
-"""Connections: each has a deadline, and those without a whole request give way to new ones."""
+"""Connections with deadlines; those without a complete request give way to new ones."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-_SLICE = 16_384  # bytes that are read at once: h11 bounds the head of a request only between two of them
+_SLICE = 16_384  # bytes passed on at once: h11 checks the size of a request's head only between them
 
 
 class Connection(H11Protocol):
-    """A connection that can neither stay idle nor keep others out.
+    """A connection that can neither stay idle nor block others.
 
-    uvicorn's ``timeout_keep_alive`` bounds, in seconds, how long a connection takes until the head of a request has
-    arrived, and how long an answer that nobody reads is kept. ``limit_concurrency`` bounds how many connections there
-    are: a new one takes the place of the one that has been without a whole request for the longest time. Deadlines of
-    bodies and of answers are the guard's.
+    uvicorn's ``timeout_keep_alive`` limits, in seconds, how long the head of a request may take to arrive, and how
+    long a response that the client does not read is kept. ``limit_concurrency`` limits the number of connections: a
+    new one replaces the one that has waited longest for a complete request. The guard enforces deadlines of bodies
+    and answers.
 
     Attributes
     ----------
-    idle_since : when the connection began to wait for a whole request, on the loop's clock; None while one is answered.
-    leaving : whether no further request is read.
+    idle_since : loop time since which the connection waits for a complete request; None while one is answered.
+    leaving : whether the connection reads no further requests.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -35,13 +35,17 @@ class Connection(H11Protocol):
         self._unsent = math.inf
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the connection, in place of another one if there are too many."""
+        """Accept the connection; if there are too many, drop the one idle for longest."""
         wrapped: Any = _Transport(transport, self)
         super().connection_made(wrapped)
         self._settle()
         if self._most is not None and len(self.connections) > self._most:
-            idle = [one for one in self.connections if isinstance(one, Connection) and one.idle_since is not None]
-            min(idle, key=lambda one: one.idle_since or 0.0).abort()
+            idle = [
+                connection
+                for connection in self.connections
+                if isinstance(connection, Connection) and connection.idle_since is not None
+            ]
+            min(idle, key=lambda connection: connection.idle_since or 0.0).abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
@@ -49,7 +53,7 @@ class Connection(H11Protocol):
         self._set_deadline(None)
 
     def data_received(self, data: bytes) -> None:
-        """Read on; what comes after a request was refused is dropped without a look."""
+        """Read data; ignore what follows a refused request."""
         for start in range(0, len(data), _SLICE):
             if self.leaving:
                 return
@@ -63,21 +67,21 @@ class Connection(H11Protocol):
         self._settle()
 
     def shutdown(self) -> None:
-        """End at once, or after the answer that is under way."""
+        """End at once, or after the response in progress."""
         if self.idle_since is not None and not self.transport.get_write_buffer_size():
             self.abort()
         else:
             super().shutdown()
 
     def abort(self) -> None:
-        """End now, whatever is not yet sent."""
+        """End now, even if data is not yet sent."""
         self.connections.discard(self)
         self.transport.abort()
 
     def leave(self, transport: asyncio.Transport) -> None:
-        """Close once all is sent; if a request still arrives, once the client has read the answer to it.
+        """Close once all data is sent; if a request is still arriving, once the client has read the response.
 
-        A socket that is closed while bytes arrive resets the connection, and the client would not see the answer.
+        Closing a socket while bytes arrive resets the connection, and the client would lose the response.
         """
         self.leaving = True
         self._set_deadline(self.timeout_keep_alive)
@@ -88,14 +92,14 @@ class Connection(H11Protocol):
             transport.close()
 
     def _settle(self) -> None:
-        """Note whether the connection has a whole request, and bound the time until the head of one has arrived."""
-        request: RequestResponseCycle | None = self.cycle  # uvicorn's, which has none at first
-        asked = request is not None and not request.response_complete
-        if request is not None and asked and not request.more_body:
+        """Update ``idle_since``, and set the deadline for the head of the next request."""
+        request: RequestResponseCycle | None = self.cycle  # None at first
+        is_answering = request is not None and not request.response_complete
+        if request is not None and is_answering and not request.more_body:
             self.idle_since = None
         elif self.idle_since is None:
             self.idle_since = self.loop.time()
-        if asked and not self.leaving:
+        if is_answering and not self.leaving:
             self._set_deadline(None)
         elif self._deadline is None:
             self._set_deadline(self.timeout_keep_alive)
@@ -107,7 +111,7 @@ class Connection(H11Protocol):
         self._deadline = None if seconds is None else self.loop.call_later(seconds, self._too_late)
 
     def _too_late(self) -> None:
-        """End the connection, unless the client reads what is sent."""
+        """End the connection, unless the client is still reading the response."""
         unsent = self.transport.get_write_buffer_size()
         if 0 < unsent < self._unsent:
             self._set_deadline(self.timeout_keep_alive)
@@ -117,7 +121,7 @@ class Connection(H11Protocol):
 
 
 class _Transport:
-    """A transport whose connection decides how it is closed."""
+    """Transport that leaves closing to its connection."""
 
     def __init__(self, transport: Any, connection: Connection) -> None:
         self._transport, self._connection = transport, connection
