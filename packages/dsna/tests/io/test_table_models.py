@@ -165,10 +165,16 @@ def _encoder(header):
         (lambda h: _encoder(h).__setitem__("notes_", {"dict": []}), "not a list of strings"),
         (lambda h: _encoder(h)["types_"]["dict"].pop(), "TableEncoder"),
         (lambda h: _encoder(h)["types_"]["dict"][1].__setitem__(1, "category"), "_columns does not match types_"),
-        (lambda h: _encoder(h)["types_"]["dict"][1].__setitem__(1, "number:comma"), "differ in how numbers or dates are read"),
+        (
+            lambda h: _encoder(h)["types_"]["dict"][1].__setitem__(1, "number:comma"),
+            "differ in how numbers or dates are read",
+        ),
         (lambda h: _encoder(h)["types_"]["dict"][1].__setitem__(1, "number:dot"), "number:dot"),
         (lambda h: _encoder(h)["_columns"][1]["state"].__setitem__("decimal", ";"), "decimal is ';'"),
-        (lambda h: _encoder(h)["_columns"][1]["state"].__setitem__("decimal", ","), "differ in how numbers or dates are read"),
+        (
+            lambda h: _encoder(h)["_columns"][1]["state"].__setitem__("decimal", ","),
+            "differ in how numbers or dates are read",
+        ),
         (lambda h: _encoder(h).__setitem__("unreadable_", [0.0]), "unreadable_ is a list"),
         (lambda h: _encoder(h).__setitem__("unreadable_", _encoder(h)["source_columns_"]), "unreadable_ has dtype"),
         (lambda h: _encoder(h).pop("unreadable_"), "lacks unreadable_"),

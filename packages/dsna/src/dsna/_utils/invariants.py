@@ -116,11 +116,9 @@ class Array:
         if value.dtype == bool or not value.size:
             return
         low, high = (0, sizes[self.below] - 1) if self.below else (self.low, self.high)
-        minimum, maximum = value.min().item(), value.max().item()
-        require(
-            low <= minimum and maximum <= high,
-            f"{name} ranges from {minimum} to {maximum}, not within {low} and {high}",
-        )
+        smallest, largest = value.min().item(), value.max().item()
+        in_range = low <= smallest and largest <= high
+        require(in_range, f"{name} ranges from {smallest} to {largest}, not within {low} and {high}")
 
 
 @dataclass(frozen=True)
@@ -190,10 +188,8 @@ class Classes:
 
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Check the values."""
-        require(
-            value.dtype != object or all(type(label) is str for label in value),
-            f"{name} holds values other than strings",
-        )
+        valid = value.dtype != object or all(type(label) is str for label in value)
+        require(valid, f"{name} holds values other than strings")
         require(value.dtype.kind != "f" or np.all(np.isfinite(value)), f"{name} is not finite")
         require(np.all(value[:-1] < value[1:]), f"{name} is not in ascending order")
 
@@ -221,11 +217,9 @@ class Part:
         require(valid, f"{name} is a {type(value).__name__}, not a {self.of}")
         part_sizes = value.sizes
         for length in self.lengths.split():
-            part_axis, _, owner_axis = length.partition("=")
-            require(
-                _fits(owner_axis or part_axis, part_sizes[part_axis], sizes),
-                f"{name} has {part_sizes[part_axis]} {part_axis}, not {sizes[owner_axis or part_axis]}",
-            )
+            axis, _, owner_axis = length.partition("=")
+            fits = _fits(owner_axis or axis, part_sizes[axis], sizes)
+            require(fits, f"{name} has {part_sizes[axis]} {axis}, not {sizes[owner_axis or axis]}")
 
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Nothing else to check."""
@@ -242,9 +236,9 @@ class Parts:
         """Check type and length."""
         require(isinstance(value, list) and _fits(self.size, len(value), sizes), f"{name} is not a list of {self.size}")
         allowed = self.of.split()
-        for part in value:
-            kind = type(part).__name__
-            require(isinstance(part, Checked) and kind in allowed, f"{name} holds a {kind}, not a {self.of}")
+        for container in value:
+            kind = type(container).__name__
+            require(isinstance(container, Checked) and kind in allowed, f"{name} holds a {kind}, not a {self.of}")
 
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Nothing else to check."""
@@ -260,18 +254,14 @@ class Texts:
     def measure(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Check type and length."""
         type_name = "dict" if self.named else "list"
-        require(
-            type(value).__name__ == type_name and _fits(self.size, len(value), sizes),
-            f"{name} is not a {type_name} of strings",
-        )
+        valid = type(value).__name__ == type_name and _fits(self.size, len(value), sizes)
+        require(valid, f"{name} is not a {type_name} of strings")
 
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Check that all values are strings."""
-        values_to_check = [*value, *(value.values() if self.named else ())]
-        flat = [
-            string for cell in values_to_check for string in (cell if type(cell) is list and self.named else [cell])
-        ]
-        require(all(type(string) is str for string in flat), f"{name} holds values other than strings")
+        items = [*value, *(value.values() if self.named else ())]
+        texts = [text for item in items for text in (item if type(item) is list and self.named else [item])]
+        require(all(type(text) is str for text in texts), f"{name} holds values other than strings")
 
 
 @dataclass(frozen=True)
@@ -287,10 +277,8 @@ class Template:
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Check the parameters, and that there are no fitted attributes."""
         value._validate_params()
-        require(
-            not [attribute for attribute in vars(value) if attribute.endswith("_")],
-            f"{name} holds more than parameters",
-        )
+        fitted = [attribute for attribute in vars(value) if attribute.endswith("_")]
+        require(not fitted, f"{name} holds more than parameters")
 
 
 Field = Array | Number | Choice | Count | Classes | Part | Parts | Texts | Template
@@ -382,7 +370,7 @@ def tree_of_nodes(owner: str, first: np.ndarray, tree: np.ndarray, n_nodes: int)
 def check_links(owner: str, tree: np.ndarray, first: np.ndarray, parent: np.ndarray, child: np.ndarray) -> None:
     """Check that the nodes form trees: ``child[i]`` follows ``parent[i]`` in its tree and has no other parent.
 
-    Following children therefore never leads back to a node.
+    So following children always ends.
 
     Parameters
     ----------
