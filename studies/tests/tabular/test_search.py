@@ -10,7 +10,7 @@ from tests.tabular import small_tables
 
 from dsna_studies.baselines import PriorsDivided, TunedThresholds
 from dsna_studies.tabular.folds import split
-from dsna_studies.tabular.jobs import Job, families
+from dsna_studies.tabular.jobs import FoldJob, families
 from dsna_studies.tabular.methods import METHODS, maker
 from dsna_studies.tabular.search import tuning
 from dsna_studies.tabular.search.spaces import SPACES, space_of
@@ -22,7 +22,7 @@ EVERY = [(task, name) for task in METHODS for name in METHODS[task]]
 def job(task, method, settings=3, **params):
     table = small_tables.table(task, **params)
     train, test = split(table, 2, 0)[0]
-    return Job(table, 2, 0, 0, method, train, test, settings)
+    return FoldJob(table, 2, 0, 0, method, train, test, settings)
 
 
 @pytest.mark.parametrize("task, method", EVERY, ids=lambda value: value)

@@ -1,7 +1,7 @@
-"""What people use on imbalanced tables, each as a function from a seed to an untuned estimator on one thread.
+"""Common methods for imbalanced tables, each as a function from a seed to an untuned estimator on one thread.
 
-Methods that compare distances or penalise coefficients are put behind a standardisation, in a pipeline that is
-fitted on training rows only.
+Methods that use distances or penalise coefficients follow a standardisation, in a pipeline that is fitted on training
+rows only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def _standardised(estimator: Any) -> Any:
 
 
 def _of(module: str, name: str, seeded: bool = True, scaled: bool = False, **params: Any) -> Maker:
-    """Maker of an estimator, imported only when it is made."""
+    """Return the maker of an estimator, whose module is imported only when it is made."""
 
     def make(seed: int) -> Any:
         from importlib import import_module
@@ -42,7 +42,7 @@ def _resampled(forest: Maker, sampler: str) -> Maker:
 
 
 def _inside(wrapper: str, inner: Maker, seeded: bool = False, **params: Any) -> Maker:
-    """Maker of an estimator inside one of `dsna_studies.baselines`."""
+    """Return the maker of an estimator inside a wrapper of `dsna_studies.baselines`."""
 
     def make(seed: int) -> Any:
         from .. import baselines
@@ -54,7 +54,7 @@ def _inside(wrapper: str, inner: Maker, seeded: bool = False, **params: Any) -> 
 
 
 def _decided(name: str, inner: Maker) -> dict[str, Maker]:
-    """A classifier by name: plain, with priors divided out, with thresholds tuned; the three share one fit."""
+    """Return variants of a classifier that share a fit, by name: plain, priors divided out, thresholds tuned."""
     return {
         name: inner,
         f"{name}/priors": _inside("PriorsDivided", inner),
@@ -76,7 +76,7 @@ _LIGHT: dict[str, Any] = {"n_jobs": 1, "verbosity": -1}
 _EXTREME: dict[str, Any] = {"n_jobs": 1, "verbosity": 0}
 _CAT: dict[str, Any] = {"thread_count": 1, "verbose": 0, "allow_writing_files": False}
 _CAT_BALANCED: dict[str, Any] = {"auto_class_weights": "Balanced"}
-# A fit of the default, 14 bags with pairs of columns, takes a minute on 700 rows.
+# The default, 14 bags with pairs of columns, takes a minute on 700 rows.
 _ADDITIVE: dict[str, Any] = {"n_jobs": 1, "outer_bags": 4, "interactions": 0}
 _forest_of_classes = _of(_ENSEMBLE, "RandomForestClassifier")
 _forest_of_targets = _of(_ENSEMBLE, "RandomForestRegressor")
