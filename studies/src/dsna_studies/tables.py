@@ -87,7 +87,7 @@ class NumericTable:
         return order[: int(np.ceil(_RARE_SHARE * len(order)))]
 
     @property
-    def positives(self) -> int:
+    def n_rare(self) -> int:
         """Number of rows of the rarest class or with rare targets."""
         return len(self.rare) if self.task == "regression" else int(np.bincount(self.y).min())
 

@@ -12,8 +12,8 @@ from dsna_studies.tabular.report import TaskSummary, report_page
 from dsna_studies.tabular.statistics import bootstrap_interval, holm, signed_rank
 from dsna_studies.tabular.summary import (
     MethodComparison,
-    beside,
     compare,
+    compare_tuning,
     gains,
     losses,
     mean_ranks,
@@ -165,7 +165,7 @@ def test_seeds_that_are_not_complete_do_not_count(rows):
 def test_tuned_stands_beside_untuned_on_the_same_tables(rows):
     plain = compare(rows, "regression", METHODS, folds=2)
     tuned = compare(rows[rows["dataset"] != "d0"].assign(mae=rows["mae"] / 2), "regression", METHODS, folds=2)
-    found = beside(plain, tuned)
+    found = compare_tuning(plain, tuned)
     np.testing.assert_allclose(found["mae, searched"], found["mae"] / 2)
 
 

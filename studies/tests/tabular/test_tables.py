@@ -75,7 +75,7 @@ def test_thinned_tables_keep_the_rare_class_and_another_checksum(rare, kept):
     whole = small_tables.table("classification", n=5000, rare=rare)
     part = whole.thinned(200)
     assert np.bincount(part.y).tolist() == [200 - kept, kept]
-    assert part.positives == kept
+    assert part.n_rare == kept
     assert part.checksum != whole.checksum
     assert whole.thinned(5000) is whole
 

@@ -45,14 +45,14 @@ class Scales(StrEnum):
     multi = "multi"
 
 
-class Method(StrEnum):
+class EdgeMethod(StrEnum):
     """Methods by which a detector predicts edges."""
 
     dsna = "dsna"
     se = "se"
 
 
-class Split(StrEnum):
+class PhotoSplit(StrEnum):
     """Parts of BSDS500."""
 
     train = "train"
@@ -70,7 +70,7 @@ _Scales = Annotated[
     ),
 ]
 _Method = Annotated[
-    Method | None,
+    EdgeMethod | None,
     typer.Option(
         help="dsna, if the detector keeps patches; se: one stored patch a leaf, not sparse approximation; faster. "
         "A two-level detector, such as the shipped one, then uses its first level only."
@@ -79,7 +79,7 @@ _Method = Annotated[
 
 
 def _detection(
-    model: str, scales: Scales | None, method: Method | None, *, suppress: bool = True, jobs: int = 1
+    model: str, scales: Scales | None, method: EdgeMethod | None, *, suppress: bool = True, jobs: int = 1
 ) -> Detection:
     """Return how to make maps; options of the first level select it alone."""
     from .edges.batch import SCALES, Detection
@@ -152,7 +152,7 @@ def detect(
     if fast and (scales is not None or method is not None):
         raise typer.BadParameter("--fast means --method se --scales single; leave these out.")
     if fast:
-        method = Method.se
+        method = EdgeMethod.se
     with exit_on_user_error("edges detect", _REMEDY, "Nothing was written."):
         from .edges.batch import detect_photos
         from .edges.drawing.products import CRUMB, Product
@@ -255,7 +255,7 @@ def evaluate(
         str | None, typer.Option(metavar="FILE|shipped", help="Detect and score instead of reading maps.")
     ] = None,
     truth: _Truth = None,
-    split: Annotated[Split | None, typer.Option(help="Part of BSDS500; val by default.")] = None,
+    split: Annotated[PhotoSplit | None, typer.Option(help="Part of BSDS500; val by default.")] = None,
     scales: _Scales = None,
     method: _Method = None,
     out: Annotated[
@@ -293,5 +293,5 @@ def evaluate(
         from .edges.scoring.command import score
 
         source = maps if maps is not None else _detection(str(model), scales, method)
-        code = score(source, data, truth, (split or Split.val).value, out=out, n_jobs=jobs, say=say)
+        code = score(source, data, truth, (split or PhotoSplit.val).value, out=out, n_jobs=jobs, say=say)
     raise typer.Exit(code)

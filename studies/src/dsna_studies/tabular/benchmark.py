@@ -196,7 +196,7 @@ class Benchmark(Study):
         if not compared.datasets:
             return None
         stages = compare(results, task, self.stages[task], folds) if self.stages[task] else None
-        rare = sum(table.positives for table in self.tables if table.task == task and table.name in compared.datasets)
+        rare = sum(table.n_rare for table in self.tables if table.task == task and table.name in compared.datasets)
         return TaskSummary(compared, stages if stages and stages.datasets else None, rare)
 
 
@@ -215,8 +215,8 @@ def rows_used(tables: Sequence[NumericTable], all_tables: Sequence[NumericTable]
         {
             "rows": [len(table.y) for table in all_tables],
             "rows used": [len(table.y) for table in tables],
-            "rare rows": [table.positives for table in all_tables],
-            "rare rows used": [table.positives for table in tables],
+            "rare rows": [table.n_rare for table in all_tables],
+            "rare rows used": [table.n_rare for table in tables],
         },
         index=[table.name for table in tables],
     )

@@ -24,7 +24,7 @@ from .folds import split
 from .methods import maker
 from .scores import METRICS, TIMES, classification_scores, regression_scores
 from .search.spaces import space_of
-from .search.tuning import searched
+from .search.tuning import make_search
 
 #: One line per (table, fold, method); `settings` is the number that a random search has tried, 0 without a search.
 LAYOUT = Layout(
@@ -143,7 +143,7 @@ class FoldJob:
         if not self.settings:
             return model
         task, seed = self.table.task, (self.seed + self.fold) % 2**32
-        return searched(model, space_of(task, self.method), task, self.settings, seed)
+        return make_search(model, space_of(task, self.method), task, self.settings, seed)
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:

@@ -21,13 +21,13 @@ from .summary import (
     ENOUGH,
     ENOUGH_RARE,
     MethodComparison,
-    beside,
+    compare_tuning,
     gains,
     losses,
     mean_ranks,
     pairs,
-    ranked,
-    rivals,
+    ranked_metrics,
+    ranked_peer_of,
     summary,
 )
 
@@ -52,7 +52,7 @@ class TaskSummary:
         Peers and ours.
     stages : MethodComparison or None, default=None
         The rows of the ablation.
-    rare : int or None, default=None
+    n_rare_rows : int or None, default=None
         Number of rows of the rarest classes or with rare targets in all tables; below 30, methods are not ranked.
 
     Examples
@@ -66,24 +66,24 @@ class TaskSummary:
 
     compared: MethodComparison
     stages: MethodComparison | None = None
-    rare: int | None = None
+    n_rare_rows: int | None = None
 
     @property
-    def enough(self) -> bool:
+    def can_rank(self) -> bool:
         """Whether there are enough rare rows to rank methods."""
-        return self.rare is None or self.rare >= ENOUGH_RARE
+        return self.n_rare_rows is None or self.n_rare_rows >= ENOUGH_RARE
 
     @cached_property
     def summary(self) -> pd.DataFrame:
         """Means, mean ranks and seconds of each method; without ranks if there are too few rare rows."""
         means_and_ranks = summary(self.compared)
         rank_columns = [name for name in means_and_ranks if name.startswith("rank ")]
-        return means_and_ranks if self.enough else means_and_ranks.drop(columns=rank_columns)
+        return means_and_ranks if self.can_rank else means_and_ranks.drop(columns=rank_columns)
 
     @cached_property
     def pairs(self) -> pd.DataFrame:
         """Wins, ties and losses of our default against each peer."""
-        return pairs(self.compared, list(PEERS[self.compared.task]) if self.enough else [])
+        return pairs(self.compared, list(PEERS[self.compared.task]) if self.can_rank else [])
 
     @cached_property
     def ablation(self) -> pd.DataFrame | None:
@@ -94,9 +94,11 @@ class TaskSummary:
     def remarks(self) -> list[str]:
         """Sentences about missing ranks, seeds, methods and tables."""
         sentences = []
-        if not self.enough:
+        if not self.can_rank:
             rows = "rows of the rarest class" if self.compared.task == "classification" else "rows with rare targets"
-            sentences.append(f"Too few rows to compare methods: {self.rare} {rows}, and {ENOUGH_RARE} are needed.")
+            sentences.append(
+                f"Too few rows to compare methods: {self.n_rare_rows} {rows}, and {ENOUGH_RARE} are needed."
+            )
         for compared in filter(None, (self.compared, self.stages)):
             if compared.fewer_seeds:
                 names = ", ".join(f"{name} ({seeds})" for name, seeds in compared.fewer_seeds.items())
@@ -113,7 +115,7 @@ class TaskSummary:
     @property
     def losses(self) -> dict[str, pd.DataFrame]:
         """The tables on which our default is furthest behind the best peer, by the scores in ``_JUDGED``."""
-        peers = list(PEERS[self.compared.task]) if self.enough else []
+        peers = list(PEERS[self.compared.task]) if self.can_rank else []
         losses_by_metric = {metric: losses(self.compared, metric, peers) for metric in _JUDGED[self.compared.task]}
         return {metric: frame.head(_MOST_LOSSES) for metric, frame in losses_by_metric.items() if len(frame)}
 
@@ -172,7 +174,7 @@ def report_page(
         page += _section(folder, name, task_summary)
         untuned_name = name.removesuffix(_TUNED)
         if untuned_name != name and untuned_name in summaries:
-            untuned_and_tuned = beside(summaries[untuned_name].compared, task_summary.compared)
+            untuned_and_tuned = compare_tuning(summaries[untuned_name].compared, task_summary.compared)
             page += [
                 "Untuned beside tuned, by search",
                 markdown(untuned_and_tuned, bold=OURS[task_summary.compared.task]),
@@ -210,9 +212,9 @@ def _section(folder: Path, name: str, task_summary: TaskSummary) -> list[str]:
         write_atomically(folder / file, frame.to_csv(float_format="%.6g", lineterminator="\n").encode())
     paragraphs = [f"## {name.capitalize()}", f"Means over {_tables(compared)}" + _UNITS[task]]
     paragraphs.append(
-        markdown(task_summary.summary, best=DIRECTIONS[task] if task_summary.enough else None, bold=OURS[task])
+        markdown(task_summary.summary, best=DIRECTIONS[task] if task_summary.can_rank else None, bold=OURS[task])
     )
-    if task_summary.enough and len(compared.datasets) > 1 and len(compared.methods) > 1:
+    if task_summary.can_rank and len(compared.datasets) > 1 and len(compared.methods) > 1:
         write_atomically(folder / f"{stem}.png", _picture(compared))
         paragraphs.append(f"![Mean ranks and critical differences]({stem}.png)")
     if len(task_summary.pairs):
@@ -257,13 +259,13 @@ def _picture(compared: MethodComparison) -> bytes:
     """Draw critical-difference plots of our default and its peers, one per main score, as PNG."""
     from matplotlib.figure import Figure
 
-    metrics = ranked(compared)
+    metrics = ranked_metrics(compared)
     figure = Figure(figsize=(9, (1.6 + 0.17 * len(compared.methods)) * len(metrics)), layout="constrained")
     panels = figure.subplots(len(metrics), 1, squeeze=False)[:, 0]
     for ax, metric in zip(panels, metrics, strict=True):
         mean_rank = mean_ranks(compared, metric)
         ranked_methods = mean_rank[
-            [name for name in mean_rank.index if name in {*rivals(compared, metric).values(), DEFAULT}]
+            [name for name in mean_rank.index if name in {*ranked_peer_of(compared, metric).values(), DEFAULT}]
         ]
         plot_critical_difference(ranked_methods, len(compared.datasets), ax, bold=[DEFAULT])
         ax.set_title(f"mean rank by {metric.replace('_', ' ')}", fontsize=10)

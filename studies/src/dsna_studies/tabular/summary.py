@@ -29,11 +29,11 @@ class MethodComparison:
     means : data frame, indexed by (dataset, method)
         Mean over folds and seeds of each score, and `seconds`, the sum of the times of one seed.
     left_out : tuple of str
-        Methods that finished less than nine in ten of the tables.
+        Methods that finished less than 90 % of the tables.
     unfinished : tuple of str
-        Tables that not all the other methods finished.
+        Tables that some of the other methods did not finish.
     fewer_seeds : dict from str to int
-        Methods that did not finish all seeds, with the number of those finished on every table.
+        Methods that did not finish all seeds, with the number of seeds finished on every table.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def ranks(scores: pd.DataFrame, direction: int) -> pd.DataFrame:
     return scores.rank(axis=1, ascending=direction < 0, method="average")
 
 
-def rivals(compared: MethodComparison, metric: str) -> dict[str, str]:
+def ranked_peer_of(compared: MethodComparison, metric: str) -> dict[str, str]:
     """Map each peer to the peer whose score is ranked in its place: itself, or the first one with the same fit.
 
     Examples
@@ -152,7 +152,7 @@ def rivals(compared: MethodComparison, metric: str) -> dict[str, str]:
     >>> names = ["RF", "RF/priors", "kNN", "CS-RF+DSNA"]
     >>> index = pd.MultiIndex.from_product([["a"], names], names=["dataset", "method"])
     >>> compared = MethodComparison("classification", pd.DataFrame({"auc": [0.8, 0.8, 0.7, 0.9]}, index=index), (), ())
-    >>> rivals(compared, "auc")
+    >>> ranked_peer_of(compared, "auc")
     {'RF': 'RF', 'RF/priors': 'RF', 'kNN': 'kNN'}
     """
     peers = [name for name in compared.table(metric) if name in PEERS[compared.task]]
@@ -167,7 +167,7 @@ def _fit_of(name: str) -> str:
     return next((name.removesuffix(decision) for decision in _DECISIONS if name.endswith(decision)), name)
 
 
-def ranked(compared: MethodComparison) -> list[str]:
+def ranked_metrics(compared: MethodComparison) -> list[str]:
     """List the main scores that at least two methods have, which can be ranked.
 
     Examples
@@ -175,7 +175,7 @@ def ranked(compared: MethodComparison) -> list[str]:
     >>> import pandas as pd
     >>> index = pd.MultiIndex.from_product([["a"], ["RF", "CS-RF"]], names=["dataset", "method"])
     >>> frame = pd.DataFrame({"mae": [0.2, 0.3], "sera": [None, 0.4]}, index=index)
-    >>> ranked(MethodComparison("regression", frame, (), ()))
+    >>> ranked_metrics(MethodComparison("regression", frame, (), ()))
     ['mae']
     """
     main = [metric for metric in MAIN[compared.task] if metric in compared.means]
@@ -201,7 +201,7 @@ def mean_ranks(compared: MethodComparison, metric: str) -> pd.Series:
     dtype: float64
     """
     scores, direction = compared.table(metric), DIRECTIONS[compared.task][metric]
-    stands_for = rivals(compared, metric)
+    stands_for = ranked_peer_of(compared, metric)
     counted = list(dict.fromkeys(stands_for.values()))
     ours = [name for name in scores if name not in stands_for]
     own_ranks = {name: ranks(scores[[*counted, name]], direction)[name].mean() for name in ours}
@@ -228,7 +228,7 @@ def summary(compared: MethodComparison) -> pd.DataFrame:
     """
     groups = compared.means.groupby("method", sort=False)
     lines = groups.mean().drop(columns="seconds").dropna(axis=1, how="all")
-    for metric in ranked(compared):
+    for metric in ranked_metrics(compared):
         lines[f"rank {metric}"] = mean_ranks(compared, metric)
     return lines.assign(seconds=groups["seconds"].sum())
 
@@ -264,10 +264,10 @@ def pairs(compared: MethodComparison, peers: Sequence[str], ours: str = DEFAULT)
         if metric not in compared.means:
             continue
         scores = compared.table(metric) * DIRECTIONS[compared.task][metric]
-        rivals = [peer for peer in peers if peer in scores and peer != ours and ours in scores]
-        gains = [(scores[ours] - scores[peer]).to_numpy() for peer in rivals]
+        present_peers = [peer for peer in peers if peer in scores and peer != ours and ours in scores]
+        gains = [(scores[ours] - scores[peer]).to_numpy() for peer in present_peers]
         p_values = np.array([wilcoxon_p(gain) for gain in gains])
-        for peer, gain, p_value, corrected in zip(rivals, gains, p_values, holm(p_values), strict=True):
+        for peer, gain, p_value, corrected in zip(present_peers, gains, p_values, holm(p_values), strict=True):
             win, loss = int((gain >= TIE).sum()), int((gain <= -TIE).sum())
             counts = (metric, peer, win, len(gain) - win - loss, loss)
             mean_and_interval = (gain.mean(), *bootstrap_interval(gain))
@@ -302,10 +302,10 @@ def losses(compared: MethodComparison, metric: str, peers: Sequence[str], ours: 
     b         0.5        RF    0.4        -0.1    1 of 1
     """
     scores, direction = compared.table(metric), DIRECTIONS[compared.task][metric]
-    rivals = [peer for peer in peers if peer in scores and peer != ours]
-    if ours not in scores or not rivals:
+    present_peers = [peer for peer in peers if peer in scores and peer != ours]
+    if ours not in scores or not present_peers:
         return pd.DataFrame()
-    peer_scores = scores[rivals] * direction
+    peer_scores = scores[present_peers] * direction
     behind = peer_scores.sub(scores[ours] * direction, axis=0)
     loss_table = pd.DataFrame(
         {
@@ -313,7 +313,7 @@ def losses(compared: MethodComparison, metric: str, peers: Sequence[str], ours: 
             "best peer": peer_scores.idxmax(axis=1),
             "score": peer_scores.max(axis=1) * direction,
             "difference": -behind.max(axis=1),
-            "are ahead": [f"{count} of {len(rivals)}" for count in (behind >= TIE).sum(axis=1)],
+            "are ahead": [f"{count} of {len(present_peers)}" for count in (behind >= TIE).sum(axis=1)],
         }
     )
     return loss_table[loss_table["difference"] <= -TIE].sort_values("difference")
@@ -341,7 +341,7 @@ def gains(compared: MethodComparison) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def beside(plain: MethodComparison, tuned: MethodComparison) -> pd.DataFrame:
+def compare_tuning(plain: MethodComparison, tuned: MethodComparison) -> pd.DataFrame:
     """Return the main scores of untuned and tuned methods, on the tables that both have.
 
     Examples
@@ -349,7 +349,7 @@ def beside(plain: MethodComparison, tuned: MethodComparison) -> pd.DataFrame:
     >>> import pandas as pd
     >>> index = pd.MultiIndex.from_product([["a"], ["RF"]], names=["dataset", "method"])
     >>> both = [MethodComparison("regression", pd.DataFrame({"mae": [x]}, index=index), (), ()) for x in (0.3, 0.2)]
-    >>> beside(*both)
+    >>> compare_tuning(*both)
             mae  mae, searched
     method
     RF      0.3            0.2

@@ -128,7 +128,7 @@ def load_boundaries(images: str | Path, truth: str | Path, *, check: str = "head
     remedy = (
         f"No photo in {photos} has ground truth in {truth_folder}: pond.jpg needs pond.mat, pond.png or pond/*.png."
     )
-    return pair(files_with(photos, PHOTO_ENDINGS), truths, check=check, remedy=remedy)
+    return pair_by_name(files_with(photos, PHOTO_ENDINGS), truths, check=check, remedy=remedy)
 
 
 def load_bsds500(folder: str | Path, split: str = "train", *, check: str = "header") -> BoundarySet:
@@ -170,7 +170,7 @@ def load_bsds500(folder: str | Path, split: str = "train", *, check: str = "head
         "https://www2.eecs.berkeley.edu/Research/Projects/CS/vision/grouping/resources.html"
     )
     truths = {path.stem: [path] for path in files_with(root / "groundTruth" / split, (".mat",))}
-    return pair(files_with(root / "images" / split, PHOTO_ENDINGS), truths, check=check, remedy=remedy)
+    return pair_by_name(files_with(root / "images" / split, PHOTO_ENDINGS), truths, check=check, remedy=remedy)
 
 
 def check_split(split: str) -> None:
@@ -201,7 +201,7 @@ def files_with(folder: Path, endings: tuple[str, ...]) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.suffix.lower() in endings)
 
 
-def pair(
+def pair_by_name(
     photos: Iterable[Path],
     truths: dict[str, list[Path]],
     *,

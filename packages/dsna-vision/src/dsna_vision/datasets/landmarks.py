@@ -28,7 +28,7 @@ def read_pts(path: Path) -> np.ndarray:
     return numbers.reshape(-1, 2)
 
 
-def pts_beside(picture: Path) -> np.ndarray | None:
+def read_pts_of(picture: Path) -> np.ndarray | None:
     """Read landmarks from the ``.pts`` file next to a picture; None if there is none."""
     path = picture.with_suffix(".pts")
     return read_pts(path) if os.path.lexists(path) else None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dsna.extend.files import reading_problem
 
-from .landmarks import pts_beside
+from .landmarks import read_pts_of
 from .pictures import PictureSet, Record, UnusableFile, collect, files_of
 
 _NAME = re.compile(r"(\d+)_(\d+)([MF])(\d{1,3})\.jpg", re.IGNORECASE)
@@ -59,7 +59,7 @@ def load_morph(folder: str | Path, *, check: str = "header") -> PictureSet:
         if name is None:
             raise UnusableFile("the name does not follow 009055_1M54.JPG (person, number, gender, age)")
         age = ages[path.name.lower()][1] if path.name.lower() in ages else float(name[4])
-        return Record(path, age, name[1], pts_beside(path))
+        return Record(path, age, name[1], read_pts_of(path))
 
     return collect(
         pictures,

@@ -7,7 +7,7 @@ from pathlib import Path
 import scipy.io
 
 from ..photos import PHOTO_ENDINGS
-from .boundaries import BoundarySet, check_split, files_with, pair, photo_root
+from .boundaries import BoundarySet, check_split, files_with, pair_by_name, photo_root
 from .pictures import UnusableFile
 
 
@@ -72,7 +72,7 @@ def load_nyud(
         f"groundTruth/{split}/*.mat, or images/img_5001.png and benchmarkData/groundTruth/img_5001.mat, are expected. "
         "The data is free for research: https://github.com/s-gupta/rgbd"
     )
-    return pair(files, truths, check=check, remedy=remedy, size=size)
+    return pair_by_name(files, truths, check=check, remedy=remedy, size=size)
 
 
 def _nyud_names(root: Path, split: str, names: list[str]) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from .landmarks import pts_beside
+from .landmarks import read_pts_of
 from .pictures import PictureSet, Record, UnusableFile, collect, files_of
 
 # Some original names lack the race, so only age and stamp are required.
@@ -47,7 +47,7 @@ def load_utkface(folder: str | Path, *, check: str = "header") -> PictureSet:
         name = _NAME.fullmatch(path.name)
         if name is None:
             raise UnusableFile("the name does not follow AGE_gender_race_stamp.jpg")
-        return Record(path, int(name[1]), points=pts_beside(path))
+        return Record(path, int(name[1]), points=read_pts_of(path))
 
     return collect(
         files_of(folder, ".jpg", ".jpeg"),

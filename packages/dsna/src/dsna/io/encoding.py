@@ -155,18 +155,18 @@ class Decoder:
         self._packs: dict[int, np.ndarray] = {}
         self._unpacked = 0
 
-    def unknown(self, name: str) -> ModelFileError:
+    def unknown_name_error(self, name: str) -> ModelFileError:
         """Return the error for an unknown name."""
         return ModelFileError(
             f"{name} is unknown here. Use the version that wrote the file, {self._writer}, or a newer one, with the "
             "packages that it used (detectors of edges in photos are in dsna-vision)."
         )
 
-    def built(self, cls: Any, tree: dict[str, Any]) -> Any:
+    def build_estimator(self, cls: Any, tree: dict[str, Any]) -> Any:
         """Return an unfitted estimator with the given parameters."""
         params = self.attributes(tree)
         for unknown_name in params.keys() - cls().get_params(deep=False).keys():
-            raise self.unknown(f"the parameter {unknown_name!r} of {cls.__name__}")
+            raise self.unknown_name_error(f"the parameter {unknown_name!r} of {cls.__name__}")
         return cls(**params)
 
     def attributes(self, state: dict[str, Any]) -> dict[str, Any]:
@@ -209,10 +209,10 @@ class Decoder:
         if tag == "object" and _is_container(class_of(content, CONTAINERS)):
             return _compression_of(content).restored(self.attributes(tree["state"]))
         if tag == "template" and _template(content):
-            template = self.built(_template(content), tree["params"])
+            template = self.build_estimator(_template(content), tree["params"])
             template._validate_params()
             return template
-        raise self.unknown(f"the {tag} {content!r}")
+        raise self.unknown_name_error(f"the {tag} {content!r}")
 
     def _unpack(self, number: int, packing: Any, dtype: Any) -> np.ndarray:
         """Unpack an array; the same object on every call."""

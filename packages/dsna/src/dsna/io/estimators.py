@@ -130,7 +130,7 @@ def rebuild(tree: dict[str, Any], decoder: Decoder) -> Any:
         names, steps = zip(*tree["steps"], strict=True)
         kinds = [step["estimator"] for step in steps]
         if len(kinds) != 2 or kinds[0] != _ENCODER or kinds[1] not in _PREDICTORS or len(set(names)) != 2:
-            raise decoder.unknown(f"a pipeline of {kinds!r}")
+            raise decoder.unknown_name_error(f"a pipeline of {kinds!r}")
         if not all(type(step) is str and step and "__" not in step for step in names):
             raise ValueError(f"steps of a pipeline are called {names!r}")
         estimators = [rebuild(step, decoder) for step in steps]
@@ -138,12 +138,12 @@ def rebuild(tree: dict[str, Any], decoder: Decoder) -> Any:
         return Pipeline(list(zip(names, estimators, strict=True)))
     estimator_class = _estimator(name)
     if estimator_class is None:
-        raise decoder.unknown(f"the estimator {name!r}")
+        raise decoder.unknown_name_error(f"the estimator {name!r}")
     state = tree["state"]
-    model = decoder.built(estimator_class, state["params"])
+    model = decoder.build_estimator(estimator_class, state["params"])
     fitted = decoder.attributes(state["fitted"])
     for unknown_name in fitted.keys() & {*vars(model), "_metadata_request"}:
-        raise decoder.unknown(f"the fitted attribute {unknown_name!r} of {name}")
+        raise decoder.unknown_name_error(f"the fitted attribute {unknown_name!r} of {name}")
     vars(model).update(fitted)
     check_model(model)
     if fitted and hasattr(model, "restored"):

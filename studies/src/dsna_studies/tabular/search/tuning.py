@@ -22,7 +22,7 @@ SCORING = {"classification": "balanced_accuracy", "regression": "neg_mean_absolu
 _STRATA = 10
 
 
-def searched(model: Any, space: Space, task: str, settings: int, seed: int) -> Any:
+def make_search(model: Any, space: Space, task: str, settings: int, seed: int) -> Any:
     """Return a model that chooses among settings when it is fitted.
 
     The first setting is the unchanged model; the others are drawn.  A setting that fails on a fold is not chosen.
@@ -48,7 +48,7 @@ def searched(model: Any, space: Space, task: str, settings: int, seed: int) -> A
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.linear_model import Ridge
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = searched(Ridge(), {"alpha": loguniform(0.01, 100.0)}, "regression", 5, seed=0).fit(X, y)
+    >>> model = make_search(Ridge(), {"alpha": loguniform(0.01, 100.0)}, "regression", 5, seed=0).fit(X, y)
     >>> len(model.cv_results_["params"]), model.cv_results_["params"][0]
     (5, {})
     """
