@@ -244,7 +244,7 @@ def test_columns_of_mixed_cells_are_named(cells):
 
 
 def test_text_far_down_is_refused_too(monkeypatch):
-    monkeypatch.setattr("dsna._utils.validation._LOOKED_AT", 5)
+    monkeypatch.setattr("dsna._utils.validation._ROWS_SEARCHED", 5)
     X = pd.DataFrame({"a": [1.0] * 59 + ["x"]})
     with pytest.raises(DSNAError, match=r"contains text in column a\..*TableEncoder"):
         DSNAClassifier().fit(X, np.arange(60) % 2)

@@ -19,16 +19,16 @@ _LONGEST_NAME = 255  # bytes, on the file systems in use
 _OTHER_NAME = "choose another name or folder"
 _REASONS = {
     errno.ENOENT: ("there is no such file or folder", "check the name and the folder"),
-    errno.ELOOP: ("a link that leads back to itself", "remove the link, or name the file itself"),
+    errno.ELOOP: ("a link that points to itself", "remove the link, or name the file itself"),
     errno.ENAMETOOLONG: ("the name is too long", f"use fewer than {_LONGEST_NAME} characters"),
     errno.ENOTDIR: ("a file stands where this path needs a folder", _OTHER_NAME),
     errno.EISDIR: ("a folder, not a file", "name a file"),
     errno.EEXIST: ("a file stands where a folder is needed", _OTHER_NAME),
-    errno.EACCES: ("may not be read or written", "change its permissions, or choose another place"),
-    errno.EPERM: ("may not be read or written", "change its permissions, or choose another place"),
-    errno.EROFS: ("on a disk that cannot be written to", "choose a place on another disk"),
-    errno.ENOSPC: ("the disk is full", "make room, or choose a place on another disk"),
-    errno.EDQUOT: ("your share of the disk is full", "make room, or choose a place on another disk"),
+    errno.EACCES: ("may not be read or written", "change its permissions, or choose another folder"),
+    errno.EPERM: ("may not be read or written", "change its permissions, or choose another folder"),
+    errno.EROFS: ("on a disk that cannot be written to", "choose a folder on another disk"),
+    errno.ENOSPC: ("the disk is full", "make room, or choose a folder on another disk"),
+    errno.EDQUOT: ("your share of the disk is full", "make room, or choose a folder on another disk"),
 }
 Problem = tuple[str, str]  # problem and remedy
 
@@ -76,7 +76,7 @@ def explained(error: OSError) -> str:
     --------
     >>> import errno
     >>> explained(OSError(errno.ENOSPC, "No space left on device", "maps/a.png"))
-    'maps/a.png: the disk is full. Remedy: make room, or choose a place on another disk.'
+    'maps/a.png: the disk is full. Remedy: make room, or choose a folder on another disk.'
     """
     if error.errno is None:  # raised by Python code, with a message of its own
         return str(error)
@@ -120,7 +120,7 @@ def reading_problem(path: str | os.PathLike[str]) -> Problem | None:
         return problem
     if mode is None:
         if os.path.islink(path):
-            return "a link to a file that is not there", "mend the link, or name the file itself"
+            return "a link to a file that is not there", "repair the link, or name the file itself"
         return "there is no such file", "check the name and the folder"
     if stat.S_ISDIR(mode):
         return "a folder, not a file", "name the files in it"
@@ -182,7 +182,7 @@ def check_outputs(
     --------
     >>> check_outputs(files=["."])
     Traceback (most recent call last):
-    dsna._utils.atomic.FileError: .: a folder, and a file is to be written. Remedy: name a file in it.
+    dsna._utils.atomic.FileError: .: a folder, but a file is needed. Remedy: name a file in it.
     """
     checked_paths = [(path, _writing_problem(Path(path))) for path in files if path is not None]
     checked_paths += [(path, _folder_problem(Path(path))) for path in folders if path is not None]
@@ -221,9 +221,9 @@ def _writing_problem(path: Path) -> Problem | None:
             return f"there is no folder {_shortened(folder)}", "make it first, or choose another"
         return _name_problem(path) or _folder_problem(folder)
     if stat.S_ISDIR(mode):
-        return "a folder, and a file is to be written", "name a file in it"
+        return "a folder, but a file is needed", "name a file in it"
     if not stat.S_ISREG(mode):
-        return "a device or a pipe, not a file", "name a file that is to be written"
+        return "a device or a pipe, not a file", "name a regular file"
     if not os.access(path, os.W_OK):
         return "a file that may not be written to", "change its permissions, or choose another name"
     return _folder_problem(Path(os.path.realpath(path)).parent)
@@ -237,7 +237,7 @@ def _folder_problem(path: Path) -> Problem | None:
             return problem
         if mode is None:
             if os.path.islink(ancestor):
-                return "a link to a folder that is not there", "mend the link, or choose another folder"
+                return "a link to a folder that is not there", "repair the link, or choose another folder"
             continue
         if not stat.S_ISDIR(mode):
             file_type = "a file" if stat.S_ISREG(mode) else "a device or a pipe"
@@ -260,7 +260,7 @@ def _probe_problem(folder: Path) -> Problem | None:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
             return _reason(error)
-        return "in a folder that takes no files", "choose another folder"
+        return "in a folder that accepts no files", "choose another folder"
     return None
 
 

@@ -21,19 +21,19 @@ from .errors import DSNAError
 # Squares of targets, and sums of them, must stay within float64.
 _LARGEST_TARGET = 1e100
 _SMALLEST_SPREAD = 1e-100
-_LOOKED_AT = 10_000  # rows that are searched for cells that are not numbers
+_ROWS_SEARCHED = 10_000  # rows that are searched for cells that are not numbers
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
     """Return rows as C-contiguous float64 of the width seen in fit; name the columns of values that are not finite."""
-    invalid_columns = _invalid_cells(X, _LOOKED_AT) if _begins_with_dates(X) else {}
+    invalid_columns = _invalid_cells(X, _ROWS_SEARCHED) if _begins_with_dates(X) else {}
     if invalid_columns:
         raise _invalid_cells_error(estimator, invalid_columns)
     try:
         rows = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
     except (TypeError, ValueError) as error:
         is_text = "could not convert string" in str(error)
-        invalid_columns = _invalid_cells(X, _LOOKED_AT) if is_text or isinstance(error, TypeError) else {}
+        invalid_columns = _invalid_cells(X, _ROWS_SEARCHED) if is_text or isinstance(error, TypeError) else {}
         if is_text and "text" not in invalid_columns:
             invalid_columns = _invalid_cells(X, None)
         if not {"text", "dates"} & set(invalid_columns):
