@@ -66,7 +66,7 @@ def places(folder):
     return {
         "file": (folder / "file", "a file stands where a folder is needed"),
         "below a file": (folder / "file" / "x", "a file stands where"),
-        "loop": (folder / "loop", "leads back to itself"),
+        "loop": (folder / "loop", "points to itself"),
         "dangling": (folder / "dangling", "a link to a folder that is not there"),
         "device": (Path("/dev/full"), "a device or a pipe"),
         "null": (Path("/dev/null"), "a device or a pipe"),
@@ -105,7 +105,7 @@ def test_folders_for_results(tables, photo, tmp_path, place, monkeypatch):
 @pytest.mark.parametrize("place", ["folder", "below a file", "loop", "dangling", "device", "null", "pipe", "long"])
 def test_files_for_results(photo, tmp_path, place, monkeypatch):
     monkeypatch.setattr(dsna_vision.datasets, "load_bsds500", lambda *_: pytest.fail("work was begun"))
-    found = places(tmp_path) | {"folder": (tmp_path, "a folder, and a file is to be written")}
+    found = places(tmp_path) | {"folder": (tmp_path, "a folder, but a file is needed")}
     out, said = found[place]
     said = {"dangling": "there is no folder", "device": "a device or a pipe, not a file"}.get(place, said)
     before = sorted(tmp_path.rglob("*"))
@@ -118,13 +118,13 @@ def test_files_for_results(photo, tmp_path, place, monkeypatch):
 def test_folders_in_the_place_of_files(tables, tmp_path, name):
     out = tmp_path / "out"
     (out / name).mkdir(parents=True)
-    said = f"{name}: a folder, and a file is to be written"
+    said = f"{name}: a folder, but a file is needed"
     if name == "results.csv":
         refused(ask("benchmark", tables, "--out", out), said)
     refused(ask("study", "age", "--data", tmp_path, "--out", out), said)
     (tmp_path / "report" / "benchmark.md").mkdir(parents=True)
     run = ask("benchmark", tables, "--out", tmp_path / "new", "--report", tmp_path / "report")
-    refused(run, "benchmark.md: a folder, and a file is to be written")
+    refused(run, "benchmark.md: a folder, but a file is needed")
     assert not (tmp_path / "new").exists()
 
 
@@ -173,7 +173,7 @@ def _odd(path, kind):
 ODD = {
     "pipe": "a device or a pipe, not a file",
     "device": "a device or a pipe, not a file",
-    "loop": "a link that leads back to itself",
+    "loop": "a link that points to itself",
     "dangling": "a link to a file that is not there",
     "folder": "a folder, not a file",
 }

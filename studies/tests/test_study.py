@@ -98,7 +98,7 @@ def test_nothing_is_written_where_data_cannot_be_used(tmp_path):
 def test_nothing_is_run_where_results_or_page_have_no_place(options):
     (options.out / "squares.md").mkdir(parents=True)
     study = Squares(options)
-    with pytest.raises(DSNAError, match=r"squares\.md: a folder, and a file is to be written"):
+    with pytest.raises(DSNAError, match=r"squares\.md: a folder, but a file is needed"):
         run_study(study, lambda text: None)
     assert study.ran == []
 

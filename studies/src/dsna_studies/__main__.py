@@ -10,7 +10,7 @@ from .cli import PROGRAM, REMEDY
 
 
 def main() -> None:
-    """Run the command line, or say what is missing for it."""
+    """Run the command line, or name the packages that it lacks."""
     run(_load, PROGRAM, REMEDY)
 
 

@@ -1,4 +1,4 @@
-"""Estimators prepared for a study: fewer trees, kernels loaded, rows of one person held out together."""
+"""Preparation of estimators for a study: fewer trees, loaded kernels, rows of a group held out together."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 
 
-def with_trees(model: Any, trees: int) -> Any:
-    """An estimator whose forests have at most as many trees.
+def with_trees(model: Any, max_trees: int) -> Any:
+    """Limit the number of trees of an estimator's forests.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def with_trees(model: Any, trees: int) -> Any:
     if getattr(model, "forest", False) is None:
         model.set_params(forest=model.default_forest())
     counts = {name: value for name, value in model.get_params().items() if name.split("__")[-1] == "n_estimators"}
-    return model.set_params(**{name: min(value, trees) for name, value in counts.items()})
+    return model.set_params(**{name: min(value, max_trees) for name, value in counts.items()})
 
 
 def warm_up(model: Any, columns: int, regression: bool) -> None:
@@ -30,7 +30,7 @@ def warm_up(model: Any, columns: int, regression: bool) -> None:
     Examples
     --------
     >>> from sklearn.linear_model import Ridge
-    >>> warm_up(Ridge(), 3, regression=True)  # not ours: nothing to do
+    >>> warm_up(Ridge(), 3, regression=True)  # not one of ours: nothing to do
     """
     if not (
         type(model).__module__.startswith("dsna.") and {"forest", "n_estimators"} & {*model.get_params(deep=False)}
@@ -43,13 +43,13 @@ def warm_up(model: Any, columns: int, regression: bool) -> None:
 
 
 def fit_apart(model: Any, X: np.ndarray, y: np.ndarray, groups: np.ndarray | None) -> Any:
-    """Fit a model, with rows of one group held out together where the model can do so.
+    """Fit a model, with rows of a group held out together if the model supports it.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.linear_model import Ridge
-    >>> fit_apart(Ridge(), np.eye(3), np.arange(3), groups=np.zeros(3)).coef_.shape  # knows no groups
+    >>> fit_apart(Ridge(), np.eye(3), np.arange(3), groups=np.zeros(3)).coef_.shape  # Ridge ignores groups
     (3,)
     """
     if groups is None or "groups" not in inspect.signature(model.fit).parameters:

@@ -1,4 +1,4 @@
-"""Pages and pictures on disk: Markdown tables, PNG files, each written whole or not at all."""
+"""Pages and pictures on disk: Markdown tables and PNG files, written atomically."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pandas as pd
 
 from dsna.extend.files import write_atomically
 
-#: Said on the page of a quick run.
+#: Note on the page of a quick run.
 QUICK = (
-    " A quick run, to see that everything works: few rows, folds and trees, so its scores are far from those of a "
+    " A quick run, to check that everything works: few rows, folds and trees, so its scores are far from those of a "
     "full run. Sweeps and published figures are left out."
 )
 
 
-#: In place of a table.
+#: Text in place of a table without results.
 UNFINISHED = "No method has finished all folds yet."
 
 
@@ -30,16 +30,16 @@ def markdown(
     bold: Sequence[str] | Mapping[str, Any] = (),
     digits: int = 3,
 ) -> str:
-    """A data frame as a Markdown table.
+    """Format a data frame as a Markdown table.
 
     Parameters
     ----------
     frame : data frame
-        The index gives the first column.
+        Its index becomes the first column.
     best : mapping from columns to 1 or -1, optional
-        Where the largest, or the smallest, value is set in bold; ranks are best when small.
+        Columns whose largest (1) or smallest (-1) value is set in bold; small ranks are best.
     bold : sequence of str, default=()
-        Rows whose names are set in bold.
+        Names of rows to set in bold.
     digits : int, default=3
 
     Returns
@@ -58,18 +58,18 @@ def markdown(
     for name, values in frame.items():
         direction = -1 if str(name).startswith("rank ") else (best or {}).get(str(name), 0)
         if direction and values.notna().any():
-            first = text.loc[values.idxmax() if direction > 0 else values.idxmin(), name]
-            text[name] = [f"**{cell}**" if cell == first else cell for cell in text[name]]
+            best_cell = text.loc[values.idxmax() if direction > 0 else values.idxmin(), name]
+            text[name] = [f"**{cell}**" if cell == best_cell else cell for cell in text[name]]
     lines = ["| " + " | ".join(["", *(str(name).replace("_", " ") for name in frame.columns)]) + " |"]
     lines.append("|" + "---|" * (frame.shape[1] + 1))
     for name, row in text.iterrows():
-        shown = f"**{name}**" if name in bold else str(name)
-        lines.append("| " + " | ".join([shown, *row]) + " |")
+        label = f"**{name}**" if name in bold else str(name)
+        lines.append("| " + " | ".join([label, *row]) + " |")
     return "\n".join(lines)
 
 
 def png(figure: Any, dpi: int = 120) -> bytes:
-    """A matplotlib figure as the bytes of a PNG file.
+    """Render a matplotlib figure as the bytes of a PNG file.
 
     Examples
     --------
@@ -77,13 +77,13 @@ def png(figure: Any, dpi: int = 120) -> bytes:
     >>> png(Figure())[1:4]
     b'PNG'
     """
-    target = io.BytesIO()
-    figure.savefig(target, format="png", dpi=dpi)
-    return target.getvalue()
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=dpi)
+    return stream.getvalue()
 
 
 def write_plots(folder: Path, plots: Mapping[str, Any]) -> list[str]:
-    """Write plots; returns the lines that show them on the page.
+    """Write plots; return the lines that show them on the page.
 
     Examples
     --------
@@ -99,12 +99,12 @@ def write_plots(folder: Path, plots: Mapping[str, Any]) -> list[str]:
 
 
 def close_page(path: Path | None, page: list[str], failures: Sequence[str], say: Callable[[str], None]) -> int:
-    """Write the page of a study, if it has one; failures are listed at its end and on stderr.
+    """Write the page of a study, if it has one; list failures at its end and on stderr.
 
     Returns
     -------
     int
-        Exit code: 0, or 1 where something failed.
+        Exit code: 0, or 1 if something failed.
 
     Examples
     --------

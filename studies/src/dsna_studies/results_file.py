@@ -1,4 +1,4 @@
-"""Results files: one line per result, appended as soon as it is computed; a later run resumes from it."""
+"""Results files: one line per result, appended as soon as it is computed, so that a later run can resume."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import pandas as pd
 from dsna import DSNAError
 from dsna.extend.files import check_readable
 
-#: What a result is stored under: the values of the key columns, in order.
+#: Key of a result: the values of the key columns, in order.
 Key = tuple[Any, ...]
 
 
 class ResultsError(DSNAError):
-    """A file in the place of the results file holds something else.
+    """A file with the name of the results file has other content.
 
     Examples
     --------
@@ -42,11 +42,11 @@ class Layout:
     key : tuple of str
         Columns that identify a result.
     values : tuple of str
-        Numbers; the last of them is never empty: a line without it was cut off.
+        Columns of numbers; the last one is never empty: a line without it was cut off.
     whole : tuple of str, default=()
-        Columns of the key that hold whole numbers.
+        Key columns of whole numbers.
     texts : tuple of str, default=()
-        Columns between key and values that are kept as they are.
+        Text columns between key and values.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Layout:
 
 
 def load_results(path: Path, layout: Layout) -> pd.DataFrame:
-    """Results of earlier runs.
+    """Load results of earlier runs.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def load_results(path: Path, layout: Layout) -> pd.DataFrame:
     Returns
     -------
     data frame with the columns of the layout
-        The last of equal keys counts, and lines that an interruption has cut off do not.
+        Of equal keys the last line counts; lines cut off by an interruption are ignored.
 
     Examples
     --------
@@ -89,18 +89,18 @@ def load_results(path: Path, layout: Layout) -> pd.DataFrame:
     if os.path.lexists(path):
         check_readable(path)
         text = path.read_bytes().decode(errors="replace")
-    whole = text[: text.rfind("\n") + 1]  # what follows the last line end was not finished
+    complete_text = text[: text.rfind("\n") + 1]  # text after the last line end is incomplete
     try:
-        lines = list(csv.reader(io.StringIO(whole)))
+        lines = list(csv.reader(io.StringIO(complete_text)))
     except csv.Error:
         lines = []
     header = ",".join(layout.columns)
     if not header.startswith(text) and (not lines or tuple(lines[0]) != layout.columns):
         raise ResultsError(
-            f"{path} exists and is not a results file of this version of the command; name another with --out."
+            f"{path} exists and is not a results file of this version of the command; name another folder with --out."
         )
-    good = [line for line in lines[1:] if len(line) == len(layout.columns) and line[-1]]
-    frame = pd.DataFrame(good, columns=list(layout.columns))
+    complete_lines = [line for line in lines[1:] if len(line) == len(layout.columns) and line[-1]]
+    frame = pd.DataFrame(complete_lines, columns=list(layout.columns))
     for name in (*layout.whole, *layout.values):
         frame[name] = pd.to_numeric(frame[name], errors="coerce").replace([np.inf, -np.inf], np.nan)
     frame = frame.dropna(subset=[*layout.whole, layout.values[-1]]).astype(dict.fromkeys(layout.whole, "int64"))
@@ -108,7 +108,7 @@ def load_results(path: Path, layout: Layout) -> pd.DataFrame:
 
 
 class ResultsFile:
-    """Adds results to a file, each as one line that is on disk before the next is computed.
+    """Appends results to a file, each as a line that is on disk before the next one is computed.
 
     Parameters
     ----------
@@ -134,10 +134,10 @@ class ResultsFile:
         self.layout = layout
 
     def __enter__(self) -> ResultsFile:
-        done = self.path.read_bytes() if self.path.exists() else b""
-        if not done.endswith(b"\n") and done:
+        existing = self.path.read_bytes() if self.path.exists() else b""
+        if not existing.endswith(b"\n") and existing:
             with self.path.open("r+b") as stream:
-                stream.truncate(done.rfind(b"\n") + 1)
+                stream.truncate(existing.rfind(b"\n") + 1)
         self.stream = self.path.open("ab", buffering=0)
         if not self.path.stat().st_size:
             self._write(dict(zip(self.layout.columns, self.layout.columns, strict=True)))
@@ -149,17 +149,17 @@ class ResultsFile:
         self.stream.close()
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Append one result; columns that it lacks stay empty."""
-        known = [name for name in self.layout.columns if name in row]
-        self._write({name: f"{row[name]:.6g}" if name in self.layout.values else row[name] for name in known})
+        """Append a result; missing columns stay empty."""
+        present = [name for name in self.layout.columns if name in row]
+        self._write({name: f"{row[name]:.6g}" if name in self.layout.values else row[name] for name in present})
 
     def _write(self, row: Mapping[str, Any]) -> None:
         line = io.StringIO()
         csv.DictWriter(line, self.layout.columns, lineterminator="\n").writerow(row)
         content = line.getvalue().encode()
         try:
-            written = self.stream.write(content)  # unbuffered and in one piece: lines of two processes do not mix
-            if written != len(content):
+            n_written = self.stream.write(content)  # unbuffered and at once, so that lines of two processes do not mix
+            if n_written != len(content):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             error.filename = str(self.path)

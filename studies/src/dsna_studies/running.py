@@ -1,4 +1,4 @@
-"""Work on several processes, with a progress bar; each result is stored at once, and a failure stops nothing else."""
+"""Work in several processes with a progress bar; results are stored at once, and a failure does not stop the others."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .cli import REMEDY
 from .results_file import ResultsFile
 
 Row = dict[str, Any]
-#: A piece of work that processes can be sent: returns results, of which those that failed hold an ``error``.
+#: A picklable task that returns results; failed ones have an ``error``.
 Work = Callable[[], list[Row]]
 
 
-def in_processes(work: Iterable[Work], n_jobs: int) -> Iterator[Row]:
-    """Results of pieces of work, in the order in which they are finished.
+def in_processes(tasks: Iterable[Work], n_jobs: int) -> Iterator[Row]:
+    """Run tasks in processes; yield their results in the order in which they finish.
 
     Examples
     --------
@@ -25,12 +25,12 @@ def in_processes(work: Iterable[Work], n_jobs: int) -> Iterator[Row]:
     [{'method': 'RF'}]
     """
     parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    for rows in parallel(joblib.delayed(_do)(one) for one in list(work)):
+    for rows in parallel(joblib.delayed(_call)(task) for task in list(tasks)):
         yield from rows
 
 
-def _do(one: Work) -> list[Row]:
-    return one()
+def _call(task: Work) -> list[Row]:
+    return task()
 
 
 def collect(
@@ -40,7 +40,7 @@ def collect(
     describe: Callable[[Mapping[str, Any]], str],
     unit: str = "fit",
 ) -> list[str]:
-    """Append results to a file as they come, under a progress bar.
+    """Append results to a file as they come, with a progress bar.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def collect(
         Number of rows.
     file : ResultsFile
     describe : callable
-        What a row is about, in a few words.
+        Describes a row in a few words.
     unit : str, default="fit"
-        What the progress bar counts.
+        Unit of the progress bar.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def collect(
 
 
 def progress(rows: Iterable[Row], total: int, describe: Callable[[Row], str], unit: str = "fit") -> Iterator[Row]:
-    """Pass rows through under a progress bar on stderr; a log gets a line now and then.
+    """Yield rows with a progress bar on stderr; a log gets a line from time to time.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def progress(rows: Iterable[Row], total: int, describe: Callable[[Row], str], un
 
 
 def failure(error: Exception) -> str:
-    """One line on an exception that one method or photo raised; for a missing package, with the remedy.
+    """Describe an exception in one line; for a missing package, with the remedy.
 
     Examples
     --------

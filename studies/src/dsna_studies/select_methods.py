@@ -1,4 +1,4 @@
-"""Which of the planned methods are run: those named, or all."""
+"""Selection of methods by name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class MethodError(DSNAError):
 
 
 class _Planned(Protocol):
-    """A data class with the methods that are to be run."""
+    """A data class with a field ``methods``."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -32,8 +32,8 @@ class _Planned(Protocol):
 _Experiment = TypeVar("_Experiment", bound=_Planned)
 
 
-def check_names(asked: Iterable[str], shown: Sequence[str], others: Sequence[str] = ()) -> None:
-    """Raise an error that names the methods shown where one is asked for that is neither among them nor the others.
+def check_names(requested: Iterable[str], listed: Sequence[str], unlisted: Sequence[str] = ()) -> None:
+    """Raise an error that names the listed methods if a requested name is neither listed nor unlisted.
 
     Examples
     --------
@@ -42,53 +42,59 @@ def check_names(asked: Iterable[str], shown: Sequence[str], others: Sequence[str
     Traceback (most recent call last):
     dsna_studies.select_methods.MethodError: There is no method nonsense; there are RF, CS-RF.
     """
-    unknown = [name for name in asked if name not in {*shown, *others}]
+    unknown = [name for name in requested if name not in {*listed, *unlisted}]
     if unknown:
-        raise MethodError(f"There is no method {', '.join(unknown)}; there are {', '.join(shown)}.")
+        raise MethodError(f"There is no method {', '.join(unknown)}; there are {', '.join(listed)}.")
 
 
 def select_methods(
-    experiments: Iterable[_Experiment], asked: Sequence[str], tables: Sequence[str], others: Sequence[str] = ()
+    experiments: Iterable[_Experiment],
+    requested: Sequence[str],
+    table_methods: Sequence[str],
+    unlisted: Sequence[str] = (),
 ) -> list[_Experiment]:
-    """Experiments with the methods asked for only; all of them where none is named.
+    """Reduce experiments to the requested methods; return all of them if none is requested.
 
     Parameters
     ----------
     experiments : iterable of data classes with a field ``methods``
-    asked : sequence of str
+    requested : sequence of str
         Names; empty: all.
-    tables : sequence of str
-        Methods of the tables, which an error names.
-    others : sequence of str, default=()
-        Methods that can be asked for as well, such as the settings of a sweep; there are too many to name.
+    table_methods : sequence of str
+        Methods of the tables, which an error lists.
+    unlisted : sequence of str, default=()
+        Other methods that can be requested, such as the settings of a sweep; they are too many to list.
 
     Returns
     -------
     list
-        Copies, in the order given, of the experiments that have methods left.
+        Copies of the experiments with at least one requested method, in order.
 
     Raises
     ------
     MethodError
-        Where a name is neither among the tables nor among the others, or none of them is part of the experiments.
+        If a name is unknown, or no requested method is part of the experiments.
 
     Examples
     --------
     >>> from dsna_studies.pictures.experiments import Experiment
     >>> planned = [Experiment("table", [], ("RF", "CS-RF"), ()), Experiment("gap", [], ("CS-RF (mean)",), ())]
-    >>> [one.methods for one in select_methods(planned, ["RF"], tables=("RF", "CS-RF"))]
+    >>> [experiment.methods for experiment in select_methods(planned, ["RF"], ("RF", "CS-RF"))]
     [('RF',)]
-    >>> [one.methods for one in select_methods(planned, [], tables=("RF", "CS-RF"))]
+    >>> [experiment.methods for experiment in select_methods(planned, [], ("RF", "CS-RF"))]
     [('RF', 'CS-RF'), ('CS-RF (mean)',)]
-    >>> select_methods(planned, ["nonsense"], tables=("RF", "CS-RF"))
+    >>> select_methods(planned, ["nonsense"], ("RF", "CS-RF"))
     Traceback (most recent call last):
     dsna_studies.select_methods.MethodError: There is no method nonsense; there are RF, CS-RF.
     """
-    check_names(asked, tables, others)
-    if not asked:
+    check_names(requested, table_methods, unlisted)
+    if not requested:
         return list(experiments)
-    picked = [replace(one, methods=tuple(m for m in one.methods if m in asked)) for one in experiments]
-    left = [one for one in picked if one.methods]
-    if not left:
-        raise MethodError(f"{', '.join(asked)}: not part of this run. Sweeps are left out with --quick.")
-    return left
+    reduced = [
+        replace(experiment, methods=tuple(method for method in experiment.methods if method in requested))
+        for experiment in experiments
+    ]
+    non_empty = [experiment for experiment in reduced if experiment.methods]
+    if not non_empty:
+        raise MethodError(f"{', '.join(requested)}: not part of this run. Sweeps are left out with --quick.")
+    return non_empty

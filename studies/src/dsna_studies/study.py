@@ -1,7 +1,7 @@
 """The driver that all studies share: options -> data -> results file -> page and figures -> exit code.
 
-A study states what is its own, as a :class:`Study`: its data and methods, the results it wants, how they are computed
-and what its page says. :func:`run_study` does the rest.
+A subclass of :class:`Study` defines its data and methods, the keys of its results, how they are computed, and its page.
+:func:`run_study` does the rest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .running import Row, collect
 
 
 class DataError(DSNAError):
-    """The data of a study cannot be used; the message names the folder, the problem and the remedy.
+    """Data of a study that cannot be used; the message names the folder, the problem and the remedy.
 
     Examples
     --------
@@ -34,28 +34,28 @@ class DataError(DSNAError):
     """
 
 
-#: Takes a piece of text for the user.
+#: Function that prints a text for the user.
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class StudyOptions:
-    """Options that all studies have.
+    """Options of all studies.
 
     Parameters
     ----------
     data : Path
         Folder of the data.
     out : Path
-        Folder for the results file and, in most studies, page and figures; created if it is missing.
+        Folder for the results file and, in most studies, page and figures; created if missing.
     methods : tuple of str, default=()
         Names of methods; empty: all.
     quick : bool, default=False
-        Little data, few folds and trees, to see that everything works.
+        Whether to use little data, few folds and few trees, to check that everything works.
     jobs : int, default=1
         Processes or threads.
     redo : bool, default=False
-        Whether results that are in the file are computed again.
+        Whether results in the file are computed again.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class StudyOptions:
 
 
 class Study(ABC):
-    """What is particular to a study.
+    """Base class of studies.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ class Study(ABC):
     ...     def keys(self):
     ...         return [("mean",), ("median",)]
     ...
-    ...     def run(self, left):
-    ...         return ({"method": method, "score": 0.5} for (method,) in left)
+    ...     def run(self, missing_keys):
+    ...         return ({"method": method, "score": 0.5} for (method,) in missing_keys)
     ...
     ...     def describe(self, row):
     ...         return row["method"]
@@ -114,7 +114,7 @@ class Study(ABC):
 
     #: Columns of the results file.
     layout: ClassVar[Layout]
-    #: What the progress bar counts.
+    #: Unit of the progress bar.
     unit: ClassVar[str] = "fit"
 
     def __init__(self, options: Any) -> None:
@@ -122,72 +122,72 @@ class Study(ABC):
 
     @property
     def page(self) -> Path | None:
-        """File of the page; None: no page is written."""
+        """File of the page; None if no page is written."""
         return None
 
     @abstractmethod
     def prepare(self, say: Say) -> None:
-        """Read the data and select methods; raise a DSNAError where that fails, and write nothing."""
+        """Read the data and select methods; raise a DSNAError if that fails, and write nothing."""
 
     @abstractmethod
     def keys(self) -> Sequence[Key]:
-        """Keys of all results asked for."""
+        """Return the keys of all results of the run."""
 
     def finished(self, results: pd.DataFrame) -> set[Key]:
-        """Keys of the results that need not be computed again."""
+        """Return the keys of the results that need not be computed again."""
         return set(results[list(self.layout.key)].itertuples(index=False, name=None))
 
-    def steps(self, left: Sequence[Key]) -> int:
-        """Number of rows that :meth:`run` yields."""
-        return len(left)
+    def steps(self, missing_keys: Sequence[Key]) -> int:
+        """Return the number of rows that :meth:`run` yields."""
+        return len(missing_keys)
 
     @abstractmethod
-    def run(self, left: Sequence[Key]) -> Iterator[Row]:
-        """Compute results, a row each: key and values, or an ``error``; rows without a key only show progress."""
+    def run(self, missing_keys: Sequence[Key]) -> Iterator[Row]:
+        """Yield a row per result: key and values, or an ``error``; rows without a key only show progress."""
 
     @abstractmethod
     def describe(self, row: Mapping[str, Any]) -> str:
-        """What a row is about, in a few words."""
+        """Describe a row in a few words."""
 
     @abstractmethod
     def report(self, results: pd.DataFrame, say: Say) -> list[str]:
-        """Paragraphs of the page, in Markdown; says the main tables and writes the figures."""
+        """Return the paragraphs of the page, in Markdown; print the main tables and write the figures."""
 
 
 def run_study(study: Study, say: Say = print) -> int:
-    """Compute the results that are not in the results file yet, then write page and figures.
+    """Compute the results that are missing in the results file, then write page and figures.
 
     Parameters
     ----------
     study : Study
     say : callable, default=print
-        Takes the tables, in pieces of text.
+        Prints a text.
 
     Returns
     -------
     int
-        Exit code: 0, or 1 where something failed.
+        Exit code: 0, or 1 if something failed.
 
     Raises
     ------
     DSNAError
-        Where a folder, a name or the results file cannot be used; nothing has been run then.
+        If a folder, a name or the results file cannot be used; then nothing is run.
     """
     options = study.options
-    places = {options.out: [options.results.name]}
+    names_by_folder = {options.out: [options.results.name]}
     if study.page is not None:
-        places.setdefault(study.page.parent, []).append(study.page.name)
-    for folder, names in places.items():
+        names_by_folder.setdefault(study.page.parent, []).append(study.page.name)
+    for folder, names in names_by_folder.items():
         check_results_folder(folder, *names)
     study.prepare(say)
     if study.page is not None:
         import_extra("matplotlib", "report")  # before hours of work, not after
-    wanted = study.keys()
-    done = study.finished(load_results(options.results, study.layout))
-    left = [key for key in wanted if options.redo or key not in done]
+    all_keys = study.keys()
+    finished_keys = study.finished(load_results(options.results, study.layout))
+    missing_keys = [key for key in all_keys if options.redo or key not in finished_keys]
     make_folder(options.out)
-    say(f"{len(wanted) - len(left)} of {len(wanted)} results are in {options.results} already.")
+    say(f"{len(all_keys) - len(missing_keys)} of {len(all_keys)} results are in {options.results} already.")
     file = ResultsFile(options.results, study.layout)
-    failures = collect(study.run(left), study.steps(left), file, study.describe, study.unit)
+    failures = collect(study.run(missing_keys), study.steps(missing_keys), file, study.describe, study.unit)
     page = study.report(load_results(options.results, study.layout), say)
     return close_page(study.page, page, failures, say)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dsna_studies.tables import Table
+from dsna_studies.tables import NumericTable
 
 
 def table(task, n=60, rare=3, seed=0, name="tiny"):
@@ -16,7 +16,7 @@ def table(task, n=60, rare=3, seed=0, name="tiny"):
         X[:, 0] += 2 * y
     else:
         y = np.exp(X[:, 0])
-    return Table(name, task, X, y, "0")
+    return NumericTable(name, task, X, y, "0")
 
 
 def write(folder, name, task, **params):

@@ -11,7 +11,7 @@ from tests.tabular import small_tables
 from dsna_studies.results_file import ResultsFile
 from dsna_studies.results_file import load_results as load
 from dsna_studies.tabular import methods
-from dsna_studies.tabular.jobs import LAYOUT, Job
+from dsna_studies.tabular.jobs import LAYOUT, FoldJob
 
 KEY, COLUMNS = LAYOUT.key, LAYOUT.columns
 FEW = ["--methods", "kNN,HistGB", "--folds", "2"]
@@ -38,7 +38,7 @@ def benchmark(folder, tmp_path):
 
 def counted(monkeypatch, stop_after=None):
     """The keys that are run; an interruption after some of them."""
-    seen, real = [], Job.__call__
+    seen, real = [], FoldJob.__call__
 
     def call(self, *fits):
         if len(seen) == stop_after:
@@ -46,7 +46,7 @@ def counted(monkeypatch, stop_after=None):
         seen.append(self.key)
         return real(self, *fits)
 
-    monkeypatch.setattr(Job, "__call__", call)
+    monkeypatch.setattr(FoldJob, "__call__", call)
     return seen
 
 
@@ -83,7 +83,7 @@ def test_interrupted_runs_go_on_and_end_as_if_nothing_had_been(benchmark, tmp_pa
         counted(patch, stop_after=3)
         stopped = benchmark(*FEW)
     assert stopped.exit_code == 130
-    assert "goes on from there" in stopped.output
+    assert "resumes from there" in stopped.output
     assert len(load_results(tmp_path / "out" / "results.csv")) == 3
     seen = counted(monkeypatch)
     assert benchmark(*FEW).exit_code == 0
@@ -185,7 +185,7 @@ def test_input_that_cannot_be_used_ends_the_command_before_anything_is_run(bench
         "no table x": ["--only", "x"],
         "no column": ["--target", "z"],
     }
-    options["meant for the tasks"] = ["--methods", "SVR", "--only", "sick"]
+    options["selected methods is for"] = ["--methods", "SVR", "--only", "sick"]
     for problem, given in options.items():
         result = benchmark(*given)
         assert (result.exit_code, problem in result.output) == (2, True), result.output
@@ -235,7 +235,7 @@ def test_tuned_methods_stand_beside_untuned_ones(benchmark, tmp_path, monkeypatc
     for part in ("3 settings of random search", "## Classification tuned", "Untuned beside tuned"):
         assert part in page
     refused = benchmark("--tuned", "--ablation")
-    assert (refused.exit_code, "one after the other" in refused.output) == (2, True)
+    assert (refused.exit_code, "separately" in refused.output) == (2, True)
 
 
 def test_what_is_there_is_summarised_without_running_the_rest(benchmark, tmp_path, monkeypatch):

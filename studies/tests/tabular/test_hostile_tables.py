@@ -123,7 +123,7 @@ def test_no_winner_on_few_rare_rows(folder, tmp_path, positives, few):
     assert run.exit_code == 0, run.output
     page = (tmp_path / "report" / "benchmark.md").read_text()
     for text in (run.stdout, page):
-        assert ("Too few to say who is better: 29 rows of the rarest class" in text) == few
+        assert ("Too few rows to compare methods: 29 rows of the rarest class" in text) == few
         assert ("against each peer" in text) != few
         assert ("rank" in text.split("Rows used")[0].split("## Classification")[-1]) != few
     assert ("**0." in page or "**1." in page) != few

@@ -11,7 +11,7 @@ from dsna_studies.select_methods import MethodError
 from dsna_studies.tabular import jobs
 from dsna_studies.tabular.ablation import ablation
 from dsna_studies.tabular.folds import split
-from dsna_studies.tabular.jobs import Design, Job, families
+from dsna_studies.tabular.jobs import Design, FoldJob, families
 from dsna_studies.tabular.methods import METHODS, ablation_rows, maker, methods_of
 from dsna_studies.tabular.scores import METRICS, TIMES
 
@@ -25,7 +25,7 @@ SCALED += [("regression", name) for name in ("SVR", "kNN")]
 def job(task, method, seed=0, **params):
     table = small_tables.table(task, **params)
     train, test = split(table, 2, 0)[0]
-    return Job(table, 2, seed, 0, method, train, test)
+    return FoldJob(table, 2, seed, 0, method, train, test)
 
 
 @pytest.mark.parametrize("task, method", EVERY, ids=lambda value: value)
@@ -43,7 +43,7 @@ def test_method_runs_on_a_tiny_table_with_three_rare_rows(task, method):
 def test_three_classes_one_of_them_absent_from_training(method):
     table = small_tables.table("classification", n=60, rare=8)
     table.y[-1] = 2
-    (row,) = Job(table, 2, 0, 0, method, np.arange(0, 59), np.arange(30, 60))()
+    (row,) = FoldJob(table, 2, 0, 0, method, np.arange(0, 59), np.arange(30, 60))()
     assert "error" not in row, row["error"]
     assert 0 <= row["auc"] <= 1
 

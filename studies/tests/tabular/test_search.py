@@ -10,11 +10,11 @@ from tests.tabular import small_tables
 
 from dsna_studies.baselines import PriorsDivided, TunedThresholds
 from dsna_studies.tabular.folds import split
-from dsna_studies.tabular.jobs import Job, families
+from dsna_studies.tabular.jobs import FoldJob, families
 from dsna_studies.tabular.methods import METHODS, maker
 from dsna_studies.tabular.search import tuning
 from dsna_studies.tabular.search.spaces import SPACES, space_of
-from dsna_studies.tabular.search.tuning import searched
+from dsna_studies.tabular.search.tuning import make_search
 
 EVERY = [(task, name) for task in METHODS for name in METHODS[task]]
 
@@ -22,12 +22,12 @@ EVERY = [(task, name) for task in METHODS for name in METHODS[task]]
 def job(task, method, settings=3, **params):
     table = small_tables.table(task, **params)
     train, test = split(table, 2, 0)[0]
-    return Job(table, 2, 0, 0, method, train, test, settings)
+    return FoldJob(table, 2, 0, 0, method, train, test, settings)
 
 
 @pytest.mark.parametrize("task, method", EVERY, ids=lambda value: value)
 def test_every_method_takes_the_settings_that_are_drawn_for_it(task, method):
-    search = searched(maker(task, method)(0), space_of(task, method), task, 30, seed=0)
+    search = make_search(maker(task, method)(0), space_of(task, method), task, 30, seed=0)
     settings = search.param_grid
     assert settings[0] == {}
     assert len(settings) == 30
@@ -46,19 +46,19 @@ def test_the_best_of_the_settings_is_chosen_on_inner_folds(monkeypatch):
     rng = np.random.RandomState(0)
     X = rng.normal(size=(90, 30))
     y = X[:, 0] + rng.normal(size=90)
-    search = searched(Ridge(), {"alpha": loguniform(1e-6, 1e5)}, "regression", 12, seed=0).fit(X, y)
+    search = make_search(Ridge(), {"alpha": loguniform(1e-6, 1e5)}, "regression", 12, seed=0).fit(X, y)
     errors = -search.cv_results_["mean_test_score"]
     assert search.best_index_ == errors.argmin()
     assert errors.min() < errors[0]
     assert search.n_splits_ == 3
-    again = searched(Ridge(), {"alpha": loguniform(1e-6, 1e5)}, "regression", 12, seed=0).fit(X, y)
+    again = make_search(Ridge(), {"alpha": loguniform(1e-6, 1e5)}, "regression", 12, seed=0).fit(X, y)
     assert again.best_params_ == search.best_params_
     assert tuning.SCORING == {"classification": "balanced_accuracy", "regression": "neg_mean_absolute_error"}
 
 
 def test_a_setting_that_fails_is_not_chosen():
     X, y = np.random.RandomState(0).normal(size=(60, 2)), np.arange(60.0)
-    search = searched(Ridge(), {"alpha": [-1.0]}, "regression", 2, seed=0)
+    search = make_search(Ridge(), {"alpha": [-1.0]}, "regression", 2, seed=0)
     with pytest.warns(Warning, match="fits failed"):
         search.fit(X, y)
     assert search.best_params_ == {}
@@ -103,5 +103,5 @@ def test_ours_is_tuned_like_the_others(task, method):
 
 def test_searching_with_one_setting_is_the_method_itself():
     X, y = np.random.RandomState(0).normal(size=(60, 2)), np.arange(60) % 2
-    search = searched(LogisticRegression(C=3.0), {"C": [1.0]}, "classification", 1, seed=0).fit(X, y)
+    search = make_search(LogisticRegression(C=3.0), {"C": [1.0]}, "classification", 1, seed=0).fit(X, y)
     assert search.best_estimator_.C == 3.0

@@ -10,7 +10,17 @@ from scipy.stats import bootstrap, rankdata, wilcoxon
 from dsna_studies.tabular.critical_difference import cliques, critical_difference, plot_critical_difference
 from dsna_studies.tabular.report import TaskSummary, report_page
 from dsna_studies.tabular.statistics import bootstrap_interval, holm, signed_rank
-from dsna_studies.tabular.summary import Comparison, beside, compare, gains, losses, mean_ranks, pairs, ranks, summary
+from dsna_studies.tabular.summary import (
+    MethodComparison,
+    compare,
+    compare_tuning,
+    gains,
+    losses,
+    mean_ranks,
+    pairs,
+    ranks,
+    summary,
+)
 
 METHODS = ["RF", "ExtraTrees", "LightGBM", "CS-RF+DSNA"]
 
@@ -56,7 +66,7 @@ def test_ranks_leave_out_our_other_methods_and_count_probabilities_once(metric):
     names = ["RF", "RF/priors", "CS-RF", "RF/thresholds", "WRF", "CS-RF+DSNA"]
     index = pd.MultiIndex.from_product([["a", "b"], names], names=["dataset", "method"])
     score = [0.9, 0.8, 0.75, 0.7, 0.6, 0.5] if metric == "g_mean" else [0.9, 0.9, 0.7, 0.9, 0.8, 0.5]
-    compared = Comparison("classification", pd.DataFrame({metric: 2 * score}, index=index), (), ())
+    compared = MethodComparison("classification", pd.DataFrame({metric: 2 * score}, index=index), (), ())
     found = mean_ranks(compared, metric)
     last = {"g_mean": [1, 2, 3, 3, 4, 5], "auc": [1, 1, 3, 1, 2, 3]}[metric]
     assert found.to_dict() == dict(zip(names, last, strict=True))
@@ -155,7 +165,7 @@ def test_seeds_that_are_not_complete_do_not_count(rows):
 def test_tuned_stands_beside_untuned_on_the_same_tables(rows):
     plain = compare(rows, "regression", METHODS, folds=2)
     tuned = compare(rows[rows["dataset"] != "d0"].assign(mae=rows["mae"] / 2), "regression", METHODS, folds=2)
-    found = beside(plain, tuned)
+    found = compare_tuning(plain, tuned)
     np.testing.assert_allclose(found["mae, searched"], found["mae"] / 2)
 
 

@@ -5,7 +5,7 @@ import pytest
 from tests.tabular import small_tables
 
 from dsna.tables import TableError
-from dsna_studies.tables import Table, find_tables, read_table
+from dsna_studies.tables import NumericTable, find_tables, read_table
 from dsna_studies.tabular.folds import split
 
 
@@ -75,7 +75,7 @@ def test_thinned_tables_keep_the_rare_class_and_another_checksum(rare, kept):
     whole = small_tables.table("classification", n=5000, rare=rare)
     part = whole.thinned(200)
     assert np.bincount(part.y).tolist() == [200 - kept, kept]
-    assert part.positives == kept
+    assert part.n_rare == kept
     assert part.checksum != whole.checksum
     assert whole.thinned(5000) is whole
 
@@ -94,14 +94,14 @@ def test_thinned_tables_keep_extreme_labels():
 
 
 def test_labels_that_are_equally_rare_keep_the_extremes():
-    part = Table("even", "regression", np.zeros((1000, 1)), np.arange(1000.0), "0").thinned(100)
+    part = NumericTable("even", "regression", np.zeros((1000, 1)), np.arange(1000.0), "0").thinned(100)
     assert len(part.y) == 100
     assert {0.0, 999.0} <= set(part.y)
 
 
 def test_common_classes_are_thinned_alike():
     y = np.repeat([0, 1, 2], [5000, 4000, 40])
-    part = Table("three", "classification", np.zeros((len(y), 1)), y, "0").thinned(490)
+    part = NumericTable("three", "classification", np.zeros((len(y), 1)), y, "0").thinned(490)
     assert np.bincount(part.y).tolist() == [250, 200, 40]
 
 

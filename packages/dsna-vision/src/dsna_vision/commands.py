@@ -1,4 +1,4 @@
-"""The commands of ``dsna edges ...``: names, options and help; the work is imported when a command runs."""
+"""The commands of ``dsna edges ...``: names, options and help; implementations are imported when a command runs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _COUNTED = (
 )
 
 edges = typer.Typer(
-    help="""Edges in photos: detect them, train a detector of your own, score maps as BSDS500 does.
+    help="""Edges in photos: detect them, train your own detector, score maps as BSDS500 does.
 
-    -o names the file of a single product, --out the folder of many.
+    -o names the file of a single output, --out a folder for several.
 
     For example:
 
@@ -45,14 +45,14 @@ class Scales(StrEnum):
     multi = "multi"
 
 
-class Method(StrEnum):
-    """How a detector answers."""
+class EdgeMethod(StrEnum):
+    """Methods by which a detector predicts edges."""
 
     dsna = "dsna"
     se = "se"
 
 
-class Split(StrEnum):
+class PhotoSplit(StrEnum):
     """Parts of BSDS500."""
 
     train = "train"
@@ -65,28 +65,28 @@ _Truth = Annotated[Path | None, folder("Ground truth of your photos: PNG or BSDS
 _Scales = Annotated[
     Scales | None,
     typer.Option(
-        help="single; two: half and full size, better for 40 % more time; multi: also double size, slow. "
-        "A detector of two levels, as the shipped one is, then answers with its first alone."
+        help="single; two: half and full size, better, 40 % slower; multi: also double size, slow. "
+        "A two-level detector, such as the shipped one, then uses its first level only."
     ),
 ]
 _Method = Annotated[
-    Method | None,
+    EdgeMethod | None,
     typer.Option(
         help="dsna, if the detector keeps patches; se: one stored patch a leaf, not sparse approximation; faster. "
-        "A detector of two levels, as the shipped one is, then answers with its first alone."
+        "A two-level detector, such as the shipped one, then uses its first level only."
     ),
 ]
 
 
 def _detection(
-    model: str, scales: Scales | None, method: Method | None, *, suppress: bool = True, jobs: int = 1
+    model: str, scales: Scales | None, method: EdgeMethod | None, *, suppress: bool = True, jobs: int = 1
 ) -> Detection:
-    """How maps are made; what is asked of a first level is asked of it alone."""
+    """Return how to make maps; options of the first level select it alone."""
     from .edges.batch import SCALES, Detection
 
     sizes = SCALES[(scales or Scales.single).value]
-    first = scales is not None or method is not None or not suppress
-    return Detection(model, sizes, method and method.value, suppress, jobs, first)
+    first_level_only = scales is not None or method is not None or not suppress
+    return Detection(model, sizes, method and method.value, suppress, jobs, first_level_only)
 
 
 @edges.command()
@@ -105,30 +105,28 @@ def detect(
     no_nms: Annotated[bool, flag("--no-nms", "Soft map: edges are not thinned.")] = False,
     invert: Annotated[bool, flag("--invert", "Dark edges on white.")] = False,
     threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Draw edges from here on, from 0 to 1, all alike.")
+        float | None, typer.Option(min=0, max=1, help="Draw edges from this strength on, from 0 to 1, all equally.")
     ] = None,
-    overlay: Annotated[bool, flag("--overlay", "Edges in colour over the photo.")] = False,
+    overlay: Annotated[bool, flag("--overlay", "Draw edges in colour over the photo.")] = False,
     svg: Annotated[bool, flag("--svg", "Lines as vectors, for drawing programs.")] = False,
     min_length: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="Leave out contours of fewer pixels; 1 keeps all. By default 10, or 1 with --no-nms or for .npy.",
+            help="Leave out contours with fewer pixels; 1 keeps all. Default: 10, or 1 with --no-nms or for .npy.",
         ),
     ] = None,
-    fast: Annotated[
-        bool, flag("--fast", "Quickest, a fifth to a seventh of the time: --method se --scales single.")
-    ] = False,
+    fast: Annotated[bool, flag("--fast", "Five to seven times as fast: --method se --scales single.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Threads.")] = 1,
 ) -> None:
     """Edge maps of photos, as grey PNG files: the brighter a pixel, the stronger the edge.
 
-    Photos may be of any size and kind: colour, grey, 16 bits, CMYK, transparent (laid on white), turned by their EXIF
-    data; of an animation the first frame is used. The map of photo.jpg is photo.edges.png beside it. -o names another
-    file; --out a folder for the maps of several photos or of a folder, named as the photos. Dots and short bits of line
-    beside a contour are left out, unless --min-length 1 keeps them.
+    Photos may have any size and type: colour, grey, 16 bits, CMYK, transparent (blended with white), rotated by their
+    EXIF data; of an animation the first frame is used. The map of photo.jpg is photo.edges.png next to it. -o names
+    another file; --out a folder for the maps of several photos or of a folder, named like the photos. Dots and short
+    line fragments are left out, unless --min-length 1 keeps them.
 
-    A photo that cannot be used is named and the others go on (exit code 1; 2 if none could be used).
+    A photo that cannot be used is reported and the others are processed (exit code 1; 2 if none could be used).
 
     For example:
 
@@ -148,43 +146,43 @@ def detect(
     if svg and overlay:
         raise typer.BadParameter("give either --svg or --overlay.")
     if svg and no_nms:
-        raise typer.BadParameter("--svg draws lines, and --no-nms leaves none; give one of them.")
+        raise typer.BadParameter("--svg needs thin lines, which --no-nms does not give; choose one of them.")
     if invert and (svg or overlay):
         raise typer.BadParameter("--invert is for grey maps, not for --svg or --overlay.")
     if fast and (scales is not None or method is not None):
-        raise typer.BadParameter("--fast stands for --method se --scales single; leave these out.")
+        raise typer.BadParameter("--fast means --method se --scales single; leave these out.")
     if fast:
-        method = Method.se
+        method = EdgeMethod.se
     with exit_on_user_error("edges detect", _REMEDY, "Nothing was written."):
         from .edges.batch import detect_photos
         from .edges.drawing.products import CRUMB, Product
 
-        how = _detection(model, scales, method, suppress=not no_nms, jobs=jobs)
-        whole = no_nms or (output is not None and output.suffix.lower() == ".npy")
-        shortest = min_length if min_length is not None else 1 if whole else CRUMB
-        product = Product("svg" if svg else "overlay" if overlay else "map", threshold, shortest, invert)
-        code = detect_photos(photos, how, file=output, out=out, product=product, say=say)
+        detection = _detection(model, scales, method, suppress=not no_nms, jobs=jobs)
+        keep_all = no_nms or (output is not None and output.suffix.lower() == ".npy")
+        min_pixels = min_length if min_length is not None else 1 if keep_all else CRUMB
+        product = Product("svg" if svg else "overlay" if overlay else "map", threshold, min_pixels, invert)
+        code = detect_photos(photos, detection, file=output, out=out, product=product, say=say)
     raise typer.Exit(code)
 
 
 @edges.command()
 def explain(
     photo: Annotated[Path, typer.Argument(metavar="PHOTO", help="The photo.")],
-    at: Annotated[str, typer.Option(metavar="X,Y", help="Where the edge is, in pixels from the upper left.")],
+    at: Annotated[str, typer.Option(metavar="X,Y", help="Position of the edge, in pixels from the upper left.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="PNG file for the picture.")
     ] = None,
     model: Annotated[str, typer.Option(metavar="FILE", help="Detector made by `dsna edges train`.")] = "shipped",
     data: Annotated[
-        Path | None, folder("BSDS500, which the detector has learned from, to show the patches themselves.")
+        Path | None, folder("BSDS500, on which the detector was trained, to show the patches themselves.")
     ] = None,
 ) -> None:
-    """What an edge was made of: outlines and photo names of the training patches that were voted for there.
+    """Explain an edge by the training patches that voted for it: their outlines and photo names.
 
-    The edge at --at is meant or, where none is, the strongest within three pixels, of the lines that detect finds. What
-    is explained is the first level there, at the photo's own size. The picture is photo.explained.png beside the photo,
-    unless -o names another. A model holds no pixels of the photos it has learned from: with --data the patches are cut
-    out of them. A detector that was trained with --pool 0 keeps no patches to explain with.
+    The edge is that of detect at --at or, if there is none, the strongest within three pixels. The explanation is that
+    of the first level, at the photo's own size. The picture is photo.explained.png next to the photo, unless -o names
+    another file. A model contains no pixels of its training photos: with --data the patches are cut out of them. A
+    detector trained with --pool 0 keeps no patches to explain with.
 
     For example:
 
@@ -194,7 +192,7 @@ def explain(
     """
     numbers = at.split(",")
     if len(numbers) != 2 or not all(number.strip().isdecimal() for number in numbers):
-        raise typer.BadParameter(f"--at takes two whole numbers with a comma between, such as 120,64, not {at}.")
+        raise typer.BadParameter(f"--at takes two whole numbers separated by a comma, such as 120,64; got {at}.")
     with exit_on_user_error("edges explain", _REMEDY, "Nothing was written."):
         from .edges.explanation.command import explain_photo
 
@@ -208,19 +206,18 @@ def train(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the detector.")],
     truth: _Truth = None,
     trees: Annotated[int, typer.Option(min=1, help="Trees.")] = 8,
-    patches: Annotated[int, typer.Option(min=100, help="Patches that each tree learns from.")] = 100_000,
-    pool: Annotated[
-        int, typer.Option(min=0, help="Patches remembered in the leaves; 0: structured edges only.")
-    ] = 50_000,
+    patches: Annotated[int, typer.Option(min=100, help="Training patches of each tree.")] = 100_000,
+    pool: Annotated[int, typer.Option(min=0, help="Patches stored in the leaves; 0: structured edges only.")] = 50_000,
     levels: Annotated[
-        int, typer.Option(min=1, max=2, help="2: what the first level finds is scored anew, in the frame of each edge.")
+        int, typer.Option(min=1, max=2, help="2: a second level scores the edges of the first again.")
     ] = 1,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed gives the same detector.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Trees grown at a time.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Trees grown in parallel.")] = 1,
 ) -> None:
     """Train a detector on the training photos of BSDS500, or on your own photos and ground truth.
 
-    Photos that cannot be used, say because their ground truth has another size, are named and left out (exit code 1).
+    Photos that cannot be used, for example because their ground truth has another size, are reported and left out (exit
+    code 1).
 
     For example:
 
@@ -252,27 +249,27 @@ def train(
 def evaluate(
     data: _Data,
     maps: Annotated[
-        Path | None, typer.Argument(metavar="[MAPS]", help="Folder of PNG maps, named as the photos.")
+        Path | None, typer.Argument(metavar="[MAPS]", help="Folder of PNG maps, named like the photos.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="FILE|shipped", help="Detect and score, instead of reading maps.")
+        str | None, typer.Option(metavar="FILE|shipped", help="Detect and score instead of reading maps.")
     ] = None,
     truth: _Truth = None,
-    split: Annotated[Split | None, typer.Option(help="Part of BSDS500; val if not named.")] = None,
+    split: Annotated[PhotoSplit | None, typer.Option(help="Part of BSDS500; val by default.")] = None,
     scales: _Scales = None,
     method: _Method = None,
     out: Annotated[
         Path | None,
         folder(
-            "Folder for scores.csv, photos.csv and pr.png, and for counts, which a later run of the same maps resumes."
+            "Folder for scores.csv, photos.csv, pr.png and counts, from which a later run on the same maps resumes."
         ),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Photos at a time.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Photos processed in parallel.")] = 1,
 ) -> None:
     """Score edge maps against ground truth as BSDS500 does: ODS, OIS, AP and R50.
 
-    The maps come from a folder (those of any program: grey PNG files named as the photos), or from a detector. Photos
-    whose map is missing, damaged or of another size are named and left out (exit code 1).
+    The maps come from a folder (of any program: grey PNG files named like the photos), or from a detector. Photos whose
+    map is missing, damaged or of another size are reported and left out (exit code 1).
 
     For example:
 
@@ -280,19 +277,21 @@ def evaluate(
 
     - `dsna edges evaluate maps --data BSDS500 --split val --out scores` : also tables and a plot
 
-    - `dsna edges evaluate --model shipped --data photos --truth drawings` : any photos with boundaries, also those of
-      another collection than the detector has learned from; or `maps` in place of `--model shipped`
+    - `dsna edges evaluate --model shipped --data photos --truth drawings` : any photos with boundaries, also of
+      another collection than the detector's training photos; or `maps` in place of `--model shipped`
     """
     if (maps is None) == (model is None):
-        raise typer.BadParameter("give either a folder of maps or --model FILE (--model shipped: the one of dsna).")
+        raise typer.BadParameter("give either a folder of maps or --model FILE (--model shipped: that of dsna).")
     if maps is not None and (scales is not None or method is not None):
-        raise typer.BadParameter("--scales and --method are for --model; maps are scored as they are.")
+        raise typer.BadParameter("--scales and --method are for --model, not for a folder of maps.")
     if truth is not None and split is not None:
-        raise typer.BadParameter("--split names a part of BSDS500, and with --truth all photos count; leave it out.")
-    stopped = "Nothing was written." if out is None else _COUNTED.format(out)
-    with exit_on_user_error("edges evaluate", _REMEDY, stopped):
+        raise typer.BadParameter(
+            "--split names a part of BSDS500; with --truth all photos are scored, so leave it out."
+        )
+    stop_message = "Nothing was written." if out is None else _COUNTED.format(out)
+    with exit_on_user_error("edges evaluate", _REMEDY, stop_message):
         from .edges.scoring.command import score
 
         source = maps if maps is not None else _detection(str(model), scales, method)
-        code = score(source, data, truth, (split or Split.val).value, out=out, n_jobs=jobs, say=say)
+        code = score(source, data, truth, (split or PhotoSplit.val).value, out=out, n_jobs=jobs, say=say)
     raise typer.Exit(code)

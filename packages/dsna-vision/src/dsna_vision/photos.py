@@ -1,4 +1,4 @@
-"""Photos in, edge maps out: files and arrays of every kind become colours of 8 bits; maps become files."""
+"""Reading photos from files and arrays as 8-bit RGB, and writing edge maps."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from numpy.typing import ArrayLike
 from dsna import DSNAError
 from dsna.extend.files import explained, reading_problem, write_atomically
 
-# Endings of the files that are looked for in a folder of photos.
+# Extensions of photos in a folder.
 PHOTO_ENDINGS = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".gif", ".webp", ".ppm", ".pgm")
-_SCALES = (255, 1023, 4095, 16383, 65535)  # white in files of 8, 10, 12, 14 and 16 bits
+_SCALES = (255, 1023, 4095, 16383, 65535)  # level of white with 8, 10, 12, 14 and 16 bits
 _MAP_TYPES = {".png": ("uint8", "uint16"), ".npy": ("float32", "uint8", "uint16")}
 _ROUNDING = 1e-4
 _OTHER_FILE = "give a picture that an image viewer opens, such as a JPEG or PNG file"
 _AS_RGB = "save it again as an RGB picture"
-_DRAWINGS = ("EPS", "WMF")  # Pillow hands them to other programs, which do what the file says
-_NO_PICTURES = {
+_DRAWINGS = ("EPS", "WMF")  # Pillow runs other programs on these, which execute the file
+_OTHER_FILE_TYPES = {
     b"<!doctype html": "a web page",
     b"<html": "a web page",
     b"%pdf": "a PDF document",
@@ -30,18 +30,18 @@ _NO_PICTURES = {
     b"<?xml": "an XML document",
     b"pk\x03\x04": "a ZIP archive",
 }
-_AGAIN = "copy it again from its source, or save it again as PNG"
+_COPY_AGAIN = "copy it again from its source, or save it again as PNG"
 
 
 class PhotoError(DSNAError):
-    """A photo that cannot be read, or a map that cannot be written; the message names file, problem and remedy."""
+    """A photo that cannot be read or a map that cannot be written; the message names file, problem and remedy."""
 
 
 def read_photo(path: str | os.PathLike[str]) -> np.ndarray:
-    """Read a photo of any kind as colours of 8 bits.
+    """Read a photo of any type as 8-bit RGB.
 
-    Grey levels and palettes become colours; what is transparent lies on white; 16 and 32 bits are scaled to 8; the
-    photo stands upright as its EXIF data says. Of an animation the first frame is read, with a warning.
+    Grey levels and palettes become colours; transparent pixels are blended with white; 16 and 32 bits are scaled to 8;
+    the photo is rotated according to its EXIF data. Of an animation the first frame is read, with a warning.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def read_photo(path: str | os.PathLike[str]) -> np.ndarray:
     Raises
     ------
     PhotoError
-        The file is missing, empty, damaged, too large or no picture.
+        The file is missing, empty, damaged, too large or not a picture.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def read_photo(path: str | os.PathLike[str]) -> np.ndarray:
     file = Path(path)
     _check_file(file)
     try:
-        # A stream, for Pillow maps files that it is given by name, and then mistakes the size of a turned TIFF file.
+        # A stream, because Pillow maps files opened by name, and then gets the size of a rotated TIFF file wrong.
         with file.open("rb") as stream, Image.open(stream) as picture:
             if picture.format in _DRAWINGS:
                 raise _photo_error(file, f"a drawing in {picture.format} format, not a photo", "export it as PNG")
@@ -93,18 +93,18 @@ def read_photo(path: str | os.PathLike[str]) -> np.ndarray:
     except PhotoError:
         raise
     except UnidentifiedImageError as error:
-        raise _photo_error(file, _kind(file), _OTHER_FILE) from error
-    except Exception as error:  # Pillow's readers raise whatever comes on bytes that nobody meant to write
-        raise _photo_error(file, f"damaged or cut short ({error})", _AGAIN) from error
+        raise _photo_error(file, _content_type(file), _OTHER_FILE) from error
+    except Exception as error:  # Pillow's readers raise many types of errors on damaged files
+        raise _photo_error(file, f"damaged or cut short ({error})", _COPY_AGAIN) from error
 
 
 def as_photo(photo: ArrayLike) -> np.ndarray:
-    """Make colours of 8 bits of an array.
+    """Convert an array to 8-bit RGB.
 
     Parameters
     ----------
     photo : array of shape (height, width), (height, width, 1), (height, width, 3) or (height, width, 4)
-        Grey levels, colours, or colours and how opaque they are, which are laid on white. Levels are uint8, uint16
+        Grey levels, colours, or colours with opacity, which are blended with white. Levels are uint8, uint16
         (scaled by the smallest of 8, 10, 12, 14 and 16 bits that holds them) or floats from 0 to 1.
 
     Returns
@@ -121,20 +121,22 @@ def as_photo(photo: ArrayLike) -> np.ndarray:
     """
     levels = np.asarray(photo)
     if levels.ndim not in (2, 3) or (levels.ndim == 3 and levels.shape[2] not in (1, 3, 4)):
-        turned = " Its channels come first: use np.moveaxis(photo, 0, -1)." if levels.shape[:1] in ((1,), (3,)) else ""
+        axis_hint = (
+            " Its channels come first: use np.moveaxis(photo, 0, -1)." if levels.shape[:1] in ((1,), (3,)) else ""
+        )
         raise PhotoError(
             f"A photo has the shape (height, width), or (height, width, channels) with 1, 3 or 4 channels, not "
-            f"{levels.shape}.{turned if levels.ndim == 3 else ' Give one photo at a time.'}"
+            f"{levels.shape}.{axis_hint if levels.ndim == 3 else ' Give one photo at a time.'}"
         )
     if not levels.size:
-        raise PhotoError(f"A photo of shape {levels.shape} has no pixels; give one that has.")
+        raise PhotoError(f"A photo of shape {levels.shape} has no pixels; give at least one.")
     if levels.dtype.kind == "f":
         if not np.isfinite(levels).all():
             raise PhotoError("The photo holds NaN or infinity; replace them, for example by np.nan_to_num(photo).")
         if levels.min() < -_ROUNDING or levels.max() > 1 + _ROUNDING:
             raise PhotoError(
-                f"Levels of type {levels.dtype} go from 0 to 1, not from {levels.min():g} to {levels.max():g}; scale "
-                "them, or use photo.astype(np.uint8) if they go from 0 to 255."
+                f"Levels of type {levels.dtype} must lie between 0 and 1; got {levels.min():g} to {levels.max():g}; "
+                "scale them, or use photo.astype(np.uint8) if they go from 0 to 255."
             )
     elif levels.dtype.str[1:] not in ("u1", "u2"):
         raise PhotoError(
@@ -149,17 +151,17 @@ def as_photo(photo: ArrayLike) -> np.ndarray:
 
 
 def write_map(edge_map: ArrayLike, path: str | os.PathLike[str], dtype: str | None = None) -> None:
-    """Write an edge map to a file, under a temporary name until it is complete.
+    """Write an edge map to a file atomically.
 
     Parameters
     ----------
     edge_map : array of shape (height, width)
         From 0 (no edge) to 1.
     path : str or path-like
-        Ends in ``.png``, or in ``.npy`` for numpy's format.
+        With the extension ``.png``, or ``.npy`` for numpy's format.
     dtype : {"uint8", "uint16", "float32"}, optional
-        Type of the values in the file: "uint8" or "uint16" in a PNG file, where 1 is written as 255 or 65535; any in
-        an ``.npy`` file. By default "uint8" and "float32".
+        Type of the values in the file: "uint8" or "uint16" in a PNG file, where 1 is written as 255 or 65535;
+        any of them in an ``.npy`` file. By default "uint8" and "float32".
 
     Examples
     --------
@@ -173,22 +175,22 @@ def write_map(edge_map: ArrayLike, path: str | os.PathLike[str], dtype: str | No
     [0, 51, 255]
     """
     file = Path(path)
-    known = _MAP_TYPES.get(file.suffix.lower())
-    if known is None:
+    dtypes = _MAP_TYPES.get(file.suffix.lower())
+    if dtypes is None:
         raise _photo_error(file, f"maps are not written as {file.suffix or 'files without ending'}", "use .png or .npy")
-    kind = dtype or known[0]
-    if kind not in known:
-        raise _photo_error(file, f"a {file.suffix} file does not hold {kind}", f"use {' or '.join(known)}")
+    dtype_name = dtype or dtypes[0]
+    if dtype_name not in dtypes:
+        raise _photo_error(file, f"a {file.suffix} file does not hold {dtype_name}", f"use {' or '.join(dtypes)}")
     values = np.asarray(edge_map, dtype=np.float32)
     if values.ndim != 2 or not values.size:
         raise _photo_error(
             file, f"an edge map has the shape (height, width), not {values.shape}", "write one map a file"
         )
-    if not (values.min() >= -_ROUNDING and values.max() <= 1 + _ROUNDING):  # also where there is a NaN
+    if not (values.min() >= -_ROUNDING and values.max() <= 1 + _ROUNDING):  # also true for NaN
         raise _photo_error(file, "the map holds values outside 0 to 1, or NaN", "scale or replace them")
     values = np.clip(values, 0, 1)
-    if kind != "float32":
-        values = np.round(values * np.iinfo(kind).max).astype(kind)
+    if dtype_name != "float32":
+        values = np.round(values * np.iinfo(dtype_name).max).astype(dtype_name)
     content = io.BytesIO()
     if file.suffix.lower() == ".npy":
         np.save(content, values, allow_pickle=False)
@@ -207,26 +209,26 @@ def _photo_error(file: Path, problem: str, remedy: str) -> PhotoError:
 
 
 def _check_file(file: Path) -> None:
-    """Say what is wrong with a file before it is opened as a picture."""
+    """Raise a PhotoError if a file cannot be read or is empty, before it is opened as a picture."""
     problem = reading_problem(file)
     if problem:
         raise _photo_error(file, *problem)
     if file.stat().st_size == 0:
-        raise _photo_error(file, "empty: it has no bytes", _AGAIN)
+        raise _photo_error(file, "empty: it has no bytes", _COPY_AGAIN)
 
 
-def _kind(file: Path) -> str:
-    """What a file is that is no picture, as far as its beginning tells."""
+def _content_type(file: Path) -> str:
+    """Name the type of a file that is not a picture, from its first bytes."""
     with file.open("rb") as stream:
-        begin = stream.read(64).lstrip().lower()
-    for sign, kind in _NO_PICTURES.items():
-        if begin.startswith(sign):
-            return f"{kind}, not a picture"
+        first_bytes = stream.read(64).lstrip().lower()
+    for signature, file_type in _OTHER_FILE_TYPES.items():
+        if first_bytes.startswith(signature):
+            return f"{file_type}, not a picture"
     return "not a picture, or of an unknown format"
 
 
 def _colours(picture: Any, file: Path) -> np.ndarray:
-    """Red, green and blue of a picture that Pillow has loaded."""
+    """Return red, green and blue of a picture that Pillow has loaded."""
     if picture.mode.startswith(("I", "F")):
         levels = np.asarray(picture)
         if not np.isfinite(levels).all():
@@ -242,7 +244,7 @@ def _colours(picture: Any, file: Path) -> np.ndarray:
 
 
 def _eight_bits(levels: np.ndarray) -> np.ndarray:
-    """Levels of any type as uint8: black stays 0, or the lowest where some are negative."""
+    """Scale levels of any type to uint8; 0, or the lowest level if it is negative, becomes black."""
     if levels.dtype == np.uint8:
         return levels
     low, high = min(float(levels.min()), 0.0), float(levels.max())
@@ -256,6 +258,6 @@ def _eight_bits(levels: np.ndarray) -> np.ndarray:
 
 
 def _on_white(levels: np.ndarray) -> np.ndarray:
-    """Colours and opacity, uint8 (height, width, 4), laid on white."""
+    """Blend colours with opacity, uint8 (height, width, 4), with white."""
     opacity = levels[:, :, 3:].astype(np.uint16)
     return ((levels[:, :, :3] * opacity + 255 * (255 - opacity) + 127) // 255).astype(np.uint8)

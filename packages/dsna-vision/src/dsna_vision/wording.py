@@ -1,28 +1,28 @@
-"""Words of messages."""
+"""Wording of counts and sizes in messages."""
 
 from __future__ import annotations
 
 
-def number_of(n: int, thing: str, things: str | None = None) -> str:
-    """How many of a thing there are.
+def number_of(count: int, singular: str, plural: str | None = None) -> str:
+    """Return a count with its noun.
 
     Parameters
     ----------
-    n : int
-    thing : str
-    things : str or None, default=None
-        The plural; None: with an s.
+    count : int
+    singular : str
+    plural : str or None, default=None
+        None: the singular with an s.
 
     Examples
     --------
     >>> number_of(1, "photo"), number_of(3, "training patch", "training patches")
     ('1 photo', '3 training patches')
     """
-    return f"{n} {thing if n == 1 else things or thing + 's'}"
+    return f"{count} {singular if count == 1 else plural or singular + 's'}"
 
 
 def width_by_height(shape: tuple[int, ...]) -> str:
-    """The size of a photo or map, said as users say it: columns first.
+    """Return the size of a photo or map in words, width first.
 
     Examples
     --------

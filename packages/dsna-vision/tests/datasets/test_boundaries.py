@@ -224,8 +224,8 @@ def test_drawings_that_are_nearly_all_boundary_are_left_out(tmp_path):
 
 def test_drawings_without_a_boundary(tmp_path):
     lines = 255 * between(scene()[1])
-    with pytest.warns(UserWarning, match=r"No boundary is drawn in the ground truth of black\.png\."):
+    with pytest.warns(UserWarning, match=r"The ground truth of black\.png has no boundary\."):
         found = load_boundaries(*draw(tmp_path / "one", {"good": lines, "black": 0 * lines}))
     assert found.names == ["black", "good"]
-    with pytest.raises(DSNAError, match=r"No boundary is drawn in the ground truth of black\.png, other\.png: draw"):
+    with pytest.raises(DSNAError, match=r"The ground truth of black\.png, other\.png has no boundary: draw"):
         load_boundaries(*draw(tmp_path / "all", {"black": 0 * lines, "other": 0 * lines}))

@@ -105,8 +105,8 @@ def test_kinds_of_drawings(shipped, photo, tmp_path):
     [
         (("--svg", "--overlay"), "either --svg or --overlay"),
         (("--svg", "--invert"), "for grey maps"),
-        (("--svg", "--no-nms"), "--no-nms leaves none"),
-        (("--no-nms", "-o", "e.svg"), "--no-nms leaves none"),
+        (("--svg", "--no-nms"), "which --no-nms does not give"),
+        (("--no-nms", "-o", "e.svg"), "which --no-nms does not give"),
         (("--fast", "--scales", "two"), "leave these out"),
         (("--svg", "-o", "e.png"), "use .svg"),
         (("--overlay", "-o", "e.npy"), "use .png"),

@@ -223,7 +223,7 @@ def test_folded_triangles_are_no_trouble(model):
     [
         ([], "No faces"),
         ([FACES[0]], "at least two"),
-        ([FACES[0], FACES[0]], "look the same"),
+        ([FACES[0], FACES[0]], "are equal"),
         ([FACES[0], Face(FACES[1].image, FACES[1].points[:-1])], "Face 1 has 22 landmarks and 23"),
         ([Face(np.eye(9), [[1, 1], [2, 2], [4, 4.0]]), Face(np.eye(9), [[1, 1], [3, 3], [4, 4.0]])], "one line"),
     ],
@@ -250,7 +250,7 @@ def test_bad_items_and_sizes_are_named(model):
         (np.full((4, 4), np.nan), LANDMARKS, "NaN"),
         (np.zeros((4, 4)), LANDMARKS[:2], "at least 3"),
         (np.zeros((4, 4)), [[0, 0], [1, 1], [np.nan, 0]], "landmarks are not all known"),
-        (np.zeros((4, 4)), np.ones((5, 2)), "same place"),
+        (np.zeros((4, 4)), np.ones((5, 2)), "same position"),
     ],
 )
 def test_bad_pictures_and_points_are_named(image, points, message):

@@ -233,4 +233,4 @@ class DSNARegression(DSNAEstimator):
 
     def _past(self, X: np.ndarray) -> Any:
         """(n, n_outputs) distance of the trend at the queries from its range over the training rows."""
-        return 0.0 if self._trend is None else self._trend.past(self._index.scaling.transform(X))
+        return 0.0 if self._trend is None else self._trend.extrapolation(self._index.scaling.transform(X))

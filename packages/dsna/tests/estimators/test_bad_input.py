@@ -65,7 +65,7 @@ def test_one_class(kind, n):
 def test_classes_that_are_unknown_or_mixed(kind):
     X, _ = table(kind, 60)
     for y in ([0.0, 1.0, np.nan] * 20, ["a", None, "b"] * 20, pd.Series(["a", None, "b"] * 20)):
-        with pytest.raises(ValueError, match=r"y contains NaN, inf or no value in row \d; drop the rows"):
+        with pytest.raises(ValueError, match=r"y contains NaN, inf or a missing value in row \d; drop the rows"):
             make(kind).fit(X, y)
     with pytest.raises(ValueError, match="y mixes classes"):
         make(kind).fit(X, np.array(["a", 1, "b"] * 20, dtype=object))
@@ -244,7 +244,7 @@ def test_columns_of_mixed_cells_are_named(cells):
 
 
 def test_text_far_down_is_refused_too(monkeypatch):
-    monkeypatch.setattr("dsna._utils.validation._LOOKED_AT", 5)
+    monkeypatch.setattr("dsna._utils.validation._ROWS_SEARCHED", 5)
     X = pd.DataFrame({"a": [1.0] * 59 + ["x"]})
     with pytest.raises(DSNAError, match=r"contains text in column a\..*TableEncoder"):
         DSNAClassifier().fit(X, np.arange(60) % 2)

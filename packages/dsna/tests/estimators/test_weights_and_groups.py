@@ -76,8 +76,8 @@ def test_few_rows_of_weight(kind, n):
         (np.zeros(80), "single group; at least two"),
         (np.zeros(50), r"groups has shape \(50,\); one group for each of the 80 rows"),
         (np.zeros((80, 2)), r"groups has shape \(80, 2\)"),
-        (np.where(np.arange(80) == 4, np.nan, 1.0), "groups contains NaN, inf or no value in row 4"),
-        (np.array(["anna", None] * 40, dtype=object), "groups contains NaN, inf or no value in row 1"),
+        (np.where(np.arange(80) == 4, np.nan, 1.0), "groups contains NaN, inf or a missing value in row 4"),
+        (np.array(["anna", None] * 40, dtype=object), "groups contains NaN, inf or a missing value in row 1"),
     ),
 )
 def test_bad_groups(kind, groups, message):

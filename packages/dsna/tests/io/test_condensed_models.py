@@ -100,5 +100,5 @@ def test_rare_classes_and_rows_of_tables_are_kept(tmp_path):
 def test_models_without_rows_cannot_be_condensed(tmp_path):
     forest = CostSensitiveForestClassifier(5).fit(X[TRAIN], SCORE[TRAIN] > 1)
     for model in (forest, DSNAClassifier()):
-        with pytest.raises(TypeError, match="Save it as it is"):
+        with pytest.raises(TypeError, match="Save it without condense"):
             save(model, tmp_path / "model.dsna", condense=True)

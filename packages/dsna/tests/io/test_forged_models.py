@@ -45,7 +45,7 @@ def entry_at(files, name, path, tmp_path):
         ("labels", "_index.trees.leaf_rows", lambda a: a.fill(120), "rows past the last of 120"),
         ("forest of labels", "trees_.leaf_rows", lambda a: a.fill(120), "rows past the last of 120"),
         ("labels", "_index.trees.child", lambda a: a[0].fill(0), "before its parent"),
-        ("labels", "_index.trees.child", lambda a: a[0].fill(2**30), "no node"),
+        ("labels", "_index.trees.child", lambda a: a[0].fill(2**30), "not a node"),
         ("labels", "_index.trees.child", lambda a: a[0].fill(-(2**31)), "no parent"),
         ("labels", "_index.trees.child", lambda a: a[0].fill(a.max()), "another tree|two"),
         ("labels", "_index.trees.split_ptr", lambda a: a[1:2].fill(2**30), "split_ptr"),
@@ -57,13 +57,13 @@ def entry_at(files, name, path, tmp_path):
         ("labels", "_index.trees.split_feature", lambda a: a.fill(-1), "split_feature"),
         ("labels", "_index.fold", lambda a: a.fill(5), "fold"),
         ("labels", "_index.Z", lambda a: a[:1].fill(np.nan), "Z ranges from nan"),
-        ("classes", "_index.label", lambda a: a.fill(3), "numbers than those of the classes"),
-        ("classes", "_index.label", lambda a: a.fill(2**30), "numbers than those of the classes"),
-        ("classes", "_index.label", lambda a: a.fill(-1), "numbers than those of the classes"),
-        ("classes", "_index.label", lambda a: a.fill(0.5), "numbers than those of the classes"),
+        ("classes", "_index.label", lambda a: a.fill(3), "not class numbers"),
+        ("classes", "_index.label", lambda a: a.fill(2**30), "not class numbers"),
+        ("classes", "_index.label", lambda a: a.fill(-1), "not class numbers"),
+        ("classes", "_index.label", lambda a: a.fill(0.5), "not class numbers"),
         ("classes, neighbours", "_trend.basis.offset", lambda a: a.fill(1e300), "Basis.offset ranges"),
         ("detector", "forest_.child", lambda a: a[:1].fill(0), "before its parent"),
-        ("detector", "forest_.child", lambda a: a[:1].fill(len(a) - 1), "no node"),
+        ("detector", "forest_.child", lambda a: a[:1].fill(len(a) - 1), "not a node"),
         ("detector", "forest_.features", lambda a: a.fill(7228), "features"),
         ("detector", "forest_.ptr", lambda a: a[1:2].fill(2**30), "ptr"),
         ("detector", "forest_.root", lambda a: a[1:].fill(2**40), "roots"),
@@ -130,7 +130,7 @@ def test_arrays_referred_to_without_end_are_refused(tmp_path):
     header = json.loads(entries[forged.HEADER])
     header["state"]["fitted"]["oob_prediction_"] = [header["state"]["fitted"]["oob_prediction_"]] * 100_000
     path.write_bytes(forged.packed({**entries, forged.HEADER: json.dumps(header).encode()}))
-    with pytest.raises(dsna.ModelFileError, match="again and again"):
+    with pytest.raises(dsna.ModelFileError, match="too often"):
         dsna.load(path)
 
 

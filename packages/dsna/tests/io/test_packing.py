@@ -13,7 +13,7 @@ from tests.small_models import build
 from dsna import DSNAClassifier, DSNARegressor
 from dsna.forest.trees import Trees
 from dsna.io.archive import ModelFileError
-from dsna.io.derived import SHORTER
+from dsna.io.derived import COMPRESSIONS
 from dsna.io.encoding import Decoder, Encoder
 from dsna.io.model_file import load, save
 
@@ -86,14 +86,14 @@ def test_compressed_models_are_the_same_to_the_last_bit(tmp_path, task, condense
 
 def test_children_that_are_not_numbered_as_they_are_met_are_kept():
     trees = fitted("targets")._index.trees
-    assert "child" not in SHORTER["Trees"].state(trees)
+    assert "child" not in COMPRESSIONS["Trees"].state(trees)
     first = np.flatnonzero((trees.child < 0).all(axis=1))[0]
     other = copy(trees)
     other.child = trees.child.copy()
     other.child[first] = other.child[first, ::-1]
     other.check()
-    state = SHORTER["Trees"].state(other)
-    np.testing.assert_array_equal(SHORTER["Trees"].restored(state).child, other.child)
+    state = COMPRESSIONS["Trees"].state(other)
+    np.testing.assert_array_equal(COMPRESSIONS["Trees"].restored(state).child, other.child)
 
 
 def test_trees_of_a_single_leaf_come_back():
@@ -101,7 +101,7 @@ def test_trees_of_a_single_leaf_come_back():
     alone.update(roots=np.array([-1, -2], dtype=np.int32), split_ptr=np.zeros(1, dtype=np.int32))
     alone.update(leaf_ptr=np.array([0, 0, 0], dtype=np.int32), left_out=np.zeros((2, 5), dtype=bool))
     trees = Trees(**{**alone, "importance": np.zeros(4)})
-    again = SHORTER["Trees"].restored(SHORTER["Trees"].state(trees))
+    again = COMPRESSIONS["Trees"].restored(COMPRESSIONS["Trees"].state(trees))
     np.testing.assert_array_equal(again.child, trees.child)
     np.testing.assert_array_equal(again.roots, trees.roots)
 

@@ -119,7 +119,7 @@ def test_other_pipelines_are_refused_in_a_sentence(tmp_path, model):
 
 def test_steps_that_do_not_belong_together_are_refused(fitted, tmp_path):
     narrow = TableEncoder().fit(frame()[["size", "count"]])
-    with pytest.raises(ValueError, match="another number of columns"):
+    with pytest.raises(ValueError, match="differ in their numbers of columns"):
         save(make_pipeline(narrow, fitted["rare"].steps[1][1]), tmp_path / "m.dsna")
     with pytest.raises(ValueError, match="fitted and the other is not"):
         save(make_pipeline(narrow, DSNAClassifier()), tmp_path / "m.dsna")
@@ -161,21 +161,27 @@ def _encoder(header):
         (lambda h: h["steps"][0].__setitem__(0, "a__b"), "are called"),
         (lambda h: h["steps"][0].__setitem__(1, copy.deepcopy(h)), "a pipeline of"),
         (lambda h: h.pop("steps"), "damaged"),
-        (lambda h: _encoder(h).__setitem__("notes_", [1]), "more than strings"),
-        (lambda h: _encoder(h).__setitem__("notes_", {"dict": []}), "no list of strings"),
+        (lambda h: _encoder(h).__setitem__("notes_", [1]), "other than strings"),
+        (lambda h: _encoder(h).__setitem__("notes_", {"dict": []}), "not a list of strings"),
         (lambda h: _encoder(h)["types_"]["dict"].pop(), "TableEncoder"),
-        (lambda h: _encoder(h)["types_"]["dict"][1].__setitem__(1, "category"), "not made for these types"),
-        (lambda h: _encoder(h)["types_"]["dict"][1].__setitem__(1, "number:comma"), "otherwise than types_ says"),
+        (lambda h: _encoder(h)["types_"]["dict"][1].__setitem__(1, "category"), "_columns does not match types_"),
+        (
+            lambda h: _encoder(h)["types_"]["dict"][1].__setitem__(1, "number:comma"),
+            "differ in how numbers or dates are read",
+        ),
         (lambda h: _encoder(h)["types_"]["dict"][1].__setitem__(1, "number:dot"), "number:dot"),
         (lambda h: _encoder(h)["_columns"][1]["state"].__setitem__("decimal", ";"), "decimal is ';'"),
-        (lambda h: _encoder(h)["_columns"][1]["state"].__setitem__("decimal", ","), "otherwise than types_ says"),
+        (
+            lambda h: _encoder(h)["_columns"][1]["state"].__setitem__("decimal", ","),
+            "differ in how numbers or dates are read",
+        ),
         (lambda h: _encoder(h).__setitem__("unreadable_", [0.0]), "unreadable_ is a list"),
         (lambda h: _encoder(h).__setitem__("unreadable_", _encoder(h)["source_columns_"]), "unreadable_ has dtype"),
         (lambda h: _encoder(h).pop("unreadable_"), "lacks unreadable_"),
-        (lambda h: _encoder(h)["_columns"].pop(), "no list of columns"),
+        (lambda h: _encoder(h)["_columns"].pop(), "not a list of columns"),
         (lambda h: _encoder(h)["_columns"].__setitem__(0, _encoder(h)["rows_"]), "holds a KeptRows"),
         (lambda h: _encoder(h)["rows_"]["state"].__setitem__("id", 99), "id is not the index of a column"),
-        (lambda h: _encoder(h)["rows_"]["state"]["parts"].pop(), "no list of columns"),
+        (lambda h: _encoder(h)["rows_"]["state"]["parts"].pop(), "not a list of columns"),
         (lambda h: _encoder(h)["rows_"]["state"]["parts"][0]["state"].__setitem__("kind", "date"), "has dtype"),
     ],
 )

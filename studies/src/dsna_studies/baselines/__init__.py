@@ -1,9 +1,9 @@
-"""What others do about rare classes and labels, as plain scikit-learn estimators to compare with.
+"""Common methods for rare classes and labels, as scikit-learn estimators to compare with.
 
-Class priors divided out and thresholds tuned after the fit; classes and their weights for boosting libraries; rows
-weighted by how rare their labels are; rows resampled before fitting: SMOTE for classes (needs imbalanced-learn),
-oversampling and SMOGN for labels; fits that fail by chance tried again; intervals of quantile forests and of crepes;
-ordered labels by counting thresholds (RED-SVM, OHRank); a forest that clusters targets (KRF); kernel PLS.
+Division by class priors and tuned thresholds after the fit; coded classes and class weights for boosting libraries;
+rows weighted by the rarity of their labels; resampling before the fit: SMOTE for classes (needs imbalanced-learn),
+oversampling and SMOGN for labels; repeated fits with new seeds; intervals of quantile forests and of crepes; ordinal
+regression (RED-SVM, OHRank); a forest that clusters targets (KRF); kernel PLS.
 """
 
 from .deciding import DecidedLater, PriorsDivided, TunedThresholds

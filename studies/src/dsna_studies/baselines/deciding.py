@@ -1,4 +1,4 @@
-"""Decisions between classes that are made after the fit: priors divided out, thresholds tuned on inner folds."""
+"""Decisions between classes after the fit: division by priors, and thresholds tuned on inner folds."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from dsna import DSNAError
 from .wrapping import Wrapped
 
 INNER_FOLDS = 3
-_STEPS = 2.0 ** np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])  # tried on the factor of a class
+_STEPS = 2.0 ** np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])  # steps of the factor of a class
 _PASSES = 5
-_BETTER = 1e-9
+_MIN_GAIN = 1e-9
 _EDGE = 1e-12
-_FLAT = 1e-4  # probabilities of a fold that differ by less are alike
+_FLAT = 1e-4  # probabilities of a fold within this range count as constant
 
 
-def _counts(truth: np.ndarray, said: np.ndarray) -> np.ndarray:
-    """Rows by class and by prediction, of classes from 0."""
-    k = int(max(truth.max(), said.max())) + 1
-    return np.bincount(truth * k + said, minlength=k * k).reshape(k, k)
+def _counts(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Return the confusion matrix of classes numbered from 0."""
+    n_classes = int(max(truth.max(), predicted.max())) + 1
+    return np.bincount(truth * n_classes + predicted, minlength=n_classes * n_classes).reshape(n_classes, n_classes)
 
 
-def _balanced_accuracy(truth: np.ndarray, said: np.ndarray) -> float:
-    counts = _counts(truth, said)
+def _balanced_accuracy(truth: np.ndarray, predicted: np.ndarray) -> float:
+    counts = _counts(truth, predicted)
     total = counts.sum(axis=1)
     return float(np.mean(np.diag(counts)[total > 0] / total[total > 0]))
 
 
-def _f1_macro(truth: np.ndarray, said: np.ndarray) -> float:
-    counts = _counts(truth, said)
+def _f1_macro(truth: np.ndarray, predicted: np.ndarray) -> float:
+    counts = _counts(truth, predicted)
     total = counts.sum(axis=0) + counts.sum(axis=1)
     return float(np.mean(2.0 * np.diag(counts)[total > 0] / total[total > 0]))
 
 
-#: What thresholds are tuned for, as scikit-learn calls and defines it; the first is what `predict` follows.  These
-#: functions are a hundred times as fast as scikit-learn's, which are asked at each of a hundred thresholds.
+#: Scores for which thresholds are tuned, with scikit-learn's names and definitions; `predict` uses the first.  They are
+#: a hundred times as fast as scikit-learn's, which matters because each of a hundred thresholds is scored.
 MEASURES = {"balanced_accuracy": _balanced_accuracy, "f1_macro": _f1_macro}
 
 
 class DecidedLater(ClassifierMixin, Wrapped):
-    """Base of classifiers that predict the class whose probability, times a factor of the class, is largest.
+    """Base class of classifiers that predict the class with the largest product of probability and class factor.
 
-    Probabilities stay those of the estimator.  The fit is that of the estimator alone, so that :meth:`adopt` can share
-    one fit among several decisions.
+    Probabilities are those of the estimator.  Its fit does not depend on the decision, so :meth:`adopt` can share one
+    fit among several decisions.
 
     Examples
     --------
@@ -73,17 +73,17 @@ class DecidedLater(ClassifierMixin, Wrapped):
         return self.adopt(clone(self.estimator).fit(X, y), X, y)
 
     def adopt(self, fitted: Any, X: Any, y: Any) -> DecidedLater:
-        """Take over an estimator that was fitted on these rows, and choose the factors."""
+        """Use an estimator that was fitted on these rows, and choose the factors."""
         self.estimator_ = fitted
         self._choose(np.asarray(X), np.searchsorted(self.classes_, np.asarray(y)))
         return self
 
     @abstractmethod
-    def _choose(self, X: np.ndarray, code: np.ndarray) -> None:
-        """Set `factors_`; classes are given as numbers from 0."""
+    def _choose(self, X: np.ndarray, codes: np.ndarray) -> None:
+        """Set `factors_`; ``codes`` are class numbers from 0."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """Classes of largest probability times factor."""
+        """Predict the classes with the largest product of probability and factor."""
         check_is_fitted(self, "estimator_")
         return np.asarray(self.classes_[(self.predict_proba(X) * self.factors_).argmax(axis=1)])
 
@@ -99,7 +99,7 @@ class PriorsDivided(DecidedLater):
     ----------
     estimator_ : the fitted classifier
     factors_ : array of shape (n_classes,)
-        One over the class shares.
+        Inverse class shares.
 
     Examples
     --------
@@ -113,31 +113,31 @@ class PriorsDivided(DecidedLater):
     def __init__(self, estimator: Any):
         self.estimator = estimator
 
-    def _choose(self, X: np.ndarray, code: np.ndarray) -> None:
-        self.factors_ = _over_shares(code)
+    def _choose(self, X: np.ndarray, codes: np.ndarray) -> None:
+        self.factors_ = _inverse_shares(codes)
 
 
 class TunedThresholds(DecidedLater):
-    """Classifier with thresholds chosen on inner folds, for balanced accuracy and for macro-F1.
+    """Classifier with thresholds chosen on inner folds for balanced accuracy and for macro-F1.
 
     The estimator is fitted once on each of three inner folds, and both decisions are chosen on the same held-out
-    probabilities.  Between two classes, :class:`sklearn.model_selection.TunedThresholdClassifierCV` chooses a
-    threshold.  Between more, priors are divided out for balanced accuracy; for macro-F1 a factor of each class is
-    chosen by a search along one class at a time, from the best of no, half and full division by the priors.  Where
-    there is nothing to choose on, because one of two classes has a single row or the probabilities of a fold are all
-    alike, priors are divided out.
+    probabilities.  For two classes, :class:`sklearn.model_selection.TunedThresholdClassifierCV` chooses a
+    threshold.  For more, priors are divided out for balanced accuracy; for macro-F1, the factors are chosen by a search
+    along one class at a time, from the best of no, half and full division by the priors.  If no threshold can be
+    chosen, because one of two classes has a single row or the probabilities of a fold are constant, priors are divided
+    out.
 
     Parameters
     ----------
     estimator : classifier with ``predict_proba``
     random_state : int, RandomState instance or None, default=None
-        Of the inner folds; the estimator has its own.
+        Seed of the inner folds; the estimator has its own.
 
     Attributes
     ----------
     estimator_ : the fitted classifier
     factors_ : array of shape (n_classes,)
-        For balanced accuracy.
+        Factors for balanced accuracy.
     factors_of_ : dict from "balanced_accuracy" and "f1_macro" to such arrays
 
     Examples
@@ -155,23 +155,25 @@ class TunedThresholds(DecidedLater):
         self.estimator = estimator
         self.random_state = random_state
 
-    def _choose(self, X: np.ndarray, code: np.ndarray) -> None:
-        shares = _over_shares(code)
+    def _choose(self, X: np.ndarray, codes: np.ndarray) -> None:
+        shares = _inverse_shares(codes)
         self.factors_of_ = dict.fromkeys(MEASURES, shares)
-        if np.bincount(code).min() > 1 or len(shares) > 2:
+        if np.bincount(codes).min() > 1 or len(shares) > 2:
             splitter = StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=self.random_state)
-            folds = list(splitter.split(X, code))
+            folds = list(splitter.split(X, codes))
             inner = clone(self.estimator)
-            proba = cross_val_predict(inner, X, code, cv=folds, method="predict_proba")
+            proba = cross_val_predict(inner, X, codes, cv=folds, method="predict_proba")
             if len(shares) == 2:
-                if all(np.ptp(proba[held, 1]) > _FLAT for _, held in folds):
-                    self.factors_of_ = {measure: _threshold(proba, code, folds, measure) for measure in MEASURES}
+                if all(np.ptp(proba[test_rows, 1]) > _FLAT for _, test_rows in folds):
+                    self.factors_of_ = {
+                        measure: _threshold_factors(proba, codes, folds, measure) for measure in MEASURES
+                    }
             else:
-                self.factors_of_["f1_macro"] = _search(proba, code, shares)
+                self.factors_of_["f1_macro"] = _search_factors(proba, codes, shares)
         self.factors_ = self.factors_of_["balanced_accuracy"]
 
     def with_decision(self, decision: str) -> TunedThresholds:
-        """The same fit with the thresholds for another measure."""
+        """Return the same fit with the thresholds for another measure."""
         check_is_fitted(self, "factors_of_")
         if decision not in self.factors_of_:
             raise DSNAError(f"Thresholds are tuned for {' and '.join(self.factors_of_)}, not for {decision}.")
@@ -180,14 +182,14 @@ class TunedThresholds(DecidedLater):
         return view
 
 
-def _over_shares(code: np.ndarray) -> np.ndarray:
-    return np.asarray(len(code) / np.bincount(code))
+def _inverse_shares(codes: np.ndarray) -> np.ndarray:
+    return np.asarray(len(codes) / np.bincount(codes))
 
 
-class _Known(ClassifierMixin, BaseEstimator):
-    """Stands for a classifier whose probabilities are known: rows are the probabilities themselves."""
+class _PrecomputedProbabilities(ClassifierMixin, BaseEstimator):
+    """Classifier whose input rows are the probabilities themselves."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> _Known:
+    def fit(self, X: np.ndarray, y: np.ndarray) -> _PrecomputedProbabilities:
         self.classes_ = np.arange(2)
         return self
 
@@ -198,31 +200,33 @@ class _Known(ClassifierMixin, BaseEstimator):
         return np.asarray(X.argmax(axis=1))
 
 
-def _threshold(proba: np.ndarray, code: np.ndarray, folds: list[Any], measure: str) -> np.ndarray:
-    """Factors that stand for scikit-learn's choice of a threshold on held-out probabilities."""
+def _threshold_factors(proba: np.ndarray, codes: np.ndarray, folds: list[Any], measure: str) -> np.ndarray:
+    """Return factors equivalent to scikit-learn's choice of a threshold on held-out probabilities."""
     scorer = make_scorer(MEASURES[measure])
-    tuner = TunedThresholdClassifierCV(_Known(), scoring=scorer, response_method="predict_proba", cv=folds)
-    at = np.clip(tuner.fit(proba, code).best_threshold_, _EDGE, 1.0 - _EDGE)
-    return np.array([at, 1.0 - at])
+    tuner = TunedThresholdClassifierCV(
+        _PrecomputedProbabilities(), scoring=scorer, response_method="predict_proba", cv=folds
+    )
+    threshold = np.clip(tuner.fit(proba, codes).best_threshold_, _EDGE, 1.0 - _EDGE)
+    return np.array([threshold, 1.0 - threshold])
 
 
-def _search(proba: np.ndarray, code: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Factors of classes for macro-F1, one class at a time, while they get better."""
+def _search_factors(proba: np.ndarray, codes: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Search class factors for macro-F1, one class at a time, until the score stops improving."""
 
     def score(factors: np.ndarray) -> float:
-        return _f1_macro(code, (proba * factors).argmax(axis=1))
+        return _f1_macro(codes, (proba * factors).argmax(axis=1))
 
     best = max((shares**power for power in (0.0, 0.5, 1.0)), key=score)
-    reached = score(best)
+    best_score = score(best)
     for _ in range(_PASSES):
-        before = reached
-        for c in range(len(shares)):
+        previous_score = best_score
+        for class_code in range(len(shares)):
             for step in _STEPS:
-                tried = best.copy()
-                tried[c] *= step
-                found = score(tried)
-                if found > reached + _BETTER:
-                    best, reached = tried, found
-        if reached <= before + _BETTER:
+                candidate = best.copy()
+                candidate[class_code] *= step
+                candidate_score = score(candidate)
+                if candidate_score > best_score + _MIN_GAIN:
+                    best, best_score = candidate, candidate_score
+        if best_score <= previous_score + _MIN_GAIN:
             break
     return np.asarray(best)

@@ -1,4 +1,4 @@
-"""Prediction intervals of others, under the name that our regressor has for them."""
+"""Prediction intervals of other packages, with the interface of our regressor."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .wrapping import Wrapped
 
 
 class QuantileIntervals(RegressorMixin, Wrapped):
-    """A quantile regression forest whose outer quantiles are the interval.
+    """A quantile regression forest with the interval between two quantiles.
 
     Parameters
     ----------
-    estimator : quantile_forest.RandomForestQuantileRegressor or the like
-        One whose ``predict`` takes ``quantiles``.
+    estimator : quantile_forest.RandomForestQuantileRegressor or similar
+        Its ``predict`` must take ``quantiles``.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class QuantileIntervals(RegressorMixin, Wrapped):
         return self
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
-        """(n, 2) lower and upper quantiles, with as much below as above."""
+        """Return (n, 2) lower and upper quantiles, with equal probability below and above."""
         tail = (1.0 - coverage) / 2.0
         return np.asarray(self.estimator_.predict(X, quantiles=[tail, 1.0 - tail]))
 
@@ -50,7 +50,7 @@ class QuantileIntervals(RegressorMixin, Wrapped):
 class ConformalForest(RegressorMixin, Wrapped):
     """A random forest with the conformal intervals of crepes, calibrated out of bag.
 
-    Residuals are normalised by how much the trees differ, as crepes proposes for forests.
+    Residuals are normalised by the disagreement of the trees, as crepes proposes for forests.
 
     Parameters
     ----------
@@ -87,5 +87,5 @@ class ConformalForest(RegressorMixin, Wrapped):
         return self
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
-        """(n, 2) bounds."""
+        """Return (n, 2) bounds."""
         return np.asarray(self.conformal_.predict_int(X, confidence=coverage))

@@ -1,4 +1,4 @@
-"""Kernel machines whose width fits the data, chosen, where there is a choice, on folds of training persons."""
+"""Kernel machines whose width is scaled to the data, or chosen on folds of training persons."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FOLDS = 3
 
 
 class FittingWidth(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
-    """RBF machine with ``gamma`` in units of one over the mean squared distance between training rows.
+    """RBF machine with ``gamma`` in units of the inverse mean squared distance between training rows.
 
     Parameters
     ----------
@@ -21,9 +21,9 @@ class FittingWidth(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     widths : sequence of float, default=(0.4,)
         Values of gamma in these units.
     grid : dict or None, default=None
-        Other parameters to choose from; a choice is made by the mean absolute error on folds of training persons.
+        Values of other parameters; they are chosen by the mean absolute error on folds of training persons.
     centre : bool, default=False
-        Whether the mean label is taken off first, for machines without an offset.
+        Whether to subtract the mean label first, for machines without an offset.
 
     Attributes
     ----------
@@ -48,18 +48,18 @@ class FittingWidth(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         self.centre = centre
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> FittingWidth:
-        """Set the width, choose among several settings, and fit; rows of one group stay together in the folds."""
+        """Set the width, choose among the settings, and fit; rows of a group stay together in the folds."""
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
         self.offset_ = y.mean(axis=0) if self.centre else 0.0
         # Twice the total variance is the mean squared distance between two rows.
         gammas = [width / (2 * X.var(axis=0).sum()) for width in self.widths]
         grid = {"gamma": gammas, **(self.grid or {})}
         if all(len(values) == 1 for values in grid.values()):
-            only = {name: values[0] for name, values in grid.items()}
-            self.estimator_ = clone(self.estimator).set_params(**only).fit(X, y - self.offset_)
+            single_values = {name: values[0] for name, values in grid.items()}
+            self.estimator_ = clone(self.estimator).set_params(**single_values).fit(X, y - self.offset_)
         else:
-            few = min(_FOLDS, len(y) if groups is None else len(np.unique(groups)))
-            folds = KFold(few, shuffle=True, random_state=0) if groups is None else GroupKFold(few)
+            n_folds = min(_FOLDS, len(y) if groups is None else len(np.unique(groups)))
+            folds = KFold(n_folds, shuffle=True, random_state=0) if groups is None else GroupKFold(n_folds)
             search = GridSearchCV(
                 self.estimator, grid, cv=folds, scoring="neg_mean_absolute_error", error_score="raise"
             )
@@ -67,5 +67,5 @@ class FittingWidth(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Labels that the machine predicts."""
+        """Predict labels."""
         return np.asarray(self.estimator_.predict(X) + self.offset_)

@@ -8,20 +8,19 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics.pairwise import rbf_kernel
 
-_NOTHING_LEFT = 1e-10  # share of the covariance of the first component, squared
+_MIN_SHARE = 1e-10  # share of the squared covariance of the first component
 
 
 class KernelPLS(RegressorMixin, BaseEstimator):
     """Partial least squares on the features of an RBF kernel (Rosipal and Trejo, 2001); one or several outputs.
 
     Components are the directions of feature space along which rows and targets vary together most. Given the
-    components before, the next one follows from an eigenvector of a matrix of the size of the outputs, so nothing is
-    iterated.
+    previous components, the next one follows from an eigenvector of an n_outputs x n_outputs matrix, without iteration.
 
     Parameters
     ----------
     n_components : int, default=20
-        Fewer are taken where targets leave nothing to explain.
+        Fewer are used if the targets are explained before.
     gamma : float, default=1.0
         The kernel is exp(-gamma d^2).
 
@@ -53,29 +52,29 @@ class KernelPLS(RegressorMixin, BaseEstimator):
         kernel = rbf_kernel(self.X_, gamma=self.gamma)
         self._mean = kernel.mean(axis=0)
         kernel -= self._mean + self._mean[:, None] - self._mean.mean()
-        rest = targets - self.intercept_
+        residual_targets = targets - self.intercept_
         scores = np.empty((len(y), 0))
         weights = np.empty((len(y), 0))
-        first = None
+        first_eigenvalue = None
         for _ in range(min(self.n_components, len(y) - 1)):
-            # Targets are what is left of them, which holds nothing of the scores before: only the product does.
-            sizes, directions = np.linalg.eigh(rest.T @ kernel @ rest)
-            first = sizes[-1] if first is None else first
-            if sizes[-1] <= _NOTHING_LEFT * first:
+            # Residual targets are orthogonal to the previous scores, so the kernel need not be deflated.
+            eigenvalues, directions = np.linalg.eigh(residual_targets.T @ kernel @ residual_targets)
+            first_eigenvalue = eigenvalues[-1] if first_eigenvalue is None else first_eigenvalue
+            if eigenvalues[-1] <= _MIN_SHARE * first_eigenvalue:
                 break
-            weight = rest @ directions[:, -1]
+            weight = residual_targets @ directions[:, -1]
             score = kernel @ weight
-            for _ in range(2):  # once more, against rounding
+            for _ in range(2):  # repeated against rounding errors
                 score -= scores @ (scores.T @ score)
             score /= np.linalg.norm(score)
             scores, weights = np.column_stack([scores, score]), np.column_stack([weights, weight])
-            rest = rest - np.outer(score, score @ rest)
+            residual_targets = residual_targets - np.outer(score, score @ residual_targets)
         loadings = np.linalg.lstsq(scores.T @ kernel @ weights, scores.T @ (targets - self.intercept_), rcond=None)[0]
         self.dual_coef_ = weights @ loadings
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Targets, of the shape that ``y`` had."""
+        """Predict targets, in the shape of ``y``."""
         kernel = rbf_kernel(np.asarray(X, dtype=np.float64), self.X_, gamma=self.gamma)
         kernel -= kernel.mean(axis=1, keepdims=True) + self._mean - self._mean.mean()
         predicted = kernel @ self.dual_coef_ + self.intercept_

@@ -1,7 +1,7 @@
-"""Ordinal regression by support vector machines that count the thresholds which a row exceeds.
+"""Ordinal regression by support vector machines: predictions count the thresholds that a row exceeds.
 
-Labels are ordered values v_1 < ... < v_K. For each threshold k a binary classifier answers "is the label above v_k?";
-the prediction is the value reached by counting the answers yes. :class:`REDSVM` learns one direction with K - 1
+Labels are ordered values v_1 < ... < v_K. For each threshold k a binary classifier decides whether the label is above
+v_k; the number of positive decisions gives the predicted value. :class:`REDSVM` learns one direction with K - 1
 offsets, :class:`OHRank` one kernel machine for each threshold.
 """
 
@@ -26,10 +26,10 @@ _KERNELS = ("rbf", "linear")
 
 
 class _Ordinal(RegressorMixin, BaseEstimator, ABC):
-    """Labels to ranks and back."""
+    """Base class that converts labels to ranks and back."""
 
     def _check_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows, the rank 0 ... K-1 of each, and weights; sets ``values_``."""
+        """Check training data; set ``values_`` and return rows, their ranks 0 ... K-1 and weights."""
         if self.kernel not in _KERNELS:
             raise DSNAError(f"kernel={self.kernel!r} is unknown: use 'rbf' or 'linear'.")
         if not self.C > 0:
@@ -38,8 +38,8 @@ class _Ordinal(RegressorMixin, BaseEstimator, ABC):
             raise DSNAError(f"gamma={self.gamma!r} is unknown: use 'scale' or a positive number.")
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
         weight = check_weights(sample_weight, X)
-        used = weight > 0
-        X, y, weight = X[used], y[used], weight[used]
+        has_weight = weight > 0
+        X, y, weight = X[has_weight], y[has_weight], weight[has_weight]
         self.values_, rank = np.unique(y.astype(np.float64), return_inverse=True)
         variance = float(np.average((X - np.average(X, axis=0, weights=weight)) ** 2, axis=0, weights=weight).mean())
         scale = 1 / (X.shape[1] * variance) if variance > 0 else 1.0
@@ -50,13 +50,13 @@ class _Ordinal(RegressorMixin, BaseEstimator, ABC):
         return {"gamma": self._gamma} if self.kernel == "rbf" else {}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn to tell on which side of each threshold a row lies.
+        """Learn to classify rows by the side of each threshold.
 
         Parameters
         ----------
         X : array of shape (n, n_features)
         y : array of shape (n,)
-            Numbers; every value that occurs is a rank of its own.
+            Numbers; every distinct value is a rank.
         sample_weight : array of shape (n,) or None
             Weights of the rows.
 
@@ -72,16 +72,16 @@ class _Ordinal(RegressorMixin, BaseEstimator, ABC):
         """Set the fitted attributes from checked rows."""
 
     def margins(self, X: Any) -> np.ndarray:
-        """(n, K - 1) margins of rows, positive where the label is taken to be above ``values_[k]``."""
+        """Return (n, K - 1) margins of rows, positive where the predicted label is above ``values_[k]``."""
         check_is_fitted(self)
         return self._decide(validate_data(self, X, dtype=np.float64, reset=False))
 
     @abstractmethod
     def _decide(self, X: np.ndarray) -> np.ndarray:
-        """What ``margins`` returns, of checked rows."""
+        """Return the margins of checked rows."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """Labels of rows (n, n_features): the value reached by counting the thresholds that a row exceeds."""
+        """Predict labels of rows (n, n_features) from the number of thresholds that each exceeds."""
         count = (self.margins(X) > 0).sum(axis=1)
         return np.asarray(self.values_[count])
 
@@ -89,9 +89,9 @@ class _Ordinal(RegressorMixin, BaseEstimator, ABC):
 class REDSVM(_Ordinal):
     """Ordinal regression by reduction to one binary SVM (Li and Lin).
 
-    Each row x of label y becomes K - 1 extended rows (x, e_k), to be classified by the sign of v_{k+1} <= y, at the
-    cost v_{k+1} - v_k of a mistake, so that the costs of a row add up to the absolute error. On the extended rows a
-    linear SVM is learned:
+    Each row x with label y becomes K - 1 extended rows (x, e_k), classified by whether v_{k+1} <= y, with the cost
+    v_{k+1} - v_k of an error, so that the costs of a row add up to the absolute error. A linear SVM is learned on the
+    extended rows:
 
     minimise ``1/2 (|w|^2 + |b|^2) + C sum_ik (v_{k+1} - v_k) max(0, 1 - z_ik (w'x_i + b_k))^2``.
 
@@ -101,19 +101,19 @@ class REDSVM(_Ordinal):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the mistakes.
+        Weight of the errors.
     kernel : {"rbf", "linear"}, default="rbf"
-        Kernel of the machine.
+        Kernel of the SVM.
     gamma : float or "scale", default="scale"
-        Of the kernel ``exp(-gamma |x - x'|^2)``; "scale" is 1 over the number of columns times their mean variance.
+        Width of the kernel ``exp(-gamma |x - x'|^2)``; "scale" is 1 / (n_columns * mean variance).
     n_components : int, default=500
-        Rows on which the Nystroem features stand, at most.
+        Maximal number of rows that define the Nystroem features.
     max_iter : int, default=1000
-        Steps of the solver (L-BFGS), at most.
+        Maximal number of steps of the solver (L-BFGS).
     tol : float, default=1e-6
         Largest entry of the gradient, per unit of cost, at which the solver stops.
     random_state : int, RandomState or None, default=None
-        Choice of the Nystroem rows.
+        Seed of the choice of the Nystroem rows.
 
     Attributes
     ----------
@@ -164,20 +164,20 @@ class REDSVM(_Ordinal):
             X = self._map.transform(X)
         sign = np.where(rank[:, None] > np.arange(len(self.values_) - 1), 1.0, -1.0)
         cost = self.C * weight[:, None] * np.diff(self.values_)
-        columns = X.shape[1]
+        n_columns = X.shape[1]
 
         def loss(solution: np.ndarray) -> tuple[float, np.ndarray]:
-            short = np.maximum(1 - sign * ((X @ solution[:columns])[:, None] + solution[columns:]), 0)
-            pull = cost * short
-            slope = -2 * sign * pull
-            value = 0.5 * solution @ solution + (pull * short).sum()
-            return value, solution + np.concatenate([slope.sum(axis=1) @ X, slope.sum(axis=0)])
+            shortfall = np.maximum(1 - sign * ((X @ solution[:n_columns])[:, None] + solution[n_columns:]), 0)
+            weighted_shortfall = cost * shortfall
+            slopes = -2 * sign * weighted_shortfall
+            value = 0.5 * solution @ solution + (weighted_shortfall * shortfall).sum()
+            return value, solution + np.concatenate([slopes.sum(axis=1) @ X, slopes.sum(axis=0)])
 
-        start = np.zeros(columns + sign.shape[1])
-        stop = {"maxiter": self.max_iter, "maxfun": 10 * self.max_iter, "gtol": self.tol * max(cost.sum(), 1.0)}
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", options={**stop, "ftol": 0.0, "maxcor": 30})
-        self.coef_, self.intercept_ = found.x[:columns], found.x[columns:]
-        self.n_iter_ = int(found.nit)
+        start = np.zeros(n_columns + sign.shape[1])
+        stopping = {"maxiter": self.max_iter, "maxfun": 10 * self.max_iter, "gtol": self.tol * max(cost.sum(), 1.0)}
+        result = minimize(loss, start, jac=True, method="L-BFGS-B", options={**stopping, "ftol": 0.0, "maxcor": 30})
+        self.coef_, self.intercept_ = result.x[:n_columns], result.x[n_columns:]
+        self.n_iter_ = int(result.nit)
 
     def _decide(self, X: np.ndarray) -> np.ndarray:
         features = X if self._map is None else self._map.transform(X)
@@ -187,20 +187,20 @@ class REDSVM(_Ordinal):
 class OHRank(_Ordinal):
     """Ordinal hyperplanes ranker (Chang, Chen and Hung): one kernel SVM for each threshold, with costs.
 
-    The machine of threshold k separates the labels up to v_k from those above. A mistake on a row costs as much as
-    its label is away from the threshold, half-way between v_k and v_{k+1}; costs have the mean 1. All machines share
+    The machine of threshold k separates the labels up to v_k from those above. An error on a row costs the
+    distance of its label from the threshold, half-way between v_k and v_{k+1}; costs have mean 1. All machines share
     one kernel matrix, which is n x n: some ten thousand rows are the limit.
 
     Parameters
     ----------
     C, kernel, gamma
-        As in :class:`REDSVM`, of every machine.
+        As in :class:`REDSVM`, for every machine.
     cost : {"absolute", None}, default="absolute"
         Costs as above, or the same for all rows.
     tol : float, default=1e-3
-        When the solver (libsvm) stops.
+        Tolerance of the solver (libsvm).
     n_jobs : int or None, default=None
-        Machines learned at the same time, on threads.
+        Number of machines that are fitted in parallel, on threads.
 
     Attributes
     ----------
@@ -254,8 +254,8 @@ class OHRank(_Ordinal):
     def _costs(self, label: np.ndarray, threshold: float, weight: np.ndarray) -> np.ndarray:
         if self.cost is None:
             return weight
-        away = np.abs(label - threshold)
-        return np.asarray(weight * away / np.average(away, weights=weight))
+        distances = np.abs(label - threshold)
+        return np.asarray(weight * distances / np.average(distances, weights=weight))
 
     def _decide(self, X: np.ndarray) -> np.ndarray:
         product = pairwise_kernels(X, self._rows, metric=self.kernel, **self._kernel_parameters())
@@ -265,7 +265,7 @@ class OHRank(_Ordinal):
 def _machine(
     product: np.ndarray, above: np.ndarray, weight: np.ndarray, C: float, tol: float
 ) -> tuple[np.ndarray, float]:
-    """Dual coefficients of all rows, and offset, of the SVM that tells rows above a threshold from the others."""
+    """Fit an SVM for rows above a threshold against the others; return dual coefficients of all rows and the offset."""
     machine = SVC(C=C, kernel="precomputed", tol=tol, cache_size=50).fit(product, above, sample_weight=weight)
     dual = np.zeros(len(product))
     dual[machine.support_] = machine.dual_coef_[0]

@@ -1,4 +1,4 @@
-"""Rare rows repeated or invented before fitting."""
+"""Oversampling of rare rows before fitting."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SMOTE_NEIGHBORS = 5
 
 
 class Resampled(Wrapped):
-    """Classifier or regressor fitted on rows that a function has resampled.
+    """Classifier or regressor fitted on resampled rows.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Resampled(Wrapped):
     Attributes
     ----------
     estimator_ : the fitted estimator
-    classes_ : its classes, where it is a classifier
+    classes_ : its classes, for classifiers
 
     Examples
     --------
@@ -50,26 +50,26 @@ class Resampled(Wrapped):
 
     def fit(self, X: Any, y: Any) -> Resampled:
         """Resample the rows and fit a copy of the estimator on them."""
-        rows = self.resample(np.asarray(X, dtype=np.float64), np.asarray(y), check_random_state(self.random_state))
-        self.estimator_ = clone(self.estimator).fit(*rows)
+        resampled = self.resample(np.asarray(X, dtype=np.float64), np.asarray(y), check_random_state(self.random_state))
+        self.estimator_ = clone(self.estimator).fit(*resampled)
         return self
 
 
 def smote(X: np.ndarray, y: np.ndarray, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
-    """imbalanced-learn's SMOTE for every class but the largest, however few rows a class has.
+    """Apply imbalanced-learn's SMOTE to every class but the largest, also to classes with few rows.
 
     Parameters
     ----------
     X : array of shape (n, n_features)
     y : array of shape (n,) or (n, n_outputs)
-        Classes, or labels on a grid such as ages or angles, each of which is taken as a class.
+        Classes, or discrete labels such as ages or angles, each of which is treated as a class.
     random : RandomState instance
 
     Returns
     -------
     X, y
-        With as many rows of each class.  Rows are interpolated with the five nearest of their class, or with all of
-        them where the class has fewer; a class of a single row is repeated.
+        With equal numbers of rows per class.  Rows are interpolated with the five nearest of their class, or with all
+        of them if there are fewer; a class with a single row is repeated.
 
     Examples
     --------
@@ -81,22 +81,22 @@ def smote(X: np.ndarray, y: np.ndarray, random: np.random.RandomState) -> tuple[
     """
     from imblearn.over_sampling import SMOTE, RandomOverSampler
 
-    labels, code, counts = np.unique(y, return_inverse=True, return_counts=True, axis=None if y.ndim == 1 else 0)
-    code = code.ravel()
-    # One class at a time: SMOTE takes one k for all, and the rarest would set it.
-    for c, count in enumerate(counts):
+    labels, codes, counts = np.unique(y, return_inverse=True, return_counts=True, axis=None if y.ndim == 1 else 0)
+    codes = codes.ravel()
+    # One class at a time, because SMOTE uses one k for all classes, which the rarest would limit.
+    for class_code, count in enumerate(counts):
         if count < counts.max():
-            how = {"sampling_strategy": {c: counts.max()}, "random_state": random.randint(2**31 - 1)}
-            few = RandomOverSampler(**how)
-            sampler = few if count == 1 else SMOTE(k_neighbors=min(_SMOTE_NEIGHBORS, count - 1), **how)
-            X, code = sampler.fit_resample(X, code)
-    return X, labels[code]
+            settings = {"sampling_strategy": {class_code: counts.max()}, "random_state": random.randint(2**31 - 1)}
+            repeat_sampler = RandomOverSampler(**settings)
+            sampler = repeat_sampler if count == 1 else SMOTE(k_neighbors=min(_SMOTE_NEIGHBORS, count - 1), **settings)
+            X, codes = sampler.fit_resample(X, codes)
+    return X, labels[codes]
 
 
 def oversample_rare(
     X: np.ndarray, y: np.ndarray, random: np.random.RandomState, *, threshold: float = 0.5
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Repeat rows of rare labels until they are as many as the others.
+    """Repeat rows with rare labels until they are as many as the others.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def oversample_rare(
     Returns
     -------
     X, y
-        The rows given, then the repeated ones.
+        The original rows, then the repeated ones.
 
     Examples
     --------
@@ -119,8 +119,8 @@ def oversample_rare(
     array([5., 5., 5., 5., 5., 5.])
     """
     rare = np.flatnonzero(TargetRelevance(y, "density").evaluate(y) >= threshold)
-    lacking = len(y) - 2 * len(rare)
-    if not len(rare) or lacking <= 0:
+    n_missing = len(y) - 2 * len(rare)
+    if not len(rare) or n_missing <= 0:
         return X, y
-    rows = np.concatenate([np.arange(len(y)), random.choice(rare, lacking)])
+    rows = np.concatenate([np.arange(len(y)), random.choice(rare, n_missing)])
     return X[rows], y[rows]

@@ -1,4 +1,4 @@
-"""Fits that fail by chance, tried again."""
+"""Repeated fits for estimators that fail at random."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .wrapping import Wrapped
 
 
 class Restarted(Wrapped):
-    """Estimator fitted with one seed after another until it can be.
+    """Estimator fitted with one seed after another until a fit succeeds.
 
-    Boosting on random samples (RUSBoost) gives up with an error where its first sample makes a classifier worse than
-    chance; another seed often does not.
+    Boosting on random samples (RUSBoost) raises an error if its first sample gives a classifier worse than chance;
+    another seed often succeeds.
 
     Parameters
     ----------
     estimator : classifier or regressor with a ``random_state``
-        Tried as it is first.
+        Tried with its own seed first.
     n_tries : int, default=50
-        Seeds to try, at most; the last error is raised where none works.
+        Maximal number of seeds; the last error is raised if none works.
 
     Attributes
     ----------
@@ -47,14 +47,14 @@ class Restarted(Wrapped):
         """Fit a copy of the estimator, with the first seed that works."""
         if self.n_tries < 1:
             raise DSNAError(f"n_tries={self.n_tries!r} must be 1 or more.")
-        random = check_random_state(self.estimator.random_state)
+        rng = check_random_state(self.estimator.random_state)
         model = clone(self.estimator)
-        for left in reversed(range(self.n_tries)):
+        for n_tries_left in reversed(range(self.n_tries)):
             try:
                 self.estimator_ = model.fit(X, y)
                 break
             except ValueError:
-                if not left:
+                if not n_tries_left:
                     raise
-                model = clone(self.estimator).set_params(random_state=random.randint(2**31 - 1))
+                model = clone(self.estimator).set_params(random_state=rng.randint(2**31 - 1))
         return self

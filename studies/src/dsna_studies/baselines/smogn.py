@@ -20,29 +20,29 @@ def smogn(
     n_neighbors: int = 5,
     noise: float = 0.02,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Resample a regression problem so that rare and common stretches of the label have as many rows.
+    """Resample a regression problem so that rare and common ranges of the label have equally many rows.
 
-    The sorted labels are cut wherever the relevance crosses ``threshold``.  Each stretch should have n / (number of
-    stretches) rows: common ones are thinned out to that, rare ones are filled up.  A new row starts from a row of the
-    stretch and one of its nearest in the stretch.  Where that one is close (within half the median distance between
-    the start and the rows of the stretch), the new row lies between the two, and its label is the mean of theirs,
-    weighted by nearness; otherwise it is the start with Gaussian noise on features and label.
+    The sorted labels are cut wherever the relevance crosses ``threshold``.  Each range should have n / (number of
+    ranges) rows: common ranges are thinned, rare ones are filled up.  A new row is made from a row of the range and one
+    of its nearest neighbours there.  If the neighbour is close (within half the median distance of the row to the rows
+    of the range), the new row lies between the two, and its label is interpolated as well; otherwise it is the row with
+    Gaussian noise on features and label.
 
     Parameters
     ----------
     X, y : arrays of shape (n, n_features) and (n,)
-        Distances are taken on standardised columns.
+        Distances are measured on standardised columns.
     random : RandomState instance
     threshold : float, default=0.5
         Relevance, by label density (:class:`dsna.metrics.relevance.TargetRelevance`), from which a label is rare.
     n_neighbors : int, default=5
     noise : float, default=0.02
-        Standard deviation of the noise, in those of the columns and of the label within the stretch.
+        Standard deviation of the noise, relative to those of the columns and of the label within the range.
 
     Returns
     -------
     X, y
-        Rows kept and rows made.
+        Kept rows and new rows.
 
     Examples
     --------
@@ -56,20 +56,20 @@ def smogn(
     """
     rare = TargetRelevance(y, "density").evaluate(y) >= threshold
     order = np.argsort(y, kind="stable")
-    stretches = np.split(order, np.flatnonzero(np.diff(rare[order].astype(int))) + 1)
-    wanted = int(np.ceil(len(y) / len(stretches)))
+    ranges = np.split(order, np.flatnonzero(np.diff(rare[order].astype(int))) + 1)
+    n_wanted = int(np.ceil(len(y) / len(ranges)))
     scale = np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
-    parts: list[tuple[np.ndarray, np.ndarray]] = []
-    for rows in stretches:
-        if len(rows) > wanted and not rare[rows[0]]:
-            rows = random.choice(rows, wanted, replace=False)
-        parts.append((X[rows], y[rows]))
-        if len(rows) < wanted and rare[rows[0]]:
-            parts.append(_invent(X[rows], y[rows], scale, wanted - len(rows), n_neighbors, noise, random))
-    return np.concatenate([part for part, _ in parts]), np.concatenate([labels for _, labels in parts])
+    pieces: list[tuple[np.ndarray, np.ndarray]] = []
+    for rows in ranges:
+        if len(rows) > n_wanted and not rare[rows[0]]:
+            rows = random.choice(rows, n_wanted, replace=False)
+        pieces.append((X[rows], y[rows]))
+        if len(rows) < n_wanted and rare[rows[0]]:
+            pieces.append(_synthesize(X[rows], y[rows], scale, n_wanted - len(rows), n_neighbors, noise, random))
+    return np.concatenate([piece_rows for piece_rows, _ in pieces]), np.concatenate([labels for _, labels in pieces])
 
 
-def _invent(
+def _synthesize(
     X: np.ndarray,
     y: np.ndarray,
     scale: np.ndarray,
@@ -78,24 +78,24 @@ def _invent(
     noise: float,
     random: np.random.RandomState,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """``count`` new rows from those of one stretch."""
+    """Make ``count`` new rows from those of a range."""
     start = random.randint(len(y), size=count)
     new_X, new_y = X[start].copy(), y[start].astype(np.float64)
-    close = np.zeros(count, dtype=bool)
+    is_close = np.zeros(count, dtype=bool)
     if len(y) > 1:
         Z = X / scale
         k = min(n_neighbors, len(y) - 1)
-        away, near = NearestNeighbors(n_neighbors=k + 1).fit(Z).kneighbors(Z)
-        some = random.permutation(len(y))[:_SAMPLE]
-        typical = np.median(cdist(Z, Z[some]), axis=1)
+        neighbor_distances, neighbor_rows = NearestNeighbors(n_neighbors=k + 1).fit(Z).kneighbors(Z)
+        sample_rows = random.permutation(len(y))[:_SAMPLE]
+        median_distance = np.median(cdist(Z, Z[sample_rows]), axis=1)
         pick = random.randint(1, k + 1, size=count)
-        close = away[start, pick] <= 0.5 * typical[start]
-        other = near[start, pick]
-        part = random.uniform(size=count)
-        mixed = part[:, None] * (X[other] - X[start])
-        new_X[close] += mixed[close]
-        new_y[close] += (part * (y[other] - y[start]))[close]
-    far = ~close
-    new_X[far] += noise * X.std(axis=0) * random.normal(size=(int(far.sum()), X.shape[1]))
-    new_y[far] += noise * y.std() * random.normal(size=int(far.sum()))
+        is_close = neighbor_distances[start, pick] <= 0.5 * median_distance[start]
+        partner = neighbor_rows[start, pick]
+        mixing_weight = random.uniform(size=count)
+        step = mixing_weight[:, None] * (X[partner] - X[start])
+        new_X[is_close] += step[is_close]
+        new_y[is_close] += (mixing_weight * (y[partner] - y[start]))[is_close]
+    is_far = ~is_close
+    new_X[is_far] += noise * X.std(axis=0) * random.normal(size=(int(is_far.sum()), X.shape[1]))
+    new_y[is_far] += noise * y.std() * random.normal(size=int(is_far.sum()))
     return new_X, new_y

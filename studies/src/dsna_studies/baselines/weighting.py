@@ -1,4 +1,4 @@
-"""Rows weighted by how rare their classes or labels are."""
+"""Weights of rows by the rarity of their classes or labels."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .wrapping import Wrapped
 
 
 class DensityWeighted(RegressorMixin, Wrapped):
-    """Regressor fitted with rows weighted by one over the density of their labels.
+    """Regressor fitted with rows weighted by the inverse density of their labels.
 
     Parameters
     ----------
     estimator : regressor
-        One whose ``fit`` takes ``sample_weight``.
+        Its ``fit`` must take ``sample_weight``.
 
     Attributes
     ----------
@@ -46,16 +46,15 @@ class DensityWeighted(RegressorMixin, Wrapped):
 
 
 class Coded(ClassifierMixin, Wrapped):
-    """Classifier that is given classes as numbers from 0, whatever they are.
+    """Classifier fitted on classes coded as numbers from 0.
 
-    XGBoost refuses other classes, and CatBoost predicts a column of them; both have no `class_weight` like that of
-    scikit-learn.
+    XGBoost refuses other classes, and CatBoost predicts a column of them; neither has scikit-learn's `class_weight`.
 
     Parameters
     ----------
     estimator : classifier with ``predict_proba``
     class_weight : dict, "balanced" or None, default=None
-        As in scikit-learn; given to the estimator as weights of rows.
+        As in scikit-learn; passed to the estimator as weights of rows.
 
     Attributes
     ----------
@@ -85,9 +84,9 @@ class Coded(ClassifierMixin, Wrapped):
 
     @property
     def classes_(self) -> np.ndarray:
-        """Classes as they were given."""
+        """Original classes."""
         return self._classes
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row."""
+        """Predict the most probable class of each row."""
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])

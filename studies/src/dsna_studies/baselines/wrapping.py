@@ -1,4 +1,4 @@
-"""What estimators that prepare the fit of another have in common."""
+"""Base class of estimators that wrap the fit of another estimator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _inner_has(name: str) -> Callable[[Any], bool]:
 
 
 class Wrapped(MetaEstimatorMixin, BaseEstimator):
-    """Base of estimators whose ``fit`` leaves another, fitted one in ``estimator_``, which then answers.
+    """Base class of estimators whose ``fit`` sets a fitted ``estimator_``, which then predicts.
 
     Examples
     --------
@@ -43,12 +43,12 @@ class Wrapped(MetaEstimatorMixin, BaseEstimator):
         return np.asarray(self.estimator_.classes_)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Classes or labels that the fitted estimator predicts."""
+        """Predict classes or labels with the fitted estimator."""
         check_is_fitted(self, "estimator_")
         return np.asarray(self.estimator_.predict(X))
 
     @available_if(_inner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n, n_classes) probabilities of the fitted classifier."""
+        """Return (n, n_classes) probabilities of the fitted classifier."""
         check_is_fitted(self, "estimator_")
         return np.asarray(self.estimator_.predict_proba(X))

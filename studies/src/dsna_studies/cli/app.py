@@ -1,4 +1,4 @@
-"""All studies under one roof."""
+"""The commands of all studies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .benchmark import benchmark
 from .paper import age, edges, pose
 
 app = typer.Typer(
-    help="Methods compared on tables, and the paper's tasks on data of your own.",
+    help="Methods compared on tables, and the paper's tasks on your own data.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",

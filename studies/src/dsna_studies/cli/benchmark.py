@@ -1,4 +1,4 @@
-"""``python -m dsna_studies benchmark``: methods compared on tables; the work is imported when the command runs."""
+"""``python -m dsna_studies benchmark``: methods compared on tables; the implementation is imported on demand."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from . import PROGRAM, REMEDY
 from .options import RESUMED, Names, Processes, Redo
 
 
-class Task(StrEnum):
-    """What tables are for."""
+class TableTask(StrEnum):
+    """Tasks of tables."""
 
     classification = "classification"
     regression = "regression"
@@ -31,18 +31,18 @@ class Relevance(StrEnum):
 
 def benchmark(
     tables: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of CSV files, or of subfolders of such files.")],
-    target: Annotated[str | None, typer.Option(help="Target column; the last if not named.")] = None,
-    task: Annotated[Task | None, typer.Option(help="Only this task; overrides the guess from the target.")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="Tables, by file name without .csv: a,b or repeated.")] = None,
+    target: Annotated[str | None, typer.Option(help="Target column; default: the last.")] = None,
+    task: Annotated[TableTask | None, typer.Option(help="Only this task; overrides the guess from the target.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Names of tables, without .csv: a,b or repeated.")] = None,
     methods: Names = None,
-    folds: Annotated[int | None, typer.Option(min=2, help="Folds; 5 if not named, 2 with --quick.")] = None,
+    folds: Annotated[int | None, typer.Option(min=2, help="Folds; default: 5, or 2 with --quick.")] = None,
     seed: Annotated[
         list[int] | None,
-        typer.Option(min=0, max=LARGEST_SEED, help="Seed of folds and methods, 0 if not named; repeat it for several."),
+        typer.Option(min=0, max=LARGEST_SEED, help="Seed of folds and methods; default: 0; repeat it for several."),
     ] = None,
     jobs: Processes = 1,
     max_rows: Annotated[
-        int | None, typer.Option(min=20, help="Thin out larger tables to as many rows, common ones before rare ones.")
+        int | None, typer.Option(min=20, help="Thin larger tables to this many rows; rare rows are kept.")
     ] = None,
     relevance: Annotated[
         Relevance, typer.Option(help="Which targets of regressions matter: to SERA, to rare errors and to DSNA.")
@@ -52,23 +52,24 @@ def benchmark(
     quick: Annotated[bool, flag("--quick", "Few tables, rows, folds and methods: some 15 s of CPU time.")] = False,
     tuned: Annotated[
         bool,
-        flag("--tuned", "Also tune every method: 30 settings of random search; --max-rows is 2000 then. Takes hours."),
+        flag("--tuned", "Also tune every method by random search over 30 settings, with --max-rows 2000. Takes hours."),
     ] = False,
     ablation: Annotated[bool, flag("--ablation", "Also run our method stage by stage.")] = False,
     report: Annotated[Path | None, folder("Folder for the page benchmark.md, PNG and CSV files.")] = None,
     summary_only: Annotated[
-        bool, flag("--summary-only", "Run nothing: summarise what results.csv holds of the methods and seeds named.")
+        bool,
+        flag("--summary-only", "Run nothing: summarise the given methods and seeds in results.csv."),
     ] = False,
 ) -> None:
     """Compare our methods with common alternatives on every table of a folder.
 
     Each CSV file has a header; its last column (or --target) is the target. Text, or at most ten whole numbers, are
-    classes, other targets are regressed; subfolders named `classification` and `regression` settle it. All methods see
-    the same stratified folds.
+    classes; other targets are regressed; subfolders named `classification` and `regression` override this. All methods
+    use the same stratified folds.
 
-    Results go to results.csv in --out one by one: a run that is interrupted goes on where it stopped, and a table that
-    has changed is run again. A method that fails is reported (exit code 1) and the others go on; input that cannot be
-    used ends the command before anything is run (exit code 2).
+    Results are appended to results.csv in --out: an interrupted run resumes where it stopped, and a table that has
+    changed is run again. A method that fails is reported (exit code 1) and the others continue; invalid input ends the
+    command before anything is run (exit code 2).
 
     For example:
 
@@ -84,9 +85,9 @@ def benchmark(
     - `python -m dsna_studies benchmark tables --task regression --target price --ablation`
     """
     with exit_on_user_error("benchmark", REMEDY, RESUMED.format(out), PROGRAM):
-        from ..tabular.benchmark import Benchmark, Options, run_study
+        from ..tabular.benchmark import Benchmark, BenchmarkOptions, run_study
 
-        options = Options(
+        options = BenchmarkOptions(
             data=tables,
             out=out,
             target=target,

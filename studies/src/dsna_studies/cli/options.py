@@ -1,4 +1,4 @@
-"""Options that several studies share."""
+"""Options shared by several studies."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import typer
 
 from dsna.extend.commands import flag
 
-RESUMED = "What is finished is in {}; the same command goes on from there."
+RESUMED = "Finished results are in {}; the same command resumes from there."
 
-Names = Annotated[list[str] | None, typer.Option(help="Methods: RF,CS-RF+DSNA or repeated; all if not named.")]
+Names = Annotated[list[str] | None, typer.Option(help="Methods: RF,CS-RF+DSNA or repeated; default: all.")]
 Processes = Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")]
-Redo = Annotated[bool, flag("--redo", "Run again what --out holds already.")]
+Redo = Annotated[bool, flag("--redo", "Run again results that --out already contains.")]

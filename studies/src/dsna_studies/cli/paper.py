@@ -1,4 +1,4 @@
-"""``python -m dsna_studies ...``: the experiments of the paper; the work is imported when a command runs."""
+"""``python -m dsna_studies ...``: the experiments of the paper; implementations are imported when a command runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .options import RESUMED, Names, Processes, Redo
 
 
 class Scored(StrEnum):
-    """Which photos a detector is scored on."""
+    """Photos on which a detector is scored."""
 
     val = "val"
     test = "test"
@@ -34,14 +34,14 @@ def age(
     ] = False,
     jobs: Processes = 1,
 ) -> None:
-    """Age from faces: FG-NET, one person left out at a time; MORPH, or UTKFace in its place, in three subsets.
+    """Age from faces: FG-NET, leaving one person out; MORPH, or UTKFace in its place, in three subsets.
 
-    Our methods, also in the paper's form, beside forests, resampling, ordinal and kernel machines; ages missing from
-    the training data; sweeps of parameters. Everything is learned from training persons only. Published figures stand
-    beside those measured.
+    Compares our methods, also as in the paper, with forests, resampling, ordinal and kernel machines; also with ages
+    missing from the training data, and with sweeps of parameters. Everything is learned from training persons only.
+    Published results are shown next to measured ones.
 
-    Writes results.csv, the page age.md and pictures into --out. A run that is interrupted goes on where it stopped. The
-    pictures show faces: do not publish them, as the owners of the data ask.
+    Writes results.csv, the page age.md and pictures into --out. An interrupted run resumes where it stopped. The
+    pictures show faces: do not publish them, as the owners of the data require.
 
     For example:
 
@@ -69,11 +69,11 @@ def pose(
 ) -> None:
     """Head pose on Pointing'04: pitch and yaw on five folds, and on five folds that share no person.
 
-    Our methods beside forests, SMOTE, RED-SVM, kernel ridge and kernel PLS; pictures removed toward a normal
-    distribution of pitch; angles missing from the training data; sweeps of parameters. Published figures stand beside
-    those measured.
+    Compares our methods with forests, SMOTE, RED-SVM, kernel ridge and kernel PLS; also with pictures removed toward a
+    normal distribution of pitch, with angles missing from the training data, and with sweeps of parameters. Published
+    results are shown next to measured ones.
 
-    Writes results.csv, the page pose.md and pictures into --out. A run that is interrupted goes on where it stopped.
+    Writes results.csv, the page pose.md and pictures into --out. An interrupted run resumes where it stopped.
 
     For example:
 
@@ -91,20 +91,18 @@ def pose(
 
 
 def edges(
-    data: Annotated[Path, folder("BSDS500, or a folder that holds bsds500/ and, optionally, nyud/.")],
+    data: Annotated[Path, folder("BSDS500, or a folder with bsds500/ and, optionally, nyud/.")],
     out: Annotated[
         Path, folder("Folder for results, page, pictures, models and maps; a later run resumes from it.")
     ] = Path("edges"),
-    methods: Annotated[
-        list[str] | None, typer.Option(help="Methods: SE,SE+DSNA or repeated; all if not named.")
-    ] = None,
+    methods: Annotated[list[str] | None, typer.Option(help="Methods: SE,SE+DSNA or repeated; default: all.")] = None,
     seeds: Annotated[
-        list[str] | None, typer.Option("--seeds", "--seed", help="Seeds: 0,1,2 or repeated; these three if not named.")
+        list[str] | None, typer.Option("--seeds", "--seed", help="Seeds: 0,1,2 (the default) or repeated.")
     ] = None,
     levels: Annotated[
         int, typer.Option(min=1, max=2, help="2: second levels in place of single ones; hours of work.")
     ] = 1,
-    patches: Annotated[int | None, typer.Option(min=100, help="Patches that each tree learns from.")] = None,
+    patches: Annotated[int | None, typer.Option(min=100, help="Training patches of each tree.")] = None,
     scales: Annotated[
         Scales, typer.Option(help="two: half and full size; multi: also double size, slow.")
     ] = Scales.single,
@@ -113,17 +111,17 @@ def edges(
         bool, flag("--quick", "12 photos, two trees, one seed, two methods: some 20 s of CPU time.")
     ] = False,
     redo: Redo = False,
-    jobs: Annotated[int, typer.Option(min=1, help="Threads: trees grown, or photos processed, at a time.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Threads: trees or photos processed in parallel.")] = 1,
 ) -> None:
     """Edges in photos: learned on the training photos of BSDS500, scored on its validation photos; also on NYUD.
 
     Structured edges (SE), and on top of them affine hulls (AH), kernel weights and sparse approximation (DSNA), all
-    from equally many patches. Published figures stand beside those measured.
+    from equal numbers of patches. Published results are shown next to measured ones.
 
-    Writes results.csv, the page edges.md and pictures into --out, and keeps forests, maps and counts there: a run that
-    is interrupted goes on where it stopped, photo by photo. Photos that fail are named and the others go on (exit code
-    1); input that cannot be used ends the command before anything is run (exit code 2). Some pictures show photos: do
-    not publish them, as the owners of the data ask.
+    Writes results.csv, the page edges.md and pictures into --out, and keeps forests, maps and counts there: an
+    interrupted run resumes where it stopped, photo by photo. Photos that fail are reported and the others continue
+    (exit code 1); invalid input ends the command before anything is run (exit code 2). Some pictures show photos: do
+    not publish them, as the owners of the data require.
 
     For example:
 

@@ -1,14 +1,14 @@
-"""From a random forest to our default, one stage after another, each by public parameters.
+"""The stages from a random forest to our default, each expressed by public parameters.
 
-Rows of the table, and how each is expressed (what a row sets stays for those below):
+Rows of the table and their parameters (each row keeps those of the rows above):
 
 1. RF: scikit-learn's RandomForest.
-2. CS-RF: our forest alone; for classes at balance 0, as all rows before the balance.
+2. CS-RF: our forest alone; for classes at balance 0, like all rows before the balance.
 3. + neighbourhood mean: DSNA with equal coefficients, as a prior that is equal (``proximity_weights=False``,
    ``bandwidth=1e6``, ``radius=None``) and cannot be left (``gamma=1e3``, ``lam=0``).  No forest vote (``blend=0``), no
    balance, no label feedback, no trend, one cluster, Euclidean space.
-4. + sparse coefficients: ``lam``, ``gamma``, ``bandwidth`` and ``radius`` at their defaults.  The stage is a row of its
-   own because the metric, the next one, has no say in a mean that weighs all rows alike.
+4. + sparse coefficients: ``lam``, ``gamma``, ``bandwidth`` and ``radius`` at their defaults.  The stage has its
+   own row because the metric, the next stage, has no effect on a mean with equal weights.
 5. + metric: ``metric="forest"``.
 6. + proximity weights: ``proximity_weights=True``.
 7. + clusters: ``n_clusters=3``.
@@ -16,7 +16,7 @@ Rows of the table, and how each is expressed (what a row sets stays for those be
 9. + forest's vote: ``blend="auto"`` and, in regression, ``decision="auto"``; a stage of our default, not of the paper.
 10. + trend: ``trend`` at its default; a stage of our default, not of the paper.
 11. + balance: ``balance`` at its default.
-12. default: what ``DSNAClassifier()`` or ``DSNARegressor()`` does, which leaves out the stages that are off by default.
+12. default: what ``DSNAClassifier()`` or ``DSNARegressor()`` does, without the stages that are off by default.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SPARSE = ("lam", "gamma", "bandwidth", "radius")
 
 
 def ablation(task: str) -> dict[str, Maker]:
-    """The stages from our forest on (2 to 11), in order.
+    """Return the stages from our forest on (2 to 11), in order.
 
     Parameters
     ----------

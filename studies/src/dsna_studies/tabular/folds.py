@@ -9,33 +9,33 @@ from sklearn.model_selection import StratifiedKFold
 
 from dsna.tables import TableError
 
-from ..tables import Table
+from ..tables import NumericTable
 
 _STRATA = 10
 
 
-def split(table: Table, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Training and test rows of each fold, stratified by class or by deciles of the target.
+def split(table: NumericTable, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Split rows into training and test rows of each fold, stratified by class or by deciles of the target.
 
-    Folds are scikit-learn's, not those of ``dsna.model_selection``: anybody can make them again without this package,
-    and no method in the comparison has had a say in them.
+    The folds are scikit-learn's, not those of ``dsna.model_selection``, so they can be reproduced without this package
+    and favour none of the methods.
 
     Parameters
     ----------
-    table : Table
+    table : NumericTable
     folds : int
     seed : int
 
     Returns
     -------
     list of (training rows, test rows)
-        Fewer strata than ten are used where rows are few.
+        Fewer than ten strata are used if rows are few.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from dsna_studies.tables import Table
-    >>> table = Table("tiny", "classification", np.zeros((6, 1)), np.array([0, 0, 0, 0, 1, 1]), "0")
+    >>> from dsna_studies.tables import NumericTable
+    >>> table = NumericTable("tiny", "classification", np.zeros((6, 1)), np.array([0, 0, 0, 0, 1, 1]), "0")
     >>> [table.y[test].tolist() for _, test in split(table, 2, seed=0)]
     [[0, 0, 1], [0, 0, 1]]
     """
@@ -47,18 +47,18 @@ def split(table: Table, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndar
         return list(splitter.split(table.X, strata))
 
 
-def _check_enough(table: Table, folds: int) -> None:
-    """Refuse tables so small that some training rows would hold one class or target only."""
+def _check_enough(table: NumericTable, folds: int) -> None:
+    """Raise a TableError if a table is so small that training rows could have a single class or target."""
     remedy = "add rows, or use fewer folds with --folds." if folds > 2 else "add rows."
     if table.task == "regression":
         if len(table.y) < 2 * folds:
-            said = f"{len(table.y)} rows are too few for {folds} folds, which need at least {2 * folds}"
-            raise TableError(f"{table.name}: {said}: {remedy}")
+            problem = f"{len(table.y)} rows are too few for {folds} folds, which need at least {2 * folds}"
+            raise TableError(f"{table.name}: {problem}: {remedy}")
         return
     sizes = np.bincount(table.y)
     if sizes.max() < folds:
-        said = f"its most common class has {sizes.max()} of {len(table.y)} rows, too few for {folds} folds"
-        raise TableError(f"{table.name}: {said}: {remedy}")
+        problem = f"its most common class has {sizes.max()} of {len(table.y)} rows, too few for {folds} folds"
+        raise TableError(f"{table.name}: {problem}: {remedy}")
     if len(sizes) == 2 and sizes.min() == 1:
         raise TableError(
             f"{table.name}: one of its two classes has a single row, which cannot be in training and test: add rows."

@@ -1,4 +1,4 @@
-"""Methods on the folds of tables, each as a job whose failure is reported while the others go on."""
+"""Jobs that run a method on a fold of a table; a failure is reported and the other jobs continue."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..baselines import DecidedLater, PriorsDivided
 from ..models import warm_up
 from ..results_file import Layout
 from ..running import Row, failure
-from ..tables import Table
+from ..tables import NumericTable
 from .folds import split
 from .methods import maker
 from .scores import METRICS, TIMES, classification_scores, regression_scores
 from .search.spaces import space_of
-from .search.tuning import searched
+from .search.tuning import make_search
 
-#: One line for each (table, fold, method); `settings` is how many a random search has tried, 0 without one.
+#: One line per (table, fold, method); `settings` is the number that a random search has tried, 0 without a search.
 LAYOUT = Layout(
     key=("task", "dataset", "checksum", "folds", "seed", "fold", "settings", "method"),
     values=(*METRICS["classification"], *METRICS["regression"], *TIMES),
@@ -35,14 +35,14 @@ LAYOUT = Layout(
 
 
 class Design(NamedTuple):
-    """How often each method is run on a table.
+    """Folds, seeds and numbers of settings with which each method is run.
 
     Attributes
     ----------
     folds : int
     seeds : tuple of int
     settings : tuple of int
-        How many settings are searched; 0: the method as it comes.
+        Numbers of settings to search; 0: the untuned method.
     """
 
     folds: int
@@ -55,21 +55,21 @@ Fits = dict[str, tuple[Any, float]]
 
 
 @dataclass(frozen=True)
-class Job:
+class FoldJob:
     """A method on a fold of a table.
 
     Examples
     --------
     >>> import numpy as np
-    >>> table = Table("tiny", "regression", np.arange(20.0)[:, None], np.arange(20.0), "00")
-    >>> job = Job(table, 2, 0, 0, "kNN", np.arange(0, 20, 2), np.arange(1, 20, 2))
+    >>> table = NumericTable("tiny", "regression", np.arange(20.0)[:, None], np.arange(20.0), "00")
+    >>> job = FoldJob(table, 2, 0, 0, "kNN", np.arange(0, 20, 2), np.arange(1, 20, 2))
     >>> job.key
     ('regression', 'tiny', '00', 2, 0, 0, 0, 'kNN')
     >>> bool(job()[0]["mae"] < 1)
     True
     """
 
-    table: Table
+    table: NumericTable
     folds: int
     seed: int
     fold: int
@@ -80,30 +80,30 @@ class Job:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What the result is stored under, in the order of the layout."""
+        """Key of the result, in the order of the layout."""
         table = self.table
-        which = (self.folds, self.seed, self.fold, self.settings, self.method)
-        return (table.task, table.name, table.checksum, *which)
+        run_key = (self.folds, self.seed, self.fold, self.settings, self.method)
+        return (table.task, table.name, table.checksum, *run_key)
 
     @property
     def family(self) -> tuple[Any, ...]:
-        """What jobs have in common that may share a fit: all but the part of the method after a slash."""
+        """Key of the jobs that may share a fit: the key without the part of the method after a slash."""
         return (*self.key[:-1], self.method.partition("/")[0])
 
     def __call__(self, fits: Fits | None = None) -> list[Row]:
-        """Key, scores and CPU seconds, on one thread; or the key and an ``error``.
+        """Return key, scores and CPU seconds, on one thread; or the key and an ``error``.
 
         Parameters
         ----------
         fits : dict or None, default=None
-            Fits of other jobs of the family, which this one adds to.
+            Fits of other jobs of the family; this job adds its own.
         """
         row: Row = dict(zip(LAYOUT.key, self.key, strict=True))
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
             try:
                 return [row | self._scores({} if fits is None else fits)]
-            except Exception as error:  # any failure of one method must leave the others running
+            except Exception as error:  # a failure of one method must not stop the others
                 return [row | {"error": failure(error)}]
 
     def _scores(self, fits: Fits) -> Row:
@@ -115,39 +115,39 @@ class Job:
         start = time.process_time()
         predicted = model.predict(table.X[test])
         times = {"fit_seconds": seconds, "predict_seconds": time.process_time() - start}
-        asked = (model, table.X[test], table.y[test], predicted)
+        scoring_arguments = (model, table.X[test], table.y[test], predicted)
         if table.task == "regression":
-            return times | regression_scores(*asked, train=table.y[self.train], relevance=table.relevance)
-        return times | classification_scores(*asked)
+            return times | regression_scores(*scoring_arguments, train=table.y[self.train], relevance=table.relevance)
+        return times | classification_scores(*scoring_arguments)
 
     def _fitted(self, model: Any, fits: Fits) -> tuple[Any, float]:
-        """The model, fitted, and the seconds of the fit; one that only decides takes over the fit of its family."""
+        """Return the fitted model and the seconds of its fit; models that only decide share a fit within the family."""
         X, y = self.table.X[self.train], self.table.y[self.train]
         if not isinstance(model, DecidedLater):
             fits[self.method] = timed(lambda: self._searched(model).fit(X, y))
             return fits[self.method]
-        plain = self.family[-1] + ("/priors" if self.settings else "")
-        if plain not in fits:
-            # Settings are searched with priors divided out, for any decision that is made later.
-            first = PriorsDivided(model.estimator) if self.settings else model.estimator
-            fits[plain] = timed(lambda: self._searched(first).fit(X, y))
-        fitted, seconds = fits[plain]
+        undecided_method = self.family[-1] + ("/priors" if self.settings else "")
+        if undecided_method not in fits:
+            # Settings are searched with priors divided out, whichever decision comes later.
+            undecided_model = PriorsDivided(model.estimator) if self.settings else model.estimator
+            fits[undecided_method] = timed(lambda: self._searched(undecided_model).fit(X, y))
+        fitted, seconds = fits[undecided_method]
         if self.settings:
             fitted = fitted.best_estimator_.estimator_
             model.set_params(estimator=clone(fitted))
-        decided, more = timed(lambda: model.adopt(fitted, X, y))
-        return decided, seconds + more
+        decided_model, decision_seconds = timed(lambda: model.adopt(fitted, X, y))
+        return decided_model, seconds + decision_seconds
 
     def _searched(self, model: Any) -> Any:
-        """The model as it is, or inside a search."""
+        """Return the model, inside a search if settings are searched."""
         if not self.settings:
             return model
         task, seed = self.table.task, (self.seed + self.fold) % 2**32
-        return searched(model, space_of(task, self.method), task, self.settings, seed)
+        return make_search(model, space_of(task, self.method), task, self.settings, seed)
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """What a function returns, and the CPU seconds it took: other work on the machine does not count.
+    """Return the result of a function and the CPU seconds that it took, without other work on the machine.
 
     Examples
     --------
@@ -159,64 +159,64 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 @dataclass(frozen=True)
-class Family:
+class JobFamily:
     """Jobs that may share a fit, such as a booster that decides in several ways.
 
     Examples
     --------
     >>> import numpy as np
     >>> y = np.array([0, 0, 0, 1] * 5)
-    >>> table = Table("tiny", "classification", np.arange(20.0)[:, None], y, "00")
-    >>> two = [Job(table, 2, 0, 0, name, np.arange(12), np.arange(12, 20)) for name in ("RF", "RF/priors")]
-    >>> [row["method"] for row in Family(tuple(two))()]
+    >>> table = NumericTable("tiny", "classification", np.arange(20.0)[:, None], y, "00")
+    >>> jobs = [FoldJob(table, 2, 0, 0, name, np.arange(12), np.arange(12, 20)) for name in ("RF", "RF/priors")]
+    >>> [row["method"] for row in JobFamily(tuple(jobs))()]
     ['RF', 'RF/priors']
     """
 
-    jobs: tuple[Job, ...]
+    jobs: tuple[FoldJob, ...]
 
     def __call__(self) -> list[Row]:
-        """Results of all jobs, in order."""
+        """Return the results of all jobs, in order."""
         fits: Fits = {}
         return [row for job in self.jobs for row in job(fits)]
 
 
-def families(jobs: Iterable[Job]) -> list[Family]:
-    """Neighbouring jobs that may share a fit, together.
+def families(jobs: Iterable[FoldJob]) -> list[JobFamily]:
+    """Group neighbouring jobs that may share a fit.
 
     Examples
     --------
     >>> import numpy as np
-    >>> table = Table("tiny", "classification", np.zeros((8, 1)), np.array([0, 0, 0, 1] * 2), "00")
+    >>> table = NumericTable("tiny", "classification", np.zeros((8, 1)), np.array([0, 0, 0, 1] * 2), "00")
     >>> methods = {"classification": ["RF", "RF/priors", "kNN"]}
-    >>> [len(one.jobs) for one in families(plan([table], methods, Design(2)))]
+    >>> [len(family.jobs) for family in families(plan([table], methods, Design(2)))]
     [2, 1, 2, 1]
     """
-    return [Family(tuple(some)) for _, some in groupby(jobs, key=lambda job: job.family)]
+    return [JobFamily(tuple(family_jobs)) for _, family_jobs in groupby(jobs, key=lambda job: job.family)]
 
 
-def plan(tables: Sequence[Table], methods: Mapping[str, Sequence[str]], design: Design) -> list[Job]:
-    """All jobs: every method of a table's task on every fold of every seed; tables too small for that are refused.
+def plan(tables: Sequence[NumericTable], methods: Mapping[str, Sequence[str]], design: Design) -> list[FoldJob]:
+    """List all jobs: every method of a table's task on every fold of every seed; refuse tables that are too small.
 
-    One seed comes after the other, so that a run that is interrupted has finished some.
+    Seeds come one after another, so that an interrupted run has finished some of them.
 
     Examples
     --------
     >>> import numpy as np
-    >>> table = Table("tiny", "regression", np.zeros((4, 1)), np.arange(4.0), "00")
+    >>> table = NumericTable("tiny", "regression", np.zeros((4, 1)), np.arange(4.0), "00")
     >>> [(job.seed, job.fold, job.method) for job in plan([table], {"regression": ["RF"]}, Design(2, (0, 1)))]
     [(0, 0, 'RF'), (0, 1, 'RF'), (1, 0, 'RF'), (1, 1, 'RF')]
     """
-    jobs: list[Job] = []
+    jobs: list[FoldJob] = []
     problems: list[str] = []
     for settings, seed, table in product(design.settings, design.seeds, tables):
         try:
-            parts = split(table, design.folds, seed)
+            folds = split(table, design.folds, seed)
         except TableError as error:
             problems.append(str(error))
             continue
         jobs += [
-            Job(table, design.folds, seed, fold, method, train, test, settings)
-            for fold, (train, test) in enumerate(parts)
+            FoldJob(table, design.folds, seed, fold, method, train, test, settings)
+            for fold, (train, test) in enumerate(folds)
             for method in methods[table.task]
         ]
     if problems:

@@ -10,7 +10,7 @@ from ..select_methods import check_names
 from .ablation import ablation
 from .peers import PEERS, Maker
 
-DEFAULT = "CS-RF+DSNA"  # the method that is compared with each peer
+DEFAULT = "CS-RF+DSNA"  # compared with each peer
 _QUICK = {
     "classification": ("RF", "RF/priors", "BalancedRF", "LightGBM", "CS-RF", DEFAULT),
     "regression": ("RF", "ExtraTrees", "LightGBM", "RF-density", "CS-RF", DEFAULT),
@@ -18,7 +18,7 @@ _QUICK = {
 
 
 def _ours(name: str, preset: tuple[str, ...] = (), **params: Any) -> Maker:
-    """Maker of `dsna.<name>`, optionally with a preset: its name and arguments."""
+    """Return the maker of `dsna.<name>`, optionally with a preset, given by its name and arguments."""
 
     def make(seed: int) -> Any:
         dsna = import_module("dsna")
@@ -28,7 +28,7 @@ def _ours(name: str, preset: tuple[str, ...] = (), **params: Any) -> Maker:
     return make
 
 
-# Untuned, as everything here, and bounded: neighbourhoods of a thousand rows take minutes per fold.
+# Untuned, like all methods here, and bounded: neighbourhoods of a thousand rows take minutes per fold.
 _PAPER_CHANGES = {"tune": None, "max_neighbors": 100}
 
 OURS: dict[str, dict[str, Maker]] = {
@@ -52,13 +52,13 @@ METHODS: dict[str, dict[str, Maker]] = {task: {**PEERS[task], **OURS[task]} for 
 
 
 def maker(task: str, method: str, relevance: str = "auto") -> Maker:
-    """How a method of the benchmark, or a stage of the ablation, is made.
+    """Return the maker of a method of the benchmark or a stage of the ablation.
 
     Parameters
     ----------
     task, method : str
     relevance : {"auto", "high", "low"}, default="auto"
-        Which targets matter; methods that have no such parameter are not told.
+        Which targets matter; ignored by methods without this parameter.
 
     Returns
     -------
@@ -73,15 +73,15 @@ def maker(task: str, method: str, relevance: str = "auto") -> Maker:
     """
     make = METHODS[task][method] if method in METHODS[task] else ablation(task)[method]
 
-    def told(seed: int) -> Any:
+    def make_relevant(seed: int) -> Any:
         model = make(seed)
         return model.set_params(relevance=relevance) if "relevance" in model.get_params(deep=False) else model
 
-    return make if relevance == "auto" else told
+    return make if relevance == "auto" else make_relevant
 
 
 def ablation_rows(task: str) -> list[str]:
-    """Methods that make up the rows of the ablation table, in order.
+    """List the methods of the ablation table, in order.
 
     Examples
     --------
@@ -91,16 +91,16 @@ def ablation_rows(task: str) -> list[str]:
     return ["RF", *ablation(task), DEFAULT]
 
 
-def methods_of(task: str, asked: Sequence[str] = (), quick: bool = False) -> list[str]:
-    """Names of the methods to run for a task, in the order of the tables.
+def methods_of(task: str, requested: Sequence[str] = (), quick: bool = False) -> list[str]:
+    """List the methods to run for a task, in the order of the tables.
 
     Parameters
     ----------
     task : {"classification", "regression"}
-    asked : sequence of str, default=()
-        Names, in any case; those that are meant for the other task alone are left out. Empty: all, or few.
+    requested : sequence of str, default=()
+        Names, in any case; methods of the other task are ignored. Empty: all, or a few if `quick`.
     quick : bool, default=False
-        Whether few methods are chosen where none is asked for.
+        Whether to select a few methods if none is requested.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def methods_of(task: str, asked: Sequence[str] = (), quick: bool = False) -> lis
     >>> methods_of("classification", ["rf", "cs-rf+dsna", "ExtraTrees"])
     ['RF', 'CS-RF+DSNA']
     """
-    every = list(dict.fromkeys(name for names in METHODS.values() for name in names))
-    check_names(asked, every, [name for name in asked if name.lower() in map(str.lower, every)])
-    wanted = {name.lower() for name in asked or (_QUICK[task] if quick else METHODS[task])}
-    return [name for name in METHODS[task] if name.lower() in wanted]
+    all_names = list(dict.fromkeys(name for names in METHODS.values() for name in names))
+    check_names(requested, all_names, [name for name in requested if name.lower() in map(str.lower, all_names)])
+    selected = {name.lower() for name in requested or (_QUICK[task] if quick else METHODS[task])}
+    return [name for name in METHODS[task] if name.lower() in selected]

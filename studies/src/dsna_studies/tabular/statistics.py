@@ -1,4 +1,4 @@
-"""What differences over tables say: corrected p values, bootstrap intervals, a Bayesian signed-rank test."""
+"""Tests of differences over tables: corrected p values, bootstrap intervals, a Bayesian signed-rank test."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import wilcoxon
 
-TIE = 0.001  # smaller differences of a score are a tie
+TIE = 0.001  # smaller differences of a score are ties
 ROPE = 0.01  # smaller differences make no practical difference
-LEVEL = 0.95  # of bootstrap intervals
+LEVEL = 0.95  # level of bootstrap intervals
 _DRAWS = 20000
-_PRIOR = 0.5  # weight of one table more, without a difference
-_SAME = 1e-12  # differences from an edge of the region below which they lie on it
+_PRIOR = 0.5  # weight of an additional table without a difference
+_SAME = 1e-12  # distance from an edge of the region within which a difference counts as on the edge
 
 
 class Posterior(NamedTuple):
@@ -24,7 +24,7 @@ class Posterior(NamedTuple):
 
 
 def wilcoxon_p(gain: np.ndarray) -> float:
-    """Two-sided p value of the Wilcoxon signed-rank test; 1 where nothing differs.
+    """Return the two-sided p value of the Wilcoxon signed-rank test; 1 if there is no difference.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def wilcoxon_p(gain: np.ndarray) -> float:
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """P values corrected for their number by Holm's step-down rule.
+    """Correct p values for their number by Holm's step-down rule.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 
 def bootstrap_interval(gain: np.ndarray, level: float = LEVEL, seed: int = 0) -> tuple[float, float]:
-    """Percentile interval of the mean of differences, over tables drawn again and again.
+    """Return the percentile bootstrap interval, over tables, of the mean difference.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def signed_rank(gain: np.ndarray, rope: float = ROPE, seed: int = 0) -> Posterio
     """Bayesian signed-rank test (Benavoli et al. 2014) with a region of practical equivalence.
 
     The distribution of differences is a Dirichlet process: tables, and one more without a difference, have random
-    weights.  For each draw of the weights, the share of pairs of tables whose mean difference is below, in and above
-    the region is found; the probabilities say how often each of the three shares is the largest.
+    weights.  Each draw of the weights gives the shares of pairs of tables whose mean difference is below, in and above
+    the region; the probabilities are the frequencies with which each of the three shares is the largest.
 
     Parameters
     ----------
@@ -103,11 +103,11 @@ def signed_rank(gain: np.ndarray, rope: float = ROPE, seed: int = 0) -> Posterio
     all_gains = np.append(0.0, gain)
     weights = np.random.RandomState(seed).dirichlet(np.append(_PRIOR, np.ones(len(gain))), _DRAWS)
     means = (all_gains[:, None] + all_gains) / 2.0
-    below, above = (np.einsum("si,ij,sj->s", weights, _beyond(side * means, rope), weights) for side in (-1, 1))
+    below, above = (np.einsum("si,ij,sj->s", weights, _beyond(sign * means, rope), weights) for sign in (-1, 1))
     largest = np.stack([below, 1.0 - below - above, above]).argmax(axis=0)
     return Posterior(*(float(np.mean(largest == k)) for k in range(3)))
 
 
 def _beyond(means: np.ndarray, rope: float) -> np.ndarray:
-    """1 where a mean is beyond the region, one half where it lies on its edge."""
+    """Return 1 where a mean is beyond the region, 0.5 on its edge and 0 elsewhere."""
     return np.where(np.abs(means - rope) <= _SAME, 0.5, np.where(means > rope, 1.0, 0.0))

@@ -1,4 +1,4 @@
-"""Means and ranks of the methods; our default against each peer, and where it loses."""
+"""Means and ranks of the methods; our default against each peer, and the tables on which it loses."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .peers import PEERS
 from .scores import DIRECTIONS, MAIN, METRICS, TIMES
 from .statistics import TIE, Posterior, bootstrap_interval, holm, signed_rank, wilcoxon_p
 
-ENOUGH_RARE = 30  # rare rows in all tables, below which differences are chance
+ENOUGH_RARE = 30  # rare rows in all tables; with fewer, methods are not ranked
 ENOUGH = 0.9  # share of the tables that a method must have finished to be compared
-_OF_PROBABILITIES = ("auc", "brier")  # scores that no decision changes
-_DECISIONS = ("/priors", "/thresholds")  # of one and the same fit
+_OF_PROBABILITIES = ("auc", "brier")  # scores that do not depend on the decision
+_DECISIONS = ("/priors", "/thresholds")  # methods with these suffixes share a fit
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Scores of methods on the tables that all of them finished.
+class MethodComparison:
+    """Scores of methods on the tables that all of them have finished.
 
     Attributes
     ----------
@@ -29,17 +29,17 @@ class Comparison:
     means : data frame, indexed by (dataset, method)
         Mean over folds and seeds of each score, and `seconds`, the sum of the times of one seed.
     left_out : tuple of str
-        Methods that finished less than nine in ten of the tables.
+        Methods that finished less than 90 % of the tables.
     unfinished : tuple of str
-        Tables that not all the other methods finished.
+        Tables that some of the other methods did not finish.
     fewer_seeds : dict from str to int
-        Methods that did not finish all seeds, with the number of those finished on every table.
+        Methods that did not finish all seeds, with the number of seeds finished on every table.
 
     Examples
     --------
     >>> import pandas as pd
     >>> index = pd.MultiIndex.from_product([["a"], ["RF", "kNN"]], names=["dataset", "method"])
-    >>> compared = Comparison("regression", pd.DataFrame({"mae": [0.2, 0.3]}, index=index), (), ())
+    >>> compared = MethodComparison("regression", pd.DataFrame({"mae": [0.2, 0.3]}, index=index), (), ())
     >>> compared.table("mae")
     method    RF  kNN
     dataset
@@ -63,26 +63,26 @@ class Comparison:
         return list(dict.fromkeys(self.means.index.get_level_values("dataset")))
 
     def table(self, metric: str) -> pd.DataFrame:
-        """Score of each method (columns) on each data set (rows); methods without such a score are left out."""
+        """Return the score of each method (columns) on each data set (rows); methods without it are left out."""
         wide = self.means[metric].unstack("method")[self.methods]
         return wide.loc[:, wide.notna().any()]
 
 
-def compare(rows: pd.DataFrame, task: str, methods: Sequence[str], folds: int) -> Comparison:
-    """Average results over folds and seeds, and keep what can be compared.
+def compare(rows: pd.DataFrame, task: str, methods: Sequence[str], folds: int) -> MethodComparison:
+    """Average results over folds and seeds, and keep comparable methods and tables.
 
     Parameters
     ----------
     rows : data frame of results
     task : {"classification", "regression"}
     methods : sequence of str
-        Those to compare, in the order wanted.
+        Methods to compare, in order.
     folds : int
-        A method has finished a table when it has all folds of at least one seed; other seeds do not count.
+        A method has finished a table if it has all folds of at least one seed; incomplete seeds are ignored.
 
     Returns
     -------
-    Comparison
+    MethodComparison
 
     Examples
     --------
@@ -101,23 +101,27 @@ def compare(rows: pd.DataFrame, task: str, methods: Sequence[str], folds: int) -
     scores = [name for name in METRICS[task] if name in rows]
     seeds = groups["seed"].nunique()
     means = groups[scores].mean().assign(seconds=groups["seconds"].sum() / seeds)
-    done = means.index.get_level_values("method").value_counts().reindex(list(methods), fill_value=0)
-    kept = [name for name in methods if done[name] and done[name] >= ENOUGH * len(datasets)]
-    finished = means["seconds"].unstack("method").reindex(index=datasets, columns=kept).notna().all(axis=1)
-    names = [name for name in datasets if finished[name]]
-    order = pd.MultiIndex.from_product([names, kept], names=["dataset", "method"])
-    least = seeds.reindex(order).groupby("method").min()
-    return Comparison(
+    n_finished = means.index.get_level_values("method").value_counts().reindex(list(methods), fill_value=0)
+    compared_methods = [name for name in methods if n_finished[name] and n_finished[name] >= ENOUGH * len(datasets)]
+    finished = means["seconds"].unstack("method").reindex(index=datasets, columns=compared_methods).notna().all(axis=1)
+    finished_datasets = [name for name in datasets if finished[name]]
+    order = pd.MultiIndex.from_product([finished_datasets, compared_methods], names=["dataset", "method"])
+    fewest_seeds = seeds.reindex(order).groupby("method").min()
+    return MethodComparison(
         task,
         means.reindex(order),
-        tuple(name for name in methods if name not in kept),
-        tuple(name for name in datasets if name not in names),
-        {name: int(least[name]) for name in kept if names and least[name] < least.max()},
+        tuple(name for name in methods if name not in compared_methods),
+        tuple(name for name in datasets if name not in finished_datasets),
+        {
+            name: int(fewest_seeds[name])
+            for name in compared_methods
+            if finished_datasets and fewest_seeds[name] < fewest_seeds.max()
+        },
     )
 
 
 def ranks(scores: pd.DataFrame, direction: int) -> pd.DataFrame:
-    """Rank of each method (columns) on each data set (rows): 1 is best, ties share the mean of their ranks.
+    """Rank the methods (columns) on each data set (rows): 1 is best, ties share the mean of their ranks.
 
     Parameters
     ----------
@@ -139,16 +143,16 @@ def ranks(scores: pd.DataFrame, direction: int) -> pd.DataFrame:
     return scores.rank(axis=1, ascending=direction < 0, method="average")
 
 
-def rivals(compared: Comparison, metric: str) -> dict[str, str]:
-    """Peers by whose scores methods are ranked: each stands for itself, or for the first that has the same fit.
+def ranked_peer_of(compared: MethodComparison, metric: str) -> dict[str, str]:
+    """Map each peer to the peer whose score is ranked in its place: itself, or the first one with the same fit.
 
     Examples
     --------
     >>> import pandas as pd
     >>> names = ["RF", "RF/priors", "kNN", "CS-RF+DSNA"]
     >>> index = pd.MultiIndex.from_product([["a"], names], names=["dataset", "method"])
-    >>> compared = Comparison("classification", pd.DataFrame({"auc": [0.8, 0.8, 0.7, 0.9]}, index=index), (), ())
-    >>> rivals(compared, "auc")
+    >>> compared = MethodComparison("classification", pd.DataFrame({"auc": [0.8, 0.8, 0.7, 0.9]}, index=index), (), ())
+    >>> ranked_peer_of(compared, "auc")
     {'RF': 'RF', 'RF/priors': 'RF', 'kNN': 'kNN'}
     """
     peers = [name for name in compared.table(metric) if name in PEERS[compared.task]]
@@ -159,36 +163,36 @@ def rivals(compared: Comparison, metric: str) -> dict[str, str]:
 
 
 def _fit_of(name: str) -> str:
-    """What methods of the same fit have in common."""
+    """Return the part of a name that methods with the same fit share."""
     return next((name.removesuffix(decision) for decision in _DECISIONS if name.endswith(decision)), name)
 
 
-def ranked(compared: Comparison) -> list[str]:
-    """Main scores that at least two methods have, so that there is something to rank.
+def ranked_metrics(compared: MethodComparison) -> list[str]:
+    """List the main scores that at least two methods have, which can be ranked.
 
     Examples
     --------
     >>> import pandas as pd
     >>> index = pd.MultiIndex.from_product([["a"], ["RF", "CS-RF"]], names=["dataset", "method"])
     >>> frame = pd.DataFrame({"mae": [0.2, 0.3], "sera": [None, 0.4]}, index=index)
-    >>> ranked(Comparison("regression", frame, (), ()))
+    >>> ranked_metrics(MethodComparison("regression", frame, (), ()))
     ['mae']
     """
     main = [metric for metric in MAIN[compared.task] if metric in compared.means]
     return [metric for metric in main if compared.table(metric).shape[1] > 1]
 
 
-def mean_ranks(compared: Comparison, metric: str) -> pd.Series:
-    """Mean rank of each method over data sets: of peers beside our default, of each of ours beside the peers alone.
+def mean_ranks(compared: MethodComparison, metric: str) -> pd.Series:
+    """Return mean ranks over data sets: of peers among peers and our default, of each of our methods among peers.
 
-    Of peers that differ in their decision only, scores of probabilities count once.
+    Scores of probabilities count once for peers that differ only in their decision.
 
     Examples
     --------
     >>> import pandas as pd
     >>> names = ["RF", "kNN", "CS-RF", "CS-RF+DSNA"]
     >>> index = pd.MultiIndex.from_product([["a"], names], names=["dataset", "method"])
-    >>> mean_ranks(Comparison("regression", pd.DataFrame({"mae": [3.0, 4, 1, 2]}, index=index), (), ()), "mae")
+    >>> mean_ranks(MethodComparison("regression", pd.DataFrame({"mae": [3.0, 4, 1, 2]}, index=index), (), ()), "mae")
     method
     RF            2.0
     kNN           3.0
@@ -197,24 +201,26 @@ def mean_ranks(compared: Comparison, metric: str) -> pd.Series:
     dtype: float64
     """
     scores, direction = compared.table(metric), DIRECTIONS[compared.task][metric]
-    stands_for = rivals(compared, metric)
+    stands_for = ranked_peer_of(compared, metric)
     counted = list(dict.fromkeys(stands_for.values()))
     ours = [name for name in scores if name not in stands_for]
-    places = {name: ranks(scores[[*counted, name]], direction)[name].mean() for name in ours}
-    beside_ours = ranks(scores[[*counted, *(name for name in ours if name == DEFAULT)]], direction).mean()
-    found = pd.Series({name: places[name] if name in places else beside_ours[stands_for[name]] for name in scores})
-    return found.rename_axis("method")
+    own_ranks = {name: ranks(scores[[*counted, name]], direction)[name].mean() for name in ours}
+    peer_ranks = ranks(scores[[*counted, *(name for name in ours if name == DEFAULT)]], direction).mean()
+    all_ranks = pd.Series(
+        {name: own_ranks[name] if name in own_ranks else peer_ranks[stands_for[name]] for name in scores}
+    )
+    return all_ranks.rename_axis("method")
 
 
-def summary(compared: Comparison) -> pd.DataFrame:
-    """Mean of each score over data sets, mean rank by each main score, and seconds in all; one row for each method.
+def summary(compared: MethodComparison) -> pd.DataFrame:
+    """Return the mean of each score, the mean rank by each main score and the total seconds of each method (rows).
 
     Examples
     --------
     >>> import pandas as pd
     >>> index = pd.MultiIndex.from_product([["a", "b"], ["RF", "kNN"]], names=["dataset", "method"])
     >>> frame = pd.DataFrame({"mae": [0.2, 0.3, 0.4, 0.1], "seconds": 1.0}, index=index)
-    >>> summary(Comparison("regression", frame, (), ()))
+    >>> summary(MethodComparison("regression", frame, (), ()))
             mae  rank mae  seconds
     method
     RF      0.3       1.5      2.0
@@ -222,17 +228,17 @@ def summary(compared: Comparison) -> pd.DataFrame:
     """
     groups = compared.means.groupby("method", sort=False)
     lines = groups.mean().drop(columns="seconds").dropna(axis=1, how="all")
-    for metric in ranked(compared):
+    for metric in ranked_metrics(compared):
         lines[f"rank {metric}"] = mean_ranks(compared, metric)
     return lines.assign(seconds=groups["seconds"].sum())
 
 
-def pairs(compared: Comparison, peers: Sequence[str], ours: str = DEFAULT) -> pd.DataFrame:
-    """One method against each of others: tables won, and what the differences over tables say.
+def pairs(compared: MethodComparison, peers: Sequence[str], ours: str = DEFAULT) -> pd.DataFrame:
+    """Compare one method with each peer: tables won, tied and lost, and tests of the differences.
 
     Parameters
     ----------
-    compared : Comparison
+    compared : MethodComparison
     peers : sequence of str
     ours : str
 
@@ -249,7 +255,7 @@ def pairs(compared: Comparison, peers: Sequence[str], ours: str = DEFAULT) -> pd
     >>> import pandas as pd
     >>> index = pd.MultiIndex.from_product([["a", "b"], ["RF", "CS-RF+DSNA"]], names=["dataset", "method"])
     >>> frame = pd.DataFrame({"mae": [0.2, 0.1, 0.4, 0.4], "seconds": 1.0}, index=index)
-    >>> pairs(Comparison("regression", frame, (), ()), ["RF"])[["metric", "peer", "win", "tie", "loss"]]
+    >>> pairs(MethodComparison("regression", frame, (), ()), ["RF"])[["metric", "peer", "win", "tie", "loss"]]
       metric peer  win  tie  loss
     0    mae   RF    1    1     0
     """
@@ -258,24 +264,24 @@ def pairs(compared: Comparison, peers: Sequence[str], ours: str = DEFAULT) -> pd
         if metric not in compared.means:
             continue
         scores = compared.table(metric) * DIRECTIONS[compared.task][metric]
-        rivals = [peer for peer in peers if peer in scores and peer != ours and ours in scores]
-        gains = [(scores[ours] - scores[peer]).to_numpy() for peer in rivals]
-        p = np.array([wilcoxon_p(gain) for gain in gains])
-        for peer, gain, raw, corrected in zip(rivals, gains, p, holm(p), strict=True):
+        present_peers = [peer for peer in peers if peer in scores and peer != ours and ours in scores]
+        gains = [(scores[ours] - scores[peer]).to_numpy() for peer in present_peers]
+        p_values = np.array([wilcoxon_p(gain) for gain in gains])
+        for peer, gain, p_value, corrected in zip(present_peers, gains, p_values, holm(p_values), strict=True):
             win, loss = int((gain >= TIE).sum()), int((gain <= -TIE).sum())
-            won = (metric, peer, win, len(gain) - win - loss, loss)
-            mean = (gain.mean(), *bootstrap_interval(gain))
-            lines.append((*won, *mean, raw, corrected, *signed_rank(gain)))
+            counts = (metric, peer, win, len(gain) - win - loss, loss)
+            mean_and_interval = (gain.mean(), *bootstrap_interval(gain))
+            lines.append((*counts, *mean_and_interval, p_value, corrected, *signed_rank(gain)))
     names = ["metric", "peer", "win", "tie", "loss", "gain", "low", "high", "p", "p_holm", *Posterior._fields]
     return pd.DataFrame(lines, columns=names)
 
 
-def losses(compared: Comparison, metric: str, peers: Sequence[str], ours: str = DEFAULT) -> pd.DataFrame:
-    """Tables on which one method is behind the best of others, the largest difference first.
+def losses(compared: MethodComparison, metric: str, peers: Sequence[str], ours: str = DEFAULT) -> pd.DataFrame:
+    """List the tables on which a method is behind the best peer, largest difference first.
 
     Parameters
     ----------
-    compared : Comparison
+    compared : MethodComparison
     metric : str
     peers : sequence of str
     ours : str
@@ -283,77 +289,77 @@ def losses(compared: Comparison, metric: str, peers: Sequence[str], ours: str = 
     Returns
     -------
     data frame, indexed by data set
-        `ours`, `best peer`, its `score`, the `difference`, always negative, and how many of the peers `are ahead`.
+        `ours`, `best peer`, its `score`, the `difference`, always negative, and the number of peers that `are ahead`.
 
     Examples
     --------
     >>> import pandas as pd
     >>> index = pd.MultiIndex.from_product([["a", "b"], ["RF", "CS-RF+DSNA"]], names=["dataset", "method"])
     >>> frame = pd.DataFrame({"mae": [0.2, 0.1, 0.4, 0.5], "seconds": 1.0}, index=index)
-    >>> losses(Comparison("regression", frame, (), ()), "mae", ["RF"])
+    >>> losses(MethodComparison("regression", frame, (), ()), "mae", ["RF"])
              ours best peer  score  difference are ahead
     dataset
     b         0.5        RF    0.4        -0.1    1 of 1
     """
     scores, direction = compared.table(metric), DIRECTIONS[compared.task][metric]
-    rivals = [peer for peer in peers if peer in scores and peer != ours]
-    if ours not in scores or not rivals:
+    present_peers = [peer for peer in peers if peer in scores and peer != ours]
+    if ours not in scores or not present_peers:
         return pd.DataFrame()
-    others = scores[rivals] * direction
-    behind = others.sub(scores[ours] * direction, axis=0)
-    found = pd.DataFrame(
+    peer_scores = scores[present_peers] * direction
+    behind = peer_scores.sub(scores[ours] * direction, axis=0)
+    loss_table = pd.DataFrame(
         {
             "ours": scores[ours],
-            "best peer": others.idxmax(axis=1),
-            "score": others.max(axis=1) * direction,
+            "best peer": peer_scores.idxmax(axis=1),
+            "score": peer_scores.max(axis=1) * direction,
             "difference": -behind.max(axis=1),
-            "are ahead": [f"{count} of {len(rivals)}" for count in (behind >= TIE).sum(axis=1)],
+            "are ahead": [f"{count} of {len(present_peers)}" for count in (behind >= TIE).sum(axis=1)],
         }
     )
-    return found[found["difference"] <= -TIE].sort_values("difference")
+    return loss_table[loss_table["difference"] <= -TIE].sort_values("difference")
 
 
-def gains(compared: Comparison) -> pd.DataFrame:
-    """The table of an ablation: mean scores of each stage, and by how much each is better than the row before.
+def gains(compared: MethodComparison) -> pd.DataFrame:
+    """Return the ablation table: mean scores of each stage, and the gain over the row before.
 
     Examples
     --------
     >>> import pandas as pd
     >>> index = pd.MultiIndex.from_product([["a"], ["RF", "CS-RF"]], names=["dataset", "method"])
-    >>> gains(Comparison("regression", pd.DataFrame({"mae": [0.3, 0.25], "seconds": 1.0}, index=index), (), ()))
+    >>> gains(MethodComparison("regression", pd.DataFrame({"mae": [0.3, 0.25], "seconds": 1.0}, index=index), (), ()))
              mae  gain mae
     method
     RF      0.30       NaN
     CS-RF   0.25      0.05
     """
     lines = summary(compared)
-    found = {}
+    columns = {}
     for metric in MAIN[compared.task]:
         if metric in lines:
-            found[metric] = lines[metric]
-            found[f"gain {metric}"] = lines[metric].diff() * DIRECTIONS[compared.task][metric]
-    return pd.DataFrame(found)
+            columns[metric] = lines[metric]
+            columns[f"gain {metric}"] = lines[metric].diff() * DIRECTIONS[compared.task][metric]
+    return pd.DataFrame(columns)
 
 
-def beside(plain: Comparison, tuned: Comparison) -> pd.DataFrame:
-    """Main scores of methods as they come and tuned, on the tables that both have.
+def compare_tuning(plain: MethodComparison, tuned: MethodComparison) -> pd.DataFrame:
+    """Return the main scores of untuned and tuned methods, on the tables that both have.
 
     Examples
     --------
     >>> import pandas as pd
     >>> index = pd.MultiIndex.from_product([["a"], ["RF"]], names=["dataset", "method"])
-    >>> both = [Comparison("regression", pd.DataFrame({"mae": [x]}, index=index), (), ()) for x in (0.3, 0.2)]
-    >>> beside(*both)
+    >>> both = [MethodComparison("regression", pd.DataFrame({"mae": [x]}, index=index), (), ()) for x in (0.3, 0.2)]
+    >>> compare_tuning(*both)
             mae  mae, searched
     method
     RF      0.3            0.2
     """
-    found = {}
+    columns = {}
     for metric in MAIN[plain.task]:
         if metric in plain.means and metric in tuned.means:
-            tables = [one.means[metric].unstack("method") for one in (plain, tuned)]
+            tables = [comparison.means[metric].unstack("method") for comparison in (plain, tuned)]
             shared = tables[0].index.intersection(tables[1].index)
             for name, table in zip((metric, f"{metric}, searched"), tables, strict=True):
-                found[name] = table.loc[shared].mean()
+                columns[name] = table.loc[shared].mean()
     methods = [name for name in plain.methods if name in tuned.methods]
-    return pd.DataFrame(found).reindex(methods).rename_axis("method").dropna(axis=1, how="all")
+    return pd.DataFrame(columns).reindex(methods).rename_axis("method").dropna(axis=1, how="all")

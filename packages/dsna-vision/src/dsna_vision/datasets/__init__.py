@@ -1,4 +1,4 @@
-"""Readers of picture collections as their owners store them; nothing is downloaded or copied."""
+"""Readers of picture collections in their original layout; nothing is downloaded or copied."""
 
 from .boundaries import BoundarySet, load_boundaries, load_bsds500
 from .fgnet import load_fgnet

@@ -12,12 +12,12 @@ _NAME = re.compile(r"(\d{3})a(\d{2})[a-z]?\.jpg", re.IGNORECASE)
 
 
 def load_fgnet(folder: str | Path, *, check: str = "header") -> PictureSet:
-    """Read the FG-NET ageing database: 1002 photos of 82 persons from 0 to 69, with 68 landmarks each.
+    """Read the FG-NET ageing database: 1002 photos of 82 people aged 0 to 69, with 68 landmarks each.
 
     Parameters
     ----------
     folder : path
-        Holds ``images/001A02.JPG`` (person 001 at the age of 2; a letter marks a second photo) and
+        Contains ``images/001A02.JPG`` (person 001 at the age of 2; a letter marks a second photo) and
         ``points/001a02.pts``.
     check : {"header", "full"}, default="header"
         Look at the beginning of each picture, or decode all of it, to find damaged ones.
@@ -25,12 +25,12 @@ def load_fgnet(folder: str | Path, *, check: str = "header") -> PictureSet:
     Returns
     -------
     PictureSet
-        Labels are ages, groups persons. Pictures without landmarks are left out and named in ``problems``.
+        Labels are ages, groups are persons. Pictures without landmarks are left out and named in ``problems``.
 
     Notes
     -----
     The database was made by the FG-NET project for research on ageing; copies are at
-    https://yanweifu.github.io/FG_NET_data. Use it for research, and do not pass it on.
+    https://yanweifu.github.io/FG_NET_data. Use it for research only, and do not redistribute it.
 
     Examples
     --------
@@ -46,13 +46,13 @@ def load_fgnet(folder: str | Path, *, check: str = "header") -> PictureSet:
         name = _NAME.fullmatch(path.name)
         if name is None:
             raise UnusableFile("the name does not follow 001A02.JPG (person, A, age)")
-        place = points.get(path.stem.lower(), root / "points" / f"{path.stem.lower()}.pts")
-        return Record(path, int(name[2]), name[1], read_pts(place))
+        points_path = points.get(path.stem.lower(), root / "points" / f"{path.stem.lower()}.pts")
+        return Record(path, int(name[2]), name[1], read_pts(points_path))
 
     return collect(
         files_of(root, ".jpg"),
         describe,
         check=check,
         remedy=f"No FG-NET photos with landmarks in {root}: images/001A02.JPG and points/001a02.pts are expected. "
-        "The database is free for research (https://yanweifu.github.io/FG_NET_data) and may not be passed on.",
+        "The database is free for research (https://yanweifu.github.io/FG_NET_data) and may not be redistributed.",
     )

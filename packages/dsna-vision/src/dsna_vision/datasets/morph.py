@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dsna.extend.files import reading_problem
 
-from .landmarks import pts_beside
+from .landmarks import read_pts_of
 from .pictures import PictureSet, Record, UnusableFile, collect, files_of
 
 _NAME = re.compile(r"(\d+)_(\d+)([MF])(\d{1,3})\.jpg", re.IGNORECASE)
@@ -20,22 +20,21 @@ def load_morph(folder: str | Path, *, check: str = "header") -> PictureSet:
     Parameters
     ----------
     folder : path
-        Holds pictures named ``009055_1M54.JPG`` (person, number of the picture, gender, age), also in folders below,
-        and may hold the owner's CSV: a file with the columns ``photo`` and ``age``, whose ages then count, and whose
-        pictures that are not there are named in ``problems``. Landmarks are read from ``.pts`` files of the same name
-        beside the pictures, where there are any.
+        Contains pictures named ``009055_1M54.JPG`` (person, number of the picture, gender, age), also in subfolders.
+        A CSV file with the columns ``photo`` and ``age`` overrides the ages; its missing pictures are named in
+        ``problems``. Landmarks are read from ``.pts`` files of the same name next to the pictures, if there are any.
     check : {"header", "full"}, default="header"
         Look at the beginning of each picture, or decode all of it, to find damaged ones.
 
     Returns
     -------
     PictureSet
-        Labels are ages, groups persons.
+        Labels are ages, groups are persons.
 
     Notes
     -----
-    MORPH is licensed by the University of North Carolina Wilmington, https://uncw.edu, to research groups and to
-    companies; it may not be passed on.
+    MORPH is licensed by the University of North Carolina Wilmington, https://uncw.edu, to research groups and
+    companies; it may not be redistributed.
 
     Examples
     --------
@@ -52,15 +51,15 @@ def load_morph(folder: str | Path, *, check: str = "header") -> PictureSet:
     """
     pictures = files_of(folder, ".jpg")
     ages, problems = _read_tables(files_of(folder, ".csv"))
-    there = {path.name.lower() for path in pictures}
-    problems += [f"{ages[name][0]}: named in the CSV, but not there" for name in sorted(ages.keys() - there)]
+    present_names = {path.name.lower() for path in pictures}
+    problems += [f"{ages[name][0]}: named in the CSV, but not there" for name in sorted(ages.keys() - present_names)]
 
     def describe(path: Path) -> Record:
         name = _NAME.fullmatch(path.name)
         if name is None:
             raise UnusableFile("the name does not follow 009055_1M54.JPG (person, number, gender, age)")
         age = ages[path.name.lower()][1] if path.name.lower() in ages else float(name[4])
-        return Record(path, age, name[1], pts_beside(path))
+        return Record(path, age, name[1], read_pts_of(path))
 
     return collect(
         pictures,
@@ -68,12 +67,12 @@ def load_morph(folder: str | Path, *, check: str = "header") -> PictureSet:
         check=check,
         problems=problems,
         remedy=f"No MORPH pictures in {folder}: names like 009055_1M54.JPG are expected. MORPH is licensed by the "
-        "University of North Carolina Wilmington (https://uncw.edu) and may not be passed on.",
+        "University of North Carolina Wilmington (https://uncw.edu) and may not be redistributed.",
     )
 
 
 def _read_tables(tables: list[Path]) -> tuple[dict[str, tuple[str, float]], list[str]]:
-    """Name and age of each picture that a CSV lists, by its name in small letters; and lines that say neither."""
+    """Return name and age of each picture in the CSV files, by lower-case name, and the problems of the files."""
     ages: dict[str, tuple[str, float]] = {}
     problems = []
     for table in sorted(tables):

@@ -1,4 +1,4 @@
-"""A folder of labelled pictures: labels in memory, pictures on disk until they are asked for."""
+"""Sets of labelled pictures: labels in memory, pictures read from disk on demand."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _CHECKS = ("header", "full")
 
 
 class UnusableFile(DSNAError):
-    """A file of the collection cannot be used; the message says why."""
+    """A file of a collection cannot be used; the message gives the reason."""
 
 
 class MissingPictures(DSNAError, FileNotFoundError):
-    """A folder that is not there, or that holds none of the files looked for; the message says what is expected.
+    """A folder that is missing or contains none of the expected files; the message says what is expected.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class MissingPictures(DSNAError, FileNotFoundError):
 
 @dataclass
 class Record:
-    """What a reader knows of one picture before it is opened."""
+    """Metadata of a picture, known before it is opened."""
 
     path: Path
     label: Any
@@ -46,34 +46,34 @@ class Record:
 
 
 class FilesOnDisk:
-    """Base class of data classes whose rows are files: ``len`` is their number, ``subset(rows)`` gives some of them.
+    """Base class of data classes whose rows are files, with ``len`` and ``subset(rows)``.
 
-    ``_by_row`` names the fields that have a value for each row.
+    ``_row_fields`` names the fields that have one value per row.
     """
 
     paths: list[Path]
     problems: list[str]
-    _by_row: ClassVar[tuple[str, ...]]
+    _row_fields: ClassVar[tuple[str, ...]]
 
     def __len__(self) -> int:
         return len(self.paths)
 
     def subset(self, rows: ArrayLike) -> Self:
-        """The files of some rows, given by number or by a mask, in that order."""
-        wanted = np.asarray(rows)
-        chosen = np.arange(len(self))[wanted if wanted.size else wanted.astype(np.int64)]
-        parts = {name: _chosen(getattr(self, name), chosen) for name in self._by_row}
-        return replace(self, **parts, problems=list(self.problems))  # type: ignore[type-var]
+        """Return the set of selected rows, by number, in that order, or by mask."""
+        requested = np.asarray(rows)
+        selected_rows = np.arange(len(self))[requested if requested.size else requested.astype(np.int64)]
+        selected_fields = {name: _select(getattr(self, name), selected_rows) for name in self._row_fields}
+        return replace(self, **selected_fields, problems=list(self.problems))  # type: ignore[type-var]
 
 
-def _chosen(values: Any, rows: np.ndarray) -> Any:
-    """Some of the values of an array or a list; None stays None."""
+def _select(values: Any, rows: np.ndarray) -> Any:
+    """Select values of an array or a list; None stays None."""
     return [values[i] for i in rows] if isinstance(values, list) else None if values is None else values[rows]
 
 
 @dataclass
 class PictureSet(FilesOnDisk):
-    """Pictures on disk, with what is known of each of them.
+    """Pictures on disk with their labels and annotations.
 
     Attributes
     ----------
@@ -82,13 +82,13 @@ class PictureSet(FilesOnDisk):
     labels : array of shape (n,) or (n, n_outputs)
         Ages, or pitch and yaw.
     groups : array of shape (n,) or None
-        Person on each picture, where known; for ``fit(..., groups=)`` and for person-disjoint folds.
+        Person in each picture, if known; for ``fit(..., groups=)`` and person-disjoint folds.
     points : list of arrays (n_landmarks, 2) or None, of length n
-        Landmarks of each picture, where known.
+        Landmarks of each picture, if known.
     boxes : array of shape (n, 4) or None
-        Head box, where known: x and y of its centre, width, height.
+        Head box, if known: x and y of its centre, width, height.
     problems : list of str
-        Files that were left out, and why.
+        Files that were left out, with the reason.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class PictureSet(FilesOnDisk):
     boxes: np.ndarray | None = None
     problems: list[str] = field(default_factory=list)
 
-    _by_row = ("paths", "labels", "groups", "points", "boxes")
+    _row_fields = ("paths", "labels", "groups", "points", "boxes")
 
     def __repr__(self) -> str:
         return f"PictureSet({len(self)} pictures, {len(self.problems)} problems)"
@@ -122,21 +122,21 @@ class PictureSet(FilesOnDisk):
         return _decoded(self.paths[row])
 
     def face(self, row: int) -> Face:
-        """Picture and landmarks of a row."""
+        """Read picture and landmarks of a row."""
         points = self.points[row]
         if points is None:
             raise DSNAError(
-                f"{self.paths[row].name} has no landmarks: put a .pts file beside it, or use "
+                f"{self.paths[row].name} has no landmarks: put a .pts file next to it, or use "
                 "dsna_vision.features.HOG, which needs none."
             )
         return Face(self.image(row), points)
 
     def faces(self, radius: float) -> list[Face]:
-        """All faces in memory, shrunk to the ``radius`` of the ``AAM`` that will read them."""
+        """Read all faces into memory, shrunk to the ``radius`` of the ``AAM`` that will use them."""
         return [self.face(row).shrunk(radius) for row in range(len(self))]
 
     def crop(self, row: int, margin: float = 1.3) -> np.ndarray:
-        """The head box of a picture, ``margin`` times as wide and high; beyond the picture its edge goes on."""
+        """Cut out the head box of a picture, enlarged by ``margin``; pixels outside the picture repeat its border."""
         if self.boxes is None:
             raise DSNAError("These pictures come without head boxes; use image(row), or faces if they have landmarks.")
         image = self.image(row)
@@ -147,7 +147,7 @@ class PictureSet(FilesOnDisk):
         return cropped
 
     def crops(self, margin: float = 1.3) -> Iterator[np.ndarray]:
-        """:meth:`crop` of each picture in turn, as :class:`dsna_vision.features.HOG` takes them."""
+        """Yield :meth:`crop` of each picture, as input of :class:`dsna_vision.features.HOG`."""
         return (self.crop(row, margin) for row in range(len(self)))
 
 
@@ -159,18 +159,18 @@ def collect(
     remedy: str,
     problems: Iterable[str] = (),
 ) -> PictureSet:
-    """Describe files one by one; those that cannot be used are named among the problems.
+    """Describe files one by one; unusable files are named in ``problems``.
 
     Parameters
     ----------
-    describe : what the name and the files beside it say; raises UnusableFile.
-    check : "header" looks whether a file begins as a picture, "full" decodes it.
-    remedy : end of the message where no picture is found: the layout, where the data is had and on what terms.
-    problems : what is known to be wrong before.
+    describe : returns the record of a file from its name and the files next to it, or raises UnusableFile.
+    check : "header" checks the beginning of each picture, "full" decodes it.
+    remedy : error message if no picture is found: expected layout, source and terms of the data.
+    problems : problems that are known before.
     """
     if check not in _CHECKS:
         raise DSNAError(f"check={check!r} is unknown: use 'header', or 'full' to decode every picture.")
-    found: list[Record] = []
+    records: list[Record] = []
     unusable = list(problems)
     for path in sorted(files):
         try:
@@ -180,52 +180,52 @@ def collect(
             else:
                 with opened(path, "not a readable picture"):
                     pass  # the header has been read
-            found.append(record)
+            records.append(record)
         except UnusableFile as error:
             unusable.append(f"{path.name}: {error}")
-    if not found:
-        wrong = f" Problems: {'; '.join(unusable[:5])}." if unusable else ""
-        raise MissingPictures(f"{remedy}{wrong}")
-    boxes = [record.box for record in found]
+    if not records:
+        problem_text = f" Problems: {'; '.join(unusable[:5])}." if unusable else ""
+        raise MissingPictures(f"{remedy}{problem_text}")
+    boxes = [record.box for record in records]
     return PictureSet(
-        [record.path for record in found],
-        np.array([record.label for record in found], dtype=np.float64),
-        None if found[0].group is None else np.array([record.group for record in found]),
-        [record.points for record in found],
+        [record.path for record in records],
+        np.array([record.label for record in records], dtype=np.float64),
+        None if records[0].group is None else np.array([record.group for record in records]),
+        [record.points for record in records],
         None if boxes[0] is None else np.array(boxes, dtype=np.float64),
         unusable,
     )
 
 
 def files_of(folder: str | Path, *endings: str) -> list[Path]:
-    """Files below a folder whose names end so, in small or capital letters, sorted; no folder is an error."""
+    """List the files below a folder with these endings, in any case, sorted; raise an error if it does not exist."""
     root = Path(folder)
     if not root.is_dir():
         raise MissingPictures(f"{root} is not a folder; give the folder that holds the pictures.")
     return sorted(path for path in root.rglob("*") if path.name.lower().endswith(endings))
 
 
-def check_usable(path: Path, what: str) -> None:
-    """Refuse what is no regular file that may be read, before it is opened."""
+def check_usable(path: Path, message: str) -> None:
+    """Raise UnusableFile unless a path is a readable regular file; it is not opened."""
     problem = reading_problem(path)
     if problem:
-        raise UnusableFile(f"{what} ({problem[0]})")
+        raise UnusableFile(f"{message} ({problem[0]})")
 
 
 @contextmanager
-def opened(path: Path, what: str) -> Iterator[Any]:
-    """A picture that Pillow has opened; ``what`` begins the message where that, or reading on, fails."""
+def opened(path: Path, message: str) -> Iterator[Any]:
+    """Open a picture with Pillow; ``message`` is the beginning of the error if opening or reading it fails."""
     from PIL import Image
 
-    check_usable(path, what)
+    check_usable(path, message)
     try:
         with Image.open(path) as picture:
             yield picture
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise UnusableFile(f"{what} ({error})") from error
+        raise UnusableFile(f"{message} ({error})") from error
 
 
 def _decoded(path: Path) -> np.ndarray:
-    gone = f"{path.name} is damaged or gone; load the pictures with check='full' to leave such files out"
-    with opened(path, gone) as picture:
+    message = f"{path.name} is damaged or missing; load the pictures with check='full' to leave such files out"
+    with opened(path, message) as picture:
         return np.asarray(picture if picture.mode == "L" else picture.convert("RGB"))

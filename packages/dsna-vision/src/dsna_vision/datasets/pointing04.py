@@ -14,12 +14,12 @@ _NAME = re.compile(r"person(\d{2})(\d)(\d{2})([+-]\d+)([+-]\d+)\.jpg", re.IGNORE
 
 
 def load_pointing04(folder: str | Path, *, check: str = "header") -> PictureSet:
-    r"""Read the Pointing'04 head pose database: 15 persons, twice, in 93 poses.
+    r"""Read the Pointing'04 head pose database: 15 people, two series each, in 93 poses.
 
     Parameters
     ----------
     folder : path
-        Holds ``Person01/person01100-90+0.jpg`` (person 01, series 1, picture 00, pitch -90, yaw 0) and a ``.txt``
+        Contains ``Person01/person01100-90+0.jpg`` (person 01, series 1, picture 00, pitch -90, yaw 0) and a ``.txt``
         of the same name, whose last four numbers are the head box: centre x, centre y, width, height.
     check : {"header", "full"}, default="header"
         Look at the beginning of each picture, or decode all of it, to find damaged ones.
@@ -27,7 +27,7 @@ def load_pointing04(folder: str | Path, *, check: str = "header") -> PictureSet:
     Returns
     -------
     PictureSet
-        Labels are pitch and yaw in degrees, groups persons; ``crops()`` cuts the heads out.
+        Labels are pitch and yaw in degrees, groups are persons; ``crops()`` cuts out the heads.
 
     Notes
     -----

@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from .landmarks import pts_beside
+from .landmarks import read_pts_of
 from .pictures import PictureSet, Record, UnusableFile, collect, files_of
 
-# Some original names lack the race, so that only age and stamp are asked for.
+# Some original names lack the race, so only age and stamp are required.
 _NAME = re.compile(r"(\d{1,3})_(?:\d+_)*\d+\.jpe?g(?:\.chip\.jpg)?", re.IGNORECASE)
 
 
 def load_utkface(folder: str | Path, *, check: str = "header") -> PictureSet:
-    """Read faces named in UTKFace's way.
+    """Read pictures of faces with UTKFace's file names.
 
     Parameters
     ----------
     folder : path
-        Holds ``AGE_gender_race_stamp.jpg``, also in folders below; landmarks are read from ``.pts`` files of the same
-        name beside the pictures, where there are any.
+        Contains ``AGE_gender_race_stamp.jpg``, also in subfolders; landmarks are read from ``.pts`` files of the
+        same name next to the pictures, if there are any.
     check : {"header", "full"}, default="header"
         Look at the beginning of each picture, or decode all of it, to find damaged ones.
 
@@ -47,7 +47,7 @@ def load_utkface(folder: str | Path, *, check: str = "header") -> PictureSet:
         name = _NAME.fullmatch(path.name)
         if name is None:
             raise UnusableFile("the name does not follow AGE_gender_race_stamp.jpg")
-        return Record(path, int(name[1]), points=pts_beside(path))
+        return Record(path, int(name[1]), points=read_pts_of(path))
 
     return collect(
         files_of(folder, ".jpg", ".jpeg"),

@@ -1,4 +1,4 @@
-"""From pictures to rows of numbers: active appearance models of faces, oriented gradients of crops."""
+"""Features of pictures: active appearance models of faces, oriented gradients of crops."""
 
 from .aam import AAM
 from .face import Face

@@ -1,10 +1,10 @@
 """Edge channels of a photo: colour, gradient magnitude and orientation at two scales, on half the resolution.
 
-The thirteen channels of structured edge detection (Dollar and Zitnick, 2015).  Each comes twice: slightly smoothed, to
-be looked at pixel by pixel, and well smoothed, to be compared between the cells of a patch.
+The thirteen channels of structured edge detection (Dollar and Zitnick, 2015), each in two versions: slightly smoothed,
+for single pixels, and strongly smoothed, for differences between the cells of a patch.
 
-Roots and angles are taken in double precision and then rounded, for in single precision machines differ in the last
-bit, and a patch whose feature lies at a threshold would go another way.
+Roots and angles are computed in double precision and then rounded, because in single precision machines differ in the
+last bit, and a patch with a feature at a threshold would be sent to another leaf.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from scipy.ndimage import correlate1d
 
 N_CHANNELS = 13
 _ORIENTATIONS = 4
-#: Channels of a mirrored photo are the mirrored channels in this order: slopes that rise to the right become falling.
+#: Channels of a mirrored photo are the mirrored channels in this order: rising slopes become falling ones.
 MIRRORED = np.array([0, 1, 2, 3, 4, 7, 6, 5, 8, 9, 12, 11, 10])
 _NORMALISED_OVER = 4
 _REGULAR, _SIMILAR = 1, 4
 
-# CIE XYZ of RGB taken as linear: photos are not, and undoing their gamma costs edges.
+# CIE XYZ of linear RGB. Photos are not linear, but undoing their gamma makes edges worse.
 _XYZ = np.array(
     [[0.430574, 0.341550, 0.178325], [0.222015, 0.706655, 0.071330], [0.020183, 0.129553, 0.939180]], dtype=np.float32
 )
 _WHITE = (0.197833, 0.468331)
-_LUV_SPAN, _U_LEAST, _V_LEAST = 270.0, -88.0, -134.0
+_LUV_SPAN, _U_MIN, _V_MIN = 270.0, -88.0, -134.0
 
 
 def smooth(maps: np.ndarray, radius: int) -> np.ndarray:
-    """Triangle filter of this radius along the last two axes; the borders are mirrored.
+    """Apply a triangle filter of this radius along the last two axes; the borders are mirrored.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def smooth(maps: np.ndarray, radius: int) -> np.ndarray:
 
 
 def luv(photo: np.ndarray) -> np.ndarray:
-    """CIE L*u*v* of an RGB photo (H, W, 3) of bytes, as float32 (3, H, W), roughly between 0 and 1.
+    """Convert an RGB photo, uint8 (H, W, 3), to CIE L*u*v*, float32 (3, H, W), scaled to about 0 to 1.
 
     Examples
     --------
@@ -53,18 +53,18 @@ def luv(photo: np.ndarray) -> np.ndarray:
     array([0.37, 0.33, 0.5 ], dtype=float32)
     """
     rgb = np.moveaxis(photo, -1, 0).astype(np.float32) / np.float32(255)
-    # Not by BLAS, whose rounding depends on where in a photo a pixel lies.
+    # Without BLAS, whose rounding depends on the position of a pixel in the photo.
     x, y, z = (row[0] * rgb[0] + row[1] * rgb[1] + row[2] * rgb[2] for row in _XYZ)
     root = np.cbrt(y, dtype=np.float64).astype(np.float32)
     lightness = np.where(y > 0.008856, np.float32(116) * root - np.float32(16), np.float32(903.3) * y)
     scale = 1 / (x + np.float32(15) * y + np.float32(3) * z + np.float32(1e-35))
     u = 13 * lightness * (4 * x * scale - _WHITE[0])
     v = 13 * lightness * (9 * y * scale - _WHITE[1])
-    return np.stack([lightness, u - _U_LEAST, v - _V_LEAST]).astype(np.float32) / np.float32(_LUV_SPAN)
+    return np.stack([lightness, u - _U_MIN, v - _V_MIN]).astype(np.float32) / np.float32(_LUV_SPAN)
 
 
 def halved(maps: np.ndarray) -> np.ndarray:
-    """Means of 2 x 2 pixels along the last two axes, whose lengths must be even.
+    """Average blocks of 2 x 2 pixels along the last two axes, whose lengths must be even.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def halved(maps: np.ndarray) -> np.ndarray:
 
 
 def gradient_magnitude(colours: np.ndarray) -> np.ndarray:
-    """Strength of the gradient of the colour (3, H, W) that changes most, relative to its mean nearby.
+    """Return the largest gradient magnitude among colours (3, H, W), relative to its local mean.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def gradient_magnitude(colours: np.ndarray) -> np.ndarray:
 
 
 def _strongest_gradient(colours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Normalised magnitude of the gradient of the colour that changes most, and that gradient, down and across."""
+    """Return the normalised magnitude of the largest gradient among colours, and that gradient along y and x."""
     along_y, along_x = (_difference(colours, axis) for axis in (-2, -1))
     square = along_x**2 + along_y**2
     strongest = square.argmax(axis=0)[None]
@@ -103,20 +103,20 @@ def _strongest_gradient(colours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
 
 
 def _gradient(colours: np.ndarray) -> np.ndarray:
-    """Normalised magnitude, and its share in each orientation: (5, H, W)."""
+    """Return the normalised magnitude and its shares in four orientations, (5, H, W)."""
     magnitude, along_y, along_x = _strongest_gradient(colours)
     angle = np.arctan2(along_y, along_x, dtype=np.float64).astype(np.float32)
     angle = np.mod(angle, np.float32(np.pi)) * np.float32(_ORIENTATIONS / np.pi)
-    parts = [magnitude]
-    for k in range(_ORIENTATIONS):
-        apart = np.abs(angle - np.float32(k))
-        apart = np.minimum(apart, np.float32(_ORIENTATIONS) - apart)
-        parts.append(magnitude * np.maximum(np.float32(1) - apart, np.float32(0)))
-    return np.stack(parts)
+    channels = [magnitude]
+    for orientation in range(_ORIENTATIONS):
+        angular_distance = np.abs(angle - np.float32(orientation))
+        angular_distance = np.minimum(angular_distance, np.float32(_ORIENTATIONS) - angular_distance)
+        channels.append(magnitude * np.maximum(np.float32(1) - angular_distance, np.float32(0)))
+    return np.stack(channels)
 
 
 def _difference(maps: np.ndarray, axis: int) -> np.ndarray:
-    """Central differences, one-sided at the borders; zero along an axis of one pixel."""
+    """Return central differences, one-sided at the borders; zero along an axis of one pixel."""
     if maps.shape[axis] == 1:
         return np.zeros_like(maps)
     differences: np.ndarray = np.gradient(maps, axis=axis)
@@ -124,7 +124,7 @@ def _difference(maps: np.ndarray, axis: int) -> np.ndarray:
 
 
 def edge_channels(photo: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Channels of a photo at half its resolution.
+    """Compute the channels of a photo at half its resolution.
 
     Parameters
     ----------

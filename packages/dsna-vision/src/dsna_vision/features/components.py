@@ -31,34 +31,33 @@ class Components:
     total: float
 
     def scores(self, rows: np.ndarray) -> np.ndarray:
-        """Coordinates of rows (n, n_columns) along the components."""
+        """Return the coordinates of rows (n, n_columns) along the components."""
         scores: np.ndarray = (rows - self.mean) @ self.basis
         return scores
 
 
 def principal_components(rows: np.ndarray, keep: int | float) -> Components:
-    """Components of rows (n, n_columns), by the smaller of the Gram and the covariance matrix.
+    """Compute principal components of rows (n, n_columns), from the smaller of Gram and covariance matrix.
 
     Parameters
     ----------
-    keep : the number of components, or the share of the variance that they hold together; never more than the rows
-        span.
+    keep : number of components, or the share of the variance that they explain; at most the rank of the rows.
     """
     mean = rows.mean(axis=0)
     centred = rows - mean
-    n, columns = rows.shape
-    wide = columns > n
-    product = (centred @ centred.T if wide else centred.T @ centred).astype(np.float64)
+    n_rows, n_columns = rows.shape
+    is_wide = n_columns > n_rows
+    product = (centred @ centred.T if is_wide else centred.T @ centred).astype(np.float64)
     total = float(np.trace(product))
     if not total > 0:
-        raise DSNAError("All training faces look the same, so there is nothing to learn; give at least two different.")
+        raise DSNAError("All training faces are equal; give at least two different ones.")
     size = len(product)
-    most = size if isinstance(keep, float) else min(keep, size)
-    value, vector = eigh(product, subset_by_index=(size - most, size - 1))
-    value, vector = value[::-1], vector[:, ::-1]
-    k = int((value > _NOISE * value[0]).sum())
+    max_components = size if isinstance(keep, float) else min(keep, size)
+    variances, eigenvectors = eigh(product, subset_by_index=(size - max_components, size - 1))
+    variances, eigenvectors = variances[::-1], eigenvectors[:, ::-1]
+    n_kept = int((variances > _NOISE * variances[0]).sum())
     if isinstance(keep, float):
-        k = min(k, int(np.searchsorted(np.cumsum(value), keep * total * (1 - 1e-12))) + 1)
-    value, vector = value[:k], vector[:, :k].astype(rows.dtype)
-    basis = centred.T @ (vector / np.sqrt(value).astype(rows.dtype)) if wide else vector
-    return Components(mean, basis, value / n, total / n)
+        n_kept = min(n_kept, int(np.searchsorted(np.cumsum(variances), keep * total * (1 - 1e-12))) + 1)
+    variances, eigenvectors = variances[:n_kept], eigenvectors[:, :n_kept].astype(rows.dtype)
+    basis = centred.T @ (eigenvectors / np.sqrt(variances).astype(rows.dtype)) if is_wide else eigenvectors
+    return Components(mean, basis, variances / n_rows, total / n_rows)

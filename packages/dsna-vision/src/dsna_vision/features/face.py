@@ -12,21 +12,21 @@ from dsna import DSNAError
 
 # Luma of ITU-R BT.601.
 _LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
-# A crop reaches this many landmark radii beyond the landmarks.
+# Margin of a crop around the landmarks, in landmark radii.
 _MARGIN = 0.5
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Face:
-    """A picture of a face and the places of its landmarks.
+    """A picture of a face and the positions of its landmarks.
 
     Parameters
     ----------
     image : array of shape (height, width) or (height, width, 3 or 4)
-        Grey levels, or colours, of which the luminance is kept; an alpha channel is dropped.
+        Grey levels, or colours, which are converted to luminance; an alpha channel is dropped.
     points : array of shape (n_landmarks, 2)
         x (to the right) and y (down) of each landmark, in pixels; (0, 0) is the centre of the first pixel. Points
-        may lie outside the image: the nearest pixels stand in for what is not there.
+        may lie outside the image, which is then extended by its nearest pixels.
 
     Examples
     --------
@@ -44,14 +44,14 @@ class Face:
 
     def __init__(self, image: ArrayLike, points: ArrayLike) -> None:
         object.__setattr__(self, "image", grey(image))
-        place = np.asarray(points, dtype=np.float64)
-        if place.ndim != 2 or place.shape[1] != 2 or len(place) < 3:
-            raise DSNAError(f"points has shape {place.shape}; x and y of at least 3 landmarks are needed.")
-        if not np.isfinite(place).all():
+        landmarks = np.asarray(points, dtype=np.float64)
+        if landmarks.ndim != 2 or landmarks.shape[1] != 2 or len(landmarks) < 3:
+            raise DSNAError(f"points has shape {landmarks.shape}; x and y of at least 3 landmarks are needed.")
+        if not np.isfinite(landmarks).all():
             raise DSNAError("points contains NaN or infinity; leave out faces whose landmarks are not all known.")
-        object.__setattr__(self, "points", place)
+        object.__setattr__(self, "points", landmarks)
         if self.radius == 0:
-            raise DSNAError("All landmarks of the face are at the same place; check how its points were read.")
+            raise DSNAError("All landmarks of the face are at the same position; check how its points were read.")
 
     def __repr__(self) -> str:
         height, width = self.image.shape
@@ -64,20 +64,20 @@ class Face:
         return float(np.sqrt((centred**2).sum(axis=1).mean()))
 
     def shrunk(self, radius: float) -> Face:
-        """The face at a smaller scale, cropped to a margin about its landmarks; itself where it is no larger.
+        """Return the face at a smaller scale, cropped to a margin around its landmarks; itself if it is not larger.
 
-        This looks at no other face, so it may be done once, before any split into training and test faces.
+        This uses no other face, so it may be done once, before a split into training and test faces.
 
         Parameters
         ----------
         radius : float
-            Root mean square distance of the landmarks from their centre, in pixels, that is wanted.
+            Root mean square distance of the landmarks from their centre after shrinking, in pixels.
         """
         step = self.radius / radius
         if step <= 1 + 1e-9:
             return self
         size = np.array(self.image.shape[::-1])
-        # Edges of the crop, in a frame in which pixel 0 reaches from 0 to 1.
+        # Edges of the crop, in coordinates in which pixel 0 extends from 0 to 1.
         low = np.clip(np.floor(self.points.min(axis=0) + 0.5 - _MARGIN * self.radius), 0, size - 1)
         high = np.clip(np.ceil(self.points.max(axis=0) + 0.5 + _MARGIN * self.radius), low + 1, size)
         pixels = np.maximum(((high - low) / step).astype(int), 1)
@@ -89,14 +89,14 @@ class Face:
 def resized(
     image: NDArray[np.float32], size: tuple[int, int], crop: tuple[float, float, float, float] | None = None
 ) -> NDArray[np.float32]:
-    """Grey levels, or the part inside ``crop`` (left, top, right, bottom), at ``size`` (width, height), not aliased."""
+    """Resize grey levels, or their ``crop`` (left, top, right, bottom), to ``size`` (width, height), antialiased."""
     from PIL import Image
 
     return np.asarray(Image.fromarray(image).resize(size, Image.Resampling.BILINEAR, crop))
 
 
 def grey(image: ArrayLike) -> NDArray[np.float32]:
-    """Grey levels, (height, width), of a grey or colour image."""
+    """Return the grey levels, (height, width), of a grey or colour image."""
     levels = np.asarray(image)
     if levels.ndim == 3 and levels.shape[2] in (1, 3, 4):
         levels = levels[:, :, 0] if levels.shape[2] == 1 else levels[:, :, :3].astype(np.float32) @ _LUMA
@@ -112,16 +112,16 @@ def grey(image: ArrayLike) -> NDArray[np.float32]:
 
 
 def check_faces(faces: Iterable[Face], n_landmarks: int | None = None) -> list[Face]:
-    """Faces as a list, each with as many landmarks as the first, or as ``n_landmarks``."""
+    """Return faces as a list; raise an error unless all have ``n_landmarks`` landmarks, or as many as the first."""
     checked = list(faces)
     for number, face in enumerate(checked):
         if not isinstance(face, Face):
             raise TypeError(f"Item {number} is {type(face).__name__}, not a Face; wrap it: Face(image, points).")
-        wanted = len(checked[0].points) if n_landmarks is None else n_landmarks
-        if len(face.points) != wanted:
+        n_expected = len(checked[0].points) if n_landmarks is None else n_landmarks
+        if len(face.points) != n_expected:
             raise DSNAError(
-                f"Face {number} has {len(face.points)} landmarks and {wanted} are expected; all faces of a model need "
-                "the same landmarks in the same order."
+                f"Face {number} has {len(face.points)} landmarks and {n_expected} are expected; all faces of a model "
+                "need the same landmarks in the same order."
             )
     if not checked:
         raise DSNAError("No faces were given; at least one is needed.")

@@ -25,9 +25,9 @@ class HOG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     size : pair of int, default=(96, 96)
         Height and width to which every image is resized.
     orientations : int, default=9
-        Number of bins of the gradient's direction.
+        Number of bins of the gradient direction.
     pixels_per_cell, cells_per_block : pair of int, default=(16, 16) and (2, 2)
-        Height and width of a cell, in which directions are counted, and of a block, in which counts are normalised.
+        Height and width of a cell, over which directions are counted, and of a block, over which counts are normalised.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class HOG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Iterable[ArrayLike] | None = None, y: Any = None) -> Self:
-        """Check the parameters; images are not looked at.
+        """Check the parameters; images are ignored.
 
         Parameters
         ----------
@@ -87,12 +87,12 @@ class HOG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Iterable[ArrayLike]) -> np.ndarray:
-        """One row of histograms for each image.
+        """Compute a row of histograms for each image.
 
         Parameters
         ----------
         X : sequence of arrays of shape (height, width) or (height, width, 3)
-            Images, of equal or of different sizes; of colours the luminance counts.
+            Images, of equal or different sizes; colours are converted to luminance.
 
         Returns
         -------
@@ -114,17 +114,19 @@ class HOG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return np.array(rows, dtype=np.float64).reshape(len(rows), length)
 
     def _length(self) -> int:
-        """Number of columns; refuses parameters that leave no block."""
+        """Return the number of columns; raise an error if no block fits into the image."""
         self._validate_params()
         for name in ("size", "pixels_per_cell", "cells_per_block"):
-            pair: Any = getattr(self, name)
-            if np.shape(pair) != (2,) or not all(isinstance(side, Integral) and int(side) >= 1 for side in pair):
-                raise DSNAError(f"{name}={pair!r} must be a pair of whole numbers of at least 1.")
-        block = np.array(self.cells_per_block)
-        places = np.array(self.size) // np.array(self.pixels_per_cell) - block + 1
-        if places.min() < 1:
+            value: Any = getattr(self, name)
+            if np.shape(value) != (2,) or not all(
+                isinstance(length, Integral) and int(length) >= 1 for length in value
+            ):
+                raise DSNAError(f"{name}={value!r} must be a pair of whole numbers of at least 1.")
+        block_shape = np.array(self.cells_per_block)
+        n_blocks = np.array(self.size) // np.array(self.pixels_per_cell) - block_shape + 1
+        if n_blocks.min() < 1:
             raise DSNAError(
                 f"A block of {self.cells_per_block} cells of {self.pixels_per_cell} pixels does not fit into "
                 f"size={self.size!r}; make size larger, or the cells smaller."
             )
-        return int(places.prod() * block.prod() * self.orientations)
+        return int(n_blocks.prod() * block_shape.prod() * self.orientations)

@@ -1,4 +1,4 @@
-"""Textures of faces brought to one shape: grey levels and gradients, freed of lighting as far as that goes."""
+"""Textures of faces warped to one shape: grey levels and gradients, normalised against lighting."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from .warp import Frame
 
 
 def standard_levels(levels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Grey levels (n, n_pixels) with mean 0 and spread 1 in each row; the means and spreads, (n, 1).
+    """Standardise each row of grey levels (n, n_pixels); return them with the means and spreads, (n, 1).
 
-    A face of one grey level only becomes zero.
+    A face with a single grey level becomes zero.
     """
     mean = levels.mean(axis=1, keepdims=True)
     centred = levels - mean
@@ -19,14 +19,14 @@ def standard_levels(levels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def soft_gradients(levels: np.ndarray, frame: Frame, softness: float) -> tuple[np.ndarray, np.ndarray]:
-    """Horizontal and vertical gradients g / (|g| + softness * median |g|), each (n, n_pixels).
+    """Return horizontal and vertical gradients g / (|g| + softness * median |g|), each (n, n_pixels).
 
-    Strong edges count little more than weak ones, so that the lighting has less of a say. Outside the shape the
-    nearest grey levels inside continue the picture.
+    Strong edges count little more than weak ones, which reduces the effect of lighting. Outside the shape the picture
+    is extended by the nearest grey levels.
     """
     pictures = levels[:, frame.nearest]
-    down, across = (g[:, frame.mask] for g in np.gradient(pictures, axis=(1, 2)))
-    size = np.sqrt(across**2 + down**2)
+    vertical, horizontal = (gradient[:, frame.mask] for gradient in np.gradient(pictures, axis=(1, 2)))
+    size = np.sqrt(horizontal**2 + vertical**2)
     divisor = size + softness * np.median(size, axis=1, keepdims=True)
     divisor[divisor == 0] = 1
-    return across / divisor, down / divisor
+    return horizontal / divisor, vertical / divisor

@@ -1,4 +1,4 @@
-"""Piecewise affine warps: pictures of faces brought to one shape, triangle by triangle."""
+"""Piecewise affine warps of pictures of faces to one shape, triangle by triangle."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EDGE = 1e-9
 
 
 def triangulate(points: np.ndarray) -> np.ndarray:
-    """Delaunay triangles, (n_triangles, 3) numbers of landmarks."""
+    """Return Delaunay triangles, (n_triangles, 3) numbers of landmarks."""
     try:
         triangles: np.ndarray = Delaunay(points).simplices.astype(np.int64)
         return triangles
@@ -30,33 +30,34 @@ def triangulate(points: np.ndarray) -> np.ndarray:
 
 
 def locate(points: np.ndarray, triangles: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, csr_matrix]:
-    """Pixels covered by triangles, and each as a mean of the corners of its triangle.
+    """Return the pixels covered by triangles and their barycentric coordinates.
 
     Returns
     -------
     mask : bool array of the given shape (height, width)
     weights : sparse matrix of shape (n_covered, n_landmarks)
-        Barycentric coordinates: ``weights @ points`` are the places of the covered pixels, row by row of the mask,
-        and ``weights @ other_points`` the places that belong to them in another shape. Triangles without area
-        cover nothing.
+        Barycentric coordinates: ``weights @ points`` are the positions of the covered pixels, in the row order of the
+        mask, and ``weights @ other_points`` their positions in another shape. Triangles without area cover nothing.
     """
-    owner = np.full(shape, -1)
+    triangle_of_pixel = np.full(shape, -1)
     barycentric = np.zeros((*shape, 3))
     size = np.array(shape[::-1])
-    for number, corner in enumerate(points[triangles]):
-        edges = (corner[1:] - corner[0]).T
+    for number, triangle_corners in enumerate(points[triangles]):
+        edges = (triangle_corners[1:] - triangle_corners[0]).T
         if abs(np.linalg.det(edges)) < _EDGE:
             continue
-        low = np.clip(np.ceil(corner.min(axis=0) - _EDGE), 0, size).astype(int)
-        high = np.clip(np.floor(corner.max(axis=0) + _EDGE) + 1, low, size).astype(int)
+        low = np.clip(np.ceil(triangle_corners.min(axis=0) - _EDGE), 0, size).astype(int)
+        high = np.clip(np.floor(triangle_corners.max(axis=0) + _EDGE) + 1, low, size).astype(int)
         y, x = np.mgrid[low[1] : high[1], low[0] : high[0]]
-        second, third = np.tensordot(np.linalg.inv(edges), np.stack([x - corner[0, 0], y - corner[0, 1]]), axes=1)
+        second, third = np.tensordot(
+            np.linalg.inv(edges), np.stack([x - triangle_corners[0, 0], y - triangle_corners[0, 1]]), axes=1
+        )
         weight = np.stack([1 - second - third, second, third], axis=-1)
-        inside = (weight >= -_EDGE).all(axis=-1)
-        owner[y[inside], x[inside]] = number
-        barycentric[y[inside], x[inside]] = weight[inside]
-    mask = owner >= 0
-    corners = triangles[owner[mask]]
+        is_inside = (weight >= -_EDGE).all(axis=-1)
+        triangle_of_pixel[y[is_inside], x[is_inside]] = number
+        barycentric[y[is_inside], x[is_inside]] = weight[is_inside]
+    mask = triangle_of_pixel >= 0
+    corners = triangles[triangle_of_pixel[mask]]
     rows = np.repeat(np.arange(len(corners)), 3)
     weights = csr_matrix(
         (barycentric[mask].ravel(), (rows, corners.ravel())), shape=(len(corners), len(points)), dtype=np.float64
@@ -64,11 +65,11 @@ def locate(points: np.ndarray, triangles: np.ndarray, shape: tuple[int, int]) ->
     return mask, weights
 
 
-def sample(image: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Grey levels at places (n, 2), x and y, by bilinear interpolation; beyond the edge those of the edge."""
+def sample(image: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Return grey levels at positions (n, 2), x and y, by bilinear interpolation; the border extends outwards."""
     height, width = image.shape
-    x = np.clip(places[:, 0], 0, width - 1)
-    y = np.clip(places[:, 1], 0, height - 1)
+    x = np.clip(positions[:, 0], 0, width - 1)
+    y = np.clip(positions[:, 1], 0, height - 1)
     left, top = x.astype(np.int64), y.astype(np.int64)
     right, bottom = np.minimum(left + 1, width - 1), np.minimum(top + 1, height - 1)
     fx, fy = (x - left).astype(np.float32), (y - top).astype(np.float32)
@@ -76,13 +77,13 @@ def sample(image: np.ndarray, places: np.ndarray) -> np.ndarray:
     above, below = top * width, bottom * width
     upper = levels[above + left] * (1 - fx) + levels[above + right] * fx
     lower = levels[below + left] * (1 - fx) + levels[below + right] * fx
-    levels_there: np.ndarray = upper * (1 - fy) + lower * fy
-    return levels_there
+    sampled_levels: np.ndarray = upper * (1 - fy) + lower * fy
+    return sampled_levels
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The pixels of one shape, and where each of them lies in a face of another shape.
+    """The pixels of a shape, with coordinates that locate them in faces of other shapes.
 
     Attributes
     ----------
@@ -101,7 +102,7 @@ class Frame:
 
     @classmethod
     def of_shape(cls, mean: np.ndarray, radius: float, symmetric: bool) -> Frame:
-        """Frame of a unit shape at the given radius; a symmetric one has its axis on the middle column."""
+        """Return the frame of a unit shape at the given radius; a symmetric shape has its axis on the middle column."""
         scaled = mean * radius
         low = np.floor(scaled.min(axis=0))
         high = np.ceil(scaled.max(axis=0))
@@ -115,27 +116,27 @@ class Frame:
         if not mask.any():
             raise DSNAError(f"radius={radius} leaves no pixel inside the mean shape; make it larger.")
         if symmetric:
-            both = mask & mask[:, ::-1]
-            weights, mask = weights[both[mask]], both
+            symmetric_mask = mask & mask[:, ::-1]
+            weights, mask = weights[symmetric_mask[mask]], symmetric_mask
         row, column = distance_transform_edt(~mask, return_distances=False, return_indices=True)
-        number = np.cumsum(mask).reshape(mask.shape) - 1
-        return cls(points, triangles, mask, weights, number[row, column])
+        pixel_numbers = np.cumsum(mask).reshape(mask.shape) - 1
+        return cls(points, triangles, mask, weights, pixel_numbers[row, column])
 
     def warp(self, faces: Sequence[Face]) -> np.ndarray:
-        """Grey levels (n_faces, n_pixels) of faces brought to this shape."""
+        """Return grey levels (n_faces, n_pixels) of faces warped to this shape."""
         levels = np.empty((len(faces), self.weights.shape[0]), dtype=np.float32)
         for row, face in zip(levels, faces, strict=True):
             row[:] = sample(face.image, self.weights @ face.points)
         return levels
 
     def mirrored(self) -> np.ndarray:
-        """For each pixel of a symmetric frame the number of its mirror image."""
-        number = np.cumsum(self.mask).reshape(self.mask.shape) - 1
-        partners: np.ndarray = number[:, ::-1][self.mask]
+        """Return the number of the mirror image of each pixel of a symmetric frame."""
+        pixel_numbers = np.cumsum(self.mask).reshape(self.mask.shape) - 1
+        partners: np.ndarray = pixel_numbers[:, ::-1][self.mask]
         return partners
 
     def reshaped(self, picture: np.ndarray, points: np.ndarray, background: float) -> Face:
-        """A picture (height, width) of this frame brought to landmarks ``points`` about the origin."""
+        """Warp a picture (height, width) of this frame to landmarks ``points``, centred on the origin."""
         low = np.floor(points.min(axis=0))
         width, height = (np.ceil(points.max(axis=0)) - low + 1).astype(int)
         mask, weights = locate(points - low, self.triangles, (height, width))

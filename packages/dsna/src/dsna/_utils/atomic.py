@@ -1,4 +1,4 @@
-"""Files that users name: checked before they are opened, written whole or not at all."""
+"""Files given by users: checked before they are opened, and written atomically."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from typing import IO
 from .errors import DSNAError
 
 MODEL_HEADER = "header.json"  # the first entry of a model file
-_ENTRY_NAME = 30  # where its name stands
+_ENTRY_NAME = 30  # offset of the name of the first entry of a zip file
 _LONGEST_NAME = 255  # bytes, on the file systems in use
 _OTHER_NAME = "choose another name or folder"
 _REASONS = {
     errno.ENOENT: ("there is no such file or folder", "check the name and the folder"),
-    errno.ELOOP: ("a link that leads back to itself", "remove the link, or name the file itself"),
+    errno.ELOOP: ("a link that points to itself", "remove the link, or name the file itself"),
     errno.ENAMETOOLONG: ("the name is too long", f"use fewer than {_LONGEST_NAME} characters"),
     errno.ENOTDIR: ("a file stands where this path needs a folder", _OTHER_NAME),
     errno.EISDIR: ("a folder, not a file", "name a file"),
     errno.EEXIST: ("a file stands where a folder is needed", _OTHER_NAME),
-    errno.EACCES: ("may not be read or written", "change its permissions, or choose another place"),
-    errno.EPERM: ("may not be read or written", "change its permissions, or choose another place"),
-    errno.EROFS: ("on a disk that cannot be written to", "choose a place on another disk"),
-    errno.ENOSPC: ("the disk is full", "make room, or choose a place on another disk"),
-    errno.EDQUOT: ("your share of the disk is full", "make room, or choose a place on another disk"),
+    errno.EACCES: ("may not be read or written", "change its permissions, or choose another folder"),
+    errno.EPERM: ("may not be read or written", "change its permissions, or choose another folder"),
+    errno.EROFS: ("on a disk that cannot be written to", "choose a folder on another disk"),
+    errno.ENOSPC: ("the disk is full", "make room, or choose a folder on another disk"),
+    errno.EDQUOT: ("your share of the disk is full", "make room, or choose a folder on another disk"),
 }
 Problem = tuple[str, str]  # problem and remedy
 
@@ -48,7 +48,7 @@ class FileError(DSNAError):
 
 
 class MissingFileError(FileError, FileNotFoundError):
-    """A file or folder that has to be there and is not.
+    """A file or folder that is required but missing.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 class FolderNamedError(FileError, IsADirectoryError):
-    """A folder where a file is to be written.
+    """A folder given in place of a file to write.
 
     Examples
     --------
@@ -70,33 +70,33 @@ class FolderNamedError(FileError, IsADirectoryError):
 
 
 def explained(error: OSError) -> str:
-    """Why the operating system refused, as a sentence with a remedy.
+    """Explain an error of the operating system in a sentence with a remedy.
 
     Examples
     --------
     >>> import errno
     >>> explained(OSError(errno.ENOSPC, "No space left on device", "maps/a.png"))
-    'maps/a.png: the disk is full. Remedy: make room, or choose a place on another disk.'
+    'maps/a.png: the disk is full. Remedy: make room, or choose a folder on another disk.'
     """
     if error.errno is None:  # raised by Python code, with a message of its own
         return str(error)
-    place = "" if error.filename is None else f"{_shown(error.filename)}: "
-    return place + "{}. Remedy: {}.".format(*_reason(error))
+    prefix = "" if error.filename is None else f"{_shortened(error.filename)}: "
+    return prefix + "{}. Remedy: {}.".format(*_reason(error))
 
 
 def _reason(error: OSError) -> Problem:
-    said = (error.strerror or str(error)).lower()
-    return _REASONS.get(error.errno or 0, (said, "check the name, the folder and the disk"))
+    system_message = (error.strerror or str(error)).lower()
+    return _REASONS.get(error.errno or 0, (system_message, "check the name, the folder and the disk"))
 
 
-def _shown(path: str | bytes | os.PathLike[str] | int) -> str:
-    """A name short enough for a message."""
+def _shortened(path: str | bytes | os.PathLike[str] | int) -> str:
+    """Shorten a path for a message."""
     name = str(path) if isinstance(path, int) else os.fsdecode(path)
     return name if len(name) <= 200 else f"{name[:90]}...{name[-90:]}"
 
 
-def _look_up(path: str | os.PathLike[str]) -> tuple[int | None, Problem | None]:
-    """Mode of what is at a path, None where nothing is, and what is wrong where that cannot be found out."""
+def _mode_of(path: str | os.PathLike[str]) -> tuple[int | None, Problem | None]:
+    """Return the mode of a path, None if it does not exist, and the problem if the mode cannot be read."""
     try:
         return os.stat(path).st_mode, None
     except FileNotFoundError:
@@ -108,19 +108,19 @@ def _look_up(path: str | os.PathLike[str]) -> tuple[int | None, Problem | None]:
 
 
 def reading_problem(path: str | os.PathLike[str]) -> Problem | None:
-    """What is wrong, and what to do, where ``path`` is no regular file that may be read; it is not opened.
+    """Return problem and remedy unless ``path`` is a readable regular file; it is not opened.
 
     Examples
     --------
     >>> reading_problem("nowhere.csv")
     ('there is no such file', 'check the name and the folder')
     """
-    mode, problem = _look_up(path)
+    mode, problem = _mode_of(path)
     if problem:
         return problem
     if mode is None:
         if os.path.islink(path):
-            return "a link to a file that is not there", "mend the link, or name the file itself"
+            return "a link to a file that is not there", "repair the link, or name the file itself"
         return "there is no such file", "check the name and the folder"
     if stat.S_ISDIR(mode):
         return "a folder, not a file", "name the files in it"
@@ -132,7 +132,7 @@ def reading_problem(path: str | os.PathLike[str]) -> Problem | None:
 
 
 def is_model_file(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as those that ``dsna.save`` writes.
+    """Whether a file begins like a model file of ``dsna.save``.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def starts_model(start: bytes) -> bool:
 
 
 def check_readable(path: str | os.PathLike[str]) -> None:
-    """Refuse what is no regular file that may be read.
+    """Raise a FileError unless ``path`` is a readable regular file.
 
     Examples
     --------
@@ -160,36 +160,37 @@ def check_readable(path: str | os.PathLike[str]) -> None:
     Traceback (most recent call last):
     dsna._utils.atomic.FileError: nowhere.csv: there is no such file. Remedy: check the name and the folder.
     """
-    _refuse([(path, reading_problem(path))])
+    _raise_problems([(path, reading_problem(path))])
 
 
 def check_outputs(
     *, files: Iterable[str | os.PathLike[str] | None] = (), folders: Iterable[str | os.PathLike[str] | None] = ()
 ) -> None:
-    """Refuse, before any work is done, places that results cannot be written to.
+    """Raise a FileError, before any work is done, if results cannot be written to these paths.
 
-    A file is made in their folders and removed again: permissions do not tell of all that a file system refuses.
+    A file is created in their folders and removed again, because permissions do not show everything that a
+    file system refuses.
 
     Parameters
     ----------
     files : iterable of paths or None
-        Files to write or to append to, in folders that are there.
+        Files to write or to append to, in existing folders.
     folders : iterable of paths or None
-        Folders to write into, which are there or can be made.
+        Folders to write into, which exist or can be created.
 
     Examples
     --------
     >>> check_outputs(files=["."])
     Traceback (most recent call last):
-    dsna._utils.atomic.FileError: .: a folder, and a file is to be written. Remedy: name a file in it.
+    dsna._utils.atomic.FileError: .: a folder, but a file is needed. Remedy: name a file in it.
     """
-    found = [(path, _writing_problem(Path(path))) for path in files if path is not None]
-    found += [(path, _folder_problem(Path(path))) for path in folders if path is not None]
-    _refuse(found)
+    checked_paths = [(path, _writing_problem(Path(path))) for path in files if path is not None]
+    checked_paths += [(path, _folder_problem(Path(path))) for path in folders if path is not None]
+    _raise_problems(checked_paths)
 
 
 def check_results_folder(folder: str | os.PathLike[str], *names: str) -> None:
-    """Refuse a folder that results cannot be written into, or that holds something else under the names of its files.
+    """Raise a FileError if result files of these names cannot be written into a folder.
 
     Examples
     --------
@@ -201,78 +202,80 @@ def check_results_folder(folder: str | os.PathLike[str], *names: str) -> None:
     check_outputs(folders=[folder], files=[file for file in files if os.path.lexists(file)])
 
 
-def _refuse(found: Iterable[tuple[str | os.PathLike[str], Problem | None]]) -> None:
-    said = [f"{_shown(path)}: {problem[0]}. Remedy: {problem[1]}." for path, problem in found if problem]
-    if said:
-        raise FileError("\n".join(said))
+def _raise_problems(checked_paths: Iterable[tuple[str | os.PathLike[str], Problem | None]]) -> None:
+    messages = [
+        f"{_shortened(path)}: {problem[0]}. Remedy: {problem[1]}." for path, problem in checked_paths if problem
+    ]
+    if messages:
+        raise FileError("\n".join(messages))
 
 
 def _writing_problem(path: Path) -> Problem | None:
-    """Why no file can be written here."""
-    mode, problem = _look_up(path)
+    """Return problem and remedy if no file can be written at ``path``."""
+    mode, problem = _mode_of(path)
     if problem:
         return problem
     if mode is None:
         folder = Path(os.path.realpath(path)).parent
         if not folder.exists():
-            return f"there is no folder {_shown(folder)}", "make it first, or choose another"
+            return f"there is no folder {_shortened(folder)}", "make it first, or choose another"
         return _name_problem(path) or _folder_problem(folder)
     if stat.S_ISDIR(mode):
-        return "a folder, and a file is to be written", "name a file in it"
+        return "a folder, but a file is needed", "name a file in it"
     if not stat.S_ISREG(mode):
-        return "a device or a pipe, not a file", "name a file that is to be written"
+        return "a device or a pipe, not a file", "name a regular file"
     if not os.access(path, os.W_OK):
         return "a file that may not be written to", "change its permissions, or choose another name"
     return _folder_problem(Path(os.path.realpath(path)).parent)
 
 
 def _folder_problem(path: Path) -> Problem | None:
-    """Why no files can be written into this folder, which may not be there yet."""
-    for place in (path, *path.parents):
-        mode, problem = _look_up(place)
+    """Return problem and remedy if no files can be written into a folder, which may not exist yet."""
+    for ancestor in (path, *path.parents):
+        mode, problem = _mode_of(ancestor)
         if problem:
             return problem
         if mode is None:
-            if os.path.islink(place):
-                return "a link to a folder that is not there", "mend the link, or choose another folder"
+            if os.path.islink(ancestor):
+                return "a link to a folder that is not there", "repair the link, or choose another folder"
             continue
         if not stat.S_ISDIR(mode):
-            what = "a file" if stat.S_ISREG(mode) else "a device or a pipe"
-            return f"{what} stands where a folder is needed", "name a folder"
-        if not os.access(place, os.W_OK | os.X_OK):
+            file_type = "a file" if stat.S_ISREG(mode) else "a device or a pipe"
+            return f"{file_type} stands where a folder is needed", "name a folder"
+        if not os.access(ancestor, os.W_OK | os.X_OK):
             return "in a folder that may not be written to", "change its permissions, or choose another"
-        refused = _refused_file(place)
-        if refused:
-            return refused
+        problem_of_files = _probe_problem(ancestor)
+        if problem_of_files:
+            return problem_of_files
         break
     return _name_problem(path)
 
 
-def _refused_file(folder: Path) -> Problem | None:
-    """Why a folder takes no new file, though its permissions say so; one is made and removed."""
-    part = _part_of(folder)
+def _probe_problem(folder: Path) -> Problem | None:
+    """Return problem and remedy if a folder takes no new file despite its permissions; one is created and removed."""
+    temporary_path = _temporary_path(folder)
     try:
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        os.unlink(part)
+        os.close(os.open(temporary_path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        os.unlink(temporary_path)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
             return _reason(error)
-        return "in a folder that takes no files", "choose another folder"
+        return "in a folder that accepts no files", "choose another folder"
     return None
 
 
-def _part_of(folder: str | os.PathLike[str]) -> str:
-    """A new name in a folder, of a file that is not complete."""
+def _temporary_path(folder: str | os.PathLike[str]) -> str:
+    """Return a new path in a folder for an incomplete file."""
     return os.path.join(folder, f".dsna-{secrets.token_hex(8)}.part")
 
 
 def _name_problem(path: Path) -> Problem | None:
-    """Names are looked up from the left: one that is too long is found only after those before it."""
-    return _REASONS[errno.ENAMETOOLONG] if any(len(os.fsencode(part)) > _LONGEST_NAME for part in path.parts) else None
+    """Return problem and remedy if a name in a path is too long; ``stat`` reports only those below existing folders."""
+    return _REASONS[errno.ENAMETOOLONG] if any(len(os.fsencode(name)) > _LONGEST_NAME for name in path.parts) else None
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it, where it is not there.
+    """Create a folder and its parents unless they exist.
 
     Examples
     --------
@@ -291,10 +294,10 @@ def make_folder(path: Path) -> None:
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A stream to a file beside ``path``, which is moved there when it is complete and on disk.
+    """Open a stream to a file beside ``path``, which is moved there when it is complete and on disk.
 
-    Readers see the old file or the new one, never a part; a failure leaves the old one as it was.  The new file has the
-    permissions of the old one, else those that the umask grants; a link stays a link.
+    Readers see the old file or the new one, never an incomplete one; a failure leaves the old file unchanged.  The new
+    file has the permissions of the old one, or else those of the umask; a link stays a link.
 
     Examples
     --------
@@ -307,27 +310,27 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     ['a.txt']
     """
     target = os.path.realpath(path)
-    part = _part_of(os.path.dirname(target))
+    temporary_path = _temporary_path(os.path.dirname(target))
     try:
-        # Created by open, not tempfile, for the permissions.
-        with open(part, "xb") as stream:
+        # Created with open, not tempfile, because of the permissions.
+        with open(temporary_path, "xb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
         if os.path.exists(target):
-            os.chmod(part, stat.S_IMODE(os.stat(target).st_mode))
-        os.replace(part, target)
+            os.chmod(temporary_path, stat.S_IMODE(os.stat(target).st_mode))
+        os.replace(temporary_path, target)
     except BaseException as error:
-        if os.path.exists(part):
-            os.unlink(part)
-        # One without a number has a message of its own, which a name would hide.
-        if isinstance(error, OSError) and error.errno is not None and error.filename in (None, part):
+        if os.path.exists(temporary_path):
+            os.unlink(temporary_path)
+        # An error without a number has its own message, which a file name would hide.
+        if isinstance(error, OSError) and error.errno is not None and error.filename in (None, temporary_path):
             error.filename = os.fspath(path)  # the name that the user knows
         raise
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write these bytes as a :func:`whole_file`.
+    """Write bytes as a :func:`whole_file`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Choices between classes, which do not depend on rounding."""
+"""Choices between classes that do not depend on rounding."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _TINY = 1e-300
 
 
 def most_probable(proba: np.ndarray) -> np.ndarray:
-    """(n,) the most probable class of each row; of classes that differ only by rounding, the first.
+    """Return (n,) most probable classes; the first of classes that differ only by rounding.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def most_probable(proba: np.ndarray) -> np.ndarray:
 
 
 def best_class(proba: np.ndarray, gain: np.ndarray) -> np.ndarray:
-    """(n,) the class of largest expected gain, ``proba @ gain``; of classes that differ only by rounding, the first.
+    """Return (n,) classes of largest expected gain, ``proba @ gain``; the first of those that differ only by rounding.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def best_class(proba: np.ndarray, gain: np.ndarray) -> np.ndarray:
 
 
 def class_factors(gain: np.ndarray) -> np.ndarray:
-    """(n_classes,) how much the probability of each class counts: what it gains to find it, against the worst mistake.
+    """Return (n_classes,) factors of the class probabilities: gain of finding the class minus that of the worst error.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def class_factors(gain: np.ndarray) -> np.ndarray:
 
 
 def balanced_gain(prior: np.ndarray, balance: float) -> np.ndarray:
-    """(n_classes, n_classes) gains inverse to the class shares to the power of ``balance``.
+    """Return (n_classes, n_classes) gains, inverse to the class shares to the power of ``balance``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The base class of all errors that a user can cause and correct, warnings, and what both call options."""
+"""Base classes of errors and warnings that users can act on, and the wording of options in them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from contextvars import ContextVar
 from typing import Any
 
 _ON_COMMAND_LINE: ContextVar[bool] = ContextVar("on_command_line", default=False)
-_BETWEEN = {"dsna", "sklearn", "joblib"}  # packages between a warning and the code that is warned
+_BETWEEN = {"dsna", "sklearn", "joblib"}  # packages between a warning and the code of the user
 
 
 class DSNAError(ValueError):
-    """Input, a parameter or a file that cannot be used; the message says what, where and what to do.
+    """Input, a parameter or a file that cannot be used; the message names the problem, its location and the remedy.
 
-    What this package checks itself raises these. Values of parameters and shapes of arrays are checked by scikit-learn,
-    which raises ``ValueError``; as a ``DSNAError`` is one too, ``except ValueError`` catches both.
+    Checks of this package raise it. Values of parameters and shapes of arrays are checked by scikit-learn, which raises
+    ``ValueError``; a ``DSNAError`` is a ``ValueError`` too, so ``except ValueError`` catches both.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class DSNAError(ValueError):
 
 
 class DSNAWarning(UserWarning):
-    """What ``fit`` says of training rows on which scores mislead: copies of rows, and classes of very few rows.
+    """Warning of ``fit`` about training rows that make scores misleading: duplicate rows and very small classes.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class DSNAWarning(UserWarning):
 
 @contextmanager
 def on_command_line() -> Iterator[None]:
-    """Messages name options as they are typed, not as they are written in Python.
+    """Word options in messages as on the command line, not as in Python.
 
     Examples
     --------
@@ -61,12 +61,12 @@ def on_command_line() -> Iterator[None]:
 
 
 def worded(typed: str, python: str) -> str:
-    """What to say to people at the command line, and in Python."""
+    """Return the wording for the command line or for Python, whichever is in use."""
     return typed if _ON_COMMAND_LINE.get() else python
 
 
 def setting(option: str, value: Any, column: str | None = None) -> str:
-    """An option with its value, of a column where it has one for each, as its user writes it.
+    """Word an option with its value, for one column where ``column`` is given, as the user would write it.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def setting(option: str, value: Any, column: str | None = None) -> str:
 
 
 def warn_caller(message: str, category: type[UserWarning] = UserWarning) -> None:
-    """Warn at the line that called this package, also where scikit-learn stands between.
+    """Warn at the line that called this package, also through scikit-learn.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Invariants of the attributes of a fitted model: stated by each container, checked when made, loaded and unpickled.
+"""Invariants of fitted attributes: declared by each container, checked when it is made, loaded or unpickled.
 
-Kernels do not check bounds, so every array that reaches one is described here: its dtype, the lengths of its axes, the
-range of its values. Every check takes time linear in the array, and none loops over nodes or rows in Python.
+Kernels do not check bounds, so every array that reaches one is described here: its dtype, the lengths of its axes and
+the range of its values. Every check takes time linear in the array, and none loops over nodes or rows in Python.
 """
 
 from __future__ import annotations
@@ -17,46 +17,46 @@ from .errors import DSNAError
 
 FINITE = float(np.finfo(np.float64).max)
 POSITIVE = 5e-324
-LARGEST = 1e100  # of values whose squares are summed
-STEEPEST = 1e150  # of factors of such values
+LARGEST = 1e100  # bound of values whose squares are summed
+STEEPEST = 1e150  # bound of factors of such values
 
 
 class InvariantError(ValueError):
-    """An attribute that no fitted model can have; ``remedy`` is a sentence where there is a special one."""
+    """An attribute with a value that no fitted model has; ``remedy`` is a sentence, or empty for the usual remedy."""
 
-    def __init__(self, what: str, remedy: str = "") -> None:
-        super().__init__(what)
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
         self.remedy = remedy
 
 
-def require(holds: Any, what: str, remedy: str = "") -> None:
-    """Raise an InvariantError that says which condition is violated."""
-    if not holds:
-        raise InvariantError(what, remedy)
+def require(condition: Any, message: str, remedy: str = "") -> None:
+    """Raise an InvariantError with ``message`` unless the condition holds."""
+    if not condition:
+        raise InvariantError(message, remedy)
 
 
-#: What damaged data raises where it is read.
+#: Errors raised when damaged data is read.
 DAMAGE = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RuntimeError)
 
 
 @contextmanager
-def damage_refused(what: str, remedy: str, kind: type[DSNAError] = DSNAError) -> Iterator[None]:
-    """Say in a sentence that data cannot be what this package has made, wherever a check or a reader fails."""
+def damage_refused(subject: str, remedy: str, error_class: type[DSNAError] = DSNAError) -> Iterator[None]:
+    """Turn errors of checks and readers into a ``DSNAError`` which says that the data is damaged."""
     try:
         yield
     except DSNAError:
         raise
     except InvariantError as error:
-        raise kind(f"{what}: {error}. {error.remedy or remedy}") from error
+        raise error_class(f"{subject}: {error}. {error.remedy or remedy}") from error
     except DAMAGE as error:
-        raise kind(f"{what}: damaged ({type(error).__name__}: {error}). {remedy}") from error
+        raise error_class(f"{subject}: damaged ({type(error).__name__}: {error}). {remedy}") from error
 
 
 def _fits(axis: str, length: int, sizes: dict[str, int]) -> bool:
-    """Whether an axis is as long as it must be; a name met for the first time is added to ``sizes``."""
-    size, _, more = axis.partition("+")
-    own = length - int(more or 0)
-    return own >= 0 and own == (int(size) if size.isdigit() else sizes.setdefault(size, own))
+    """Whether an axis has the required length; a name not yet in ``sizes`` is added to it."""
+    size, _, increment = axis.partition("+")
+    base_length = length - int(increment or 0)
+    return base_length >= 0 and base_length == (int(size) if size.isdigit() else sizes.setdefault(size, base_length))
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ class Array:
     Parameters
     ----------
     dtype : allowed dtypes, separated by spaces; "object" is one of strings.
-    shape : lengths of the axes, separated by commas: numbers, or names that stand for one length throughout a
-        container.  "name+1" is one more; "|" stands between shapes that are allowed.
+    shape : lengths of the axes, separated by commas: numbers, or names that have one value throughout a container.
+        "name+1" is one more; "|" separates alternative shapes.
     low, high : smallest and largest value allowed; floats are finite in any case.
-    below : name of a length that whole numbers from 0 on stay below.
-    into : name of a length; the array holds pointers from 0 to there that never fall.
-    nan, none : whether NaN stands for what is not known, and whether None may stand for the array.
+    below : name of a length; the values are whole numbers from 0 to below it.
+    into : name of a length; the array holds non-decreasing pointers from 0 to that length.
+    nan, none : whether NaN is allowed for unknown values, and None in place of the array.
     """
 
     dtype: str
@@ -84,45 +84,46 @@ class Array:
     none: bool = False
 
     def measure(self, name: str, value: Any, sizes: dict[str, int]) -> None:
-        """Check type and shape; lengths met for the first time are added to ``sizes``."""
+        """Check type and shape; lengths not yet in ``sizes`` are added to it."""
         if value is None and self.none:
             return
         require(isinstance(value, np.ndarray), f"{name} is a {type(value).__name__}, not an array")
         require(
-            any(value.dtype == np.dtype(one) for one in self.dtype.split()),
+            any(value.dtype == np.dtype(dtype) for dtype in self.dtype.split()),
             f"{name} has dtype {value.dtype}, not {self.dtype.replace(' ', ' or ')}",
         )
         shapes = [[axis.strip() for axis in shape.split(",")] for shape in self.shape.split("|")]
-        axes = next((one for one in shapes if len(one) == value.ndim), None)
+        axes = next((shape for shape in shapes if len(shape) == value.ndim), None)
         fits = axes is not None and all(
-            _fits(one, length, sizes) for one, length in zip(axes, value.shape, strict=True)
+            _fits(axis, length, sizes) for axis, length in zip(axes, value.shape, strict=True)
         )
-        known = ", ".join(f"{size}={length}" for size, length in sizes.items() if size in self.shape)
-        require(fits, f"{name} has shape {value.shape}, not ({self.shape}){' with ' * bool(known)}{known}")
+        sizes_text = ", ".join(f"{size}={length}" for size, length in sizes.items() if size in self.shape)
+        require(fits, f"{name} has shape {value.shape}, not ({self.shape}){' with ' * bool(sizes_text)}{sizes_text}")
 
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Check the values."""
         if value is None:
             return
         if value.dtype == object:
-            require(all(type(one) is str for one in value.flat), f"{name} holds other things than strings")
+            require(all(type(item) is str for item in value.flat), f"{name} holds values other than strings")
             return
         if self.into:
-            good = value[0] == 0 and value[-1] == sizes[self.into] and not np.any(value[1:] < value[:-1])
-            require(good, f"{name} does not rise from 0 to {sizes[self.into]}")
+            is_pointer_array = value[0] == 0 and value[-1] == sizes[self.into] and not np.any(value[1:] < value[:-1])
+            require(is_pointer_array, f"{name} does not rise from 0 to {sizes[self.into]}")
             return
         if self.nan:
             value = value[~np.isnan(value)]
         if value.dtype == bool or not value.size:
             return
         low, high = (0, sizes[self.below] - 1) if self.below else (self.low, self.high)
-        least, most = value.min().item(), value.max().item()
-        require(low <= least and most <= high, f"{name} ranges from {least} to {most}, not within {low} and {high}")
+        smallest, largest = value.min().item(), value.max().item()
+        in_range = low <= smallest and largest <= high
+        require(in_range, f"{name} ranges from {smallest} to {largest}, not within {low} and {high}")
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number within bounds, not True or False; ``none`` and ``nan`` say whether None and NaN are allowed, too."""
+    """A number within bounds, not a bool; ``none`` and ``nan`` allow None and NaN, too."""
 
     low: float = -FINITE
     high: float = FINITE
@@ -133,8 +134,8 @@ class Number:
     def measure(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Check the type."""
         kinds = (int, np.integer) if self.whole else (int, float, np.integer, np.floating)
-        right = isinstance(value, kinds) and not isinstance(value, bool)
-        require(right or (value is None and self.none), f"{name} is a {type(value).__name__}, not a number")
+        valid = isinstance(value, kinds) and not isinstance(value, bool)
+        require(valid or (value is None and self.none), f"{name} is a {type(value).__name__}, not a number")
 
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Check the range."""
@@ -175,32 +176,33 @@ class Count:
 
 @dataclass(frozen=True)
 class Classes:
-    """Two classes or more, in rising order; ``size`` names their number."""
+    """Two or more classes in ascending order; ``size`` names their number."""
 
     size: str
 
     def measure(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Check type and shape."""
-        require(isinstance(value, np.ndarray) and value.dtype.kind in "biufUSmMO", f"{name} holds no classes")
+        require(isinstance(value, np.ndarray) and value.dtype.kind in "biufUSmMO", f"{name} does not hold classes")
         fits = value.ndim == 1 and len(value) > 1 and _fits(self.size, len(value), sizes)
         require(fits, f"{name} has shape {value.shape}")
 
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Check the values."""
-        require(value.dtype != object or all(type(one) is str for one in value), f"{name} holds more than strings")
+        valid = value.dtype != object or all(type(label) is str for label in value)
+        require(valid, f"{name} holds values other than strings")
         require(value.dtype.kind != "f" or np.all(np.isfinite(value)), f"{name} is not finite")
-        require(np.all(value[:-1] < value[1:]), f"{name} does not rise")
+        require(np.all(value[:-1] < value[1:]), f"{name} is not in ascending order")
 
 
 @dataclass(frozen=True)
 class Part:
-    """A container, which has checked itself.
+    """A container, which checks its own attributes.
 
     Parameters
     ----------
     of : name of its class.
-    lengths : lengths that it shares with its owner, separated by spaces; "its=ours" where the names differ.
-    none : whether None may stand for it.
+    lengths : lengths that it shares with its owner, separated by spaces; "part=owner" where the names differ.
+    none : whether None is allowed in its place.
     """
 
     of: str
@@ -208,15 +210,16 @@ class Part:
     none: bool = False
 
     def measure(self, name: str, value: Any, sizes: dict[str, int]) -> None:
-        """Check the type, and the lengths that owner and part share."""
+        """Check the type and the lengths that the container shares with its owner."""
         if value is None and self.none:
             return
-        right = isinstance(value, Checked) and type(value).__name__ == self.of
-        require(right, f"{name} is a {type(value).__name__}, not a {self.of}")
-        its = value.sizes
+        valid = isinstance(value, Checked) and type(value).__name__ == self.of
+        require(valid, f"{name} is a {type(value).__name__}, not a {self.of}")
+        part_sizes = value.sizes
         for length in self.lengths.split():
-            one, _, ours = length.partition("=")
-            require(_fits(ours or one, its[one], sizes), f"{name} has {its[one]} {one}, not {sizes[ours or one]}")
+            axis, _, owner_axis = length.partition("=")
+            fits = _fits(owner_axis or axis, part_sizes[axis], sizes)
+            require(fits, f"{name} has {part_sizes[axis]} {axis}, not {sizes[owner_axis or axis]}")
 
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Nothing else to check."""
@@ -224,18 +227,18 @@ class Part:
 
 @dataclass(frozen=True)
 class Parts:
-    """A list of containers, as many as ``size`` says; ``of`` names their class, or several, separated by spaces."""
+    """A list of ``size`` containers; ``of`` names the allowed classes, separated by spaces."""
 
     of: str
     size: str
 
     def measure(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Check type and length."""
-        require(isinstance(value, list) and _fits(self.size, len(value), sizes), f"{name} is no list of {self.size}")
+        require(isinstance(value, list) and _fits(self.size, len(value), sizes), f"{name} is not a list of {self.size}")
         allowed = self.of.split()
-        for one in value:
-            kind = type(one).__name__
-            require(isinstance(one, Checked) and kind in allowed, f"{name} holds a {kind}, not a {self.of}")
+        for container in value:
+            kind = type(container).__name__
+            require(isinstance(container, Checked) and kind in allowed, f"{name} holds a {kind}, not a {self.of}")
 
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Nothing else to check."""
@@ -243,26 +246,27 @@ class Parts:
 
 @dataclass(frozen=True)
 class Texts:
-    """A list of strings, as many as ``size`` says, or a dict of as many names to strings or lists of strings."""
+    """A list of ``size`` strings, or a dict of ``size`` names to strings or lists of strings."""
 
     size: str
     named: bool = False
 
     def measure(self, name: str, value: Any, sizes: dict[str, int]) -> None:
         """Check type and length."""
-        what = "dict" if self.named else "list"
-        require(type(value).__name__ == what and _fits(self.size, len(value), sizes), f"{name} is no {what} of strings")
+        type_name = "dict" if self.named else "list"
+        valid = type(value).__name__ == type_name and _fits(self.size, len(value), sizes)
+        require(valid, f"{name} is not a {type_name} of strings")
 
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
-        """Check that there is nothing but strings."""
-        cells = [*value, *(value.values() if self.named else ())]
-        flat = [one for cell in cells for one in (cell if type(cell) is list and self.named else [cell])]
-        require(all(type(one) is str for one in flat), f"{name} holds more than strings")
+        """Check that all values are strings."""
+        items = [*value, *(value.values() if self.named else ())]
+        texts = [text for item in items for text in (item if type(item) is list and self.named else [item])]
+        require(all(type(text) is str for text in texts), f"{name} holds values other than strings")
 
 
 @dataclass(frozen=True)
 class Template:
-    """An unfitted estimator or another object that holds parameters only; ``of`` names the classes allowed."""
+    """An unfitted estimator or another object that holds only parameters; ``of`` names the allowed classes."""
 
     of: tuple[str, ...]
 
@@ -271,16 +275,17 @@ class Template:
         require(type(value).__name__ in self.of, f"{name} is a {type(value).__name__}, not one of {self.of}")
 
     def check(self, name: str, value: Any, sizes: dict[str, int]) -> None:
-        """Check the values, and that there is nothing else."""
+        """Check the parameters, and that there are no fitted attributes."""
         value._validate_params()
-        require(not [one for one in vars(value) if one.endswith("_")], f"{name} holds more than parameters")
+        fitted = [attribute for attribute in vars(value) if attribute.endswith("_")]
+        require(not fitted, f"{name} holds more than parameters")
 
 
 Field = Array | Number | Choice | Count | Classes | Part | Parts | Texts | Template
 
 
 def check_fields(owner: str, values: Mapping[str, Any], fields: Mapping[str, Field]) -> dict[str, int]:
-    """Check named values and return the lengths found."""
+    """Check named values and return the lengths by name."""
     sizes: dict[str, int] = {}
     for name, field in fields.items():
         field.measure(f"{owner}.{name}", values[name], sizes)
@@ -290,7 +295,7 @@ def check_fields(owner: str, values: Mapping[str, Any], fields: Mapping[str, Fie
 
 
 class CheckedUnpickled:
-    """Base class of what checks itself after it was unpickled, by a worker of a cluster or from a file."""
+    """Base class of objects that check themselves after unpickling, in a worker of a cluster or from a file."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         restore: Callable[..., Any] = getattr(super(), "__setstate__", vars(self).update)
@@ -299,24 +304,24 @@ class CheckedUnpickled:
             self._check_unpickled()
 
     def __copy__(self) -> Self:
-        """A copy that shares all attributes, which need no check."""
-        made = type(self).__new__(type(self))
-        vars(made).update(vars(self))
-        return made
+        """Return a shallow copy, which needs no check."""
+        duplicate = type(self).__new__(type(self))
+        vars(duplicate).update(vars(self))
+        return duplicate
 
     def _check_unpickled(self) -> None:
         """Raise an InvariantError unless all that must hold for the attributes does."""
 
 
 class Checked(CheckedUnpickled):
-    """A container of arrays that states their invariants."""
+    """Base class of containers of arrays with declared invariants."""
 
     FIELDS: ClassVar[Mapping[str, Field]]
-    NOT_EMPTY: ClassVar[tuple[str, ...]] = ()  # lengths of at least one
+    NOT_EMPTY: ClassVar[tuple[str, ...]] = ()  # names of lengths that must be at least 1
 
     @property
     def state(self) -> dict[str, Any]:
-        """The attributes, without cached values."""
+        """Attributes by name, without cached values."""
         return {name: getattr(self, name) for name in self.FIELDS}
 
     @property
@@ -329,12 +334,12 @@ class Checked(CheckedUnpickled):
 
     @classmethod
     def restored(cls, state: dict[str, Any]) -> Self:
-        """A container of given attributes."""
+        """Return a container with the given attributes."""
         require(state.keys() == cls.FIELDS.keys(), f"{cls.__name__} has the attributes {', '.join(state)}")
-        made = cls.__new__(cls)
-        vars(made).update(state)
-        made.check()
-        return made
+        container = cls.__new__(cls)
+        vars(container).update(state)
+        container.check()
+        return container
 
     def check(self) -> None:
         """Raise an InvariantError unless all that must hold for the attributes does."""
@@ -344,51 +349,51 @@ class Checked(CheckedUnpickled):
             require(sizes[name] > 0, f"{owner} has no {name}")
         self._check_relations(sizes)
 
-    def __post_init__(self) -> None:  # of those that are dataclasses
+    def __post_init__(self) -> None:  # called where the subclass is a dataclass
         self.check()
 
     def _check_unpickled(self) -> None:
         self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
-        """What must hold between attributes."""
+        """Check the relations between attributes."""
 
 
 def tree_of_nodes(owner: str, first: np.ndarray, tree: np.ndarray, n_nodes: int) -> np.ndarray:
-    """Tree of each node, of trees that start at the nodes ``first`` and lie one after another."""
+    """Return the tree of each node, for trees that start at the nodes ``first`` and are stored one after another."""
     sizes = np.diff(first, append=n_nodes)
     require(n_nodes == 0 or len(first), f"{owner}: nodes belong to no tree")
-    require(len(first) == 0 or (first[0] == 0 and sizes.min() > 0), f"{owner}: roots do not rise from 0")
+    require(len(first) == 0 or (first[0] == 0 and sizes.min() > 0), f"{owner}: roots do not ascend from 0")
     return np.repeat(tree, sizes)
 
 
 def check_links(owner: str, tree: np.ndarray, first: np.ndarray, parent: np.ndarray, child: np.ndarray) -> None:
     """Check that the nodes form trees: ``child[i]`` follows ``parent[i]`` in its tree and has no other parent.
 
-    Following children therefore never comes back.
+    So following children always ends.
 
     Parameters
     ----------
     tree : tree of each node.
     first : nodes without parents.
     """
-    within = len(child) == 0 or (np.all(child > parent) and child.max() < len(tree))
-    require(within, f"{owner}: a child comes before its parent or is no node")
+    valid = len(child) == 0 or (np.all(child > parent) and child.max() < len(tree))
+    require(valid, f"{owner}: a child comes before its parent or is not a node")
     require(np.array_equal(tree[child], tree[parent]), f"{owner}: a child belongs to another tree than its parent")
     parents = np.bincount(child, minlength=len(tree))
     parents[first] += 1
-    require(np.all(parents == 1), f"{owner}: a node has no parent, or two")
+    require(np.all(parents == 1), f"{owner}: a node has no parent or several")
 
 
 def check_leaves(owner: str, leaf: np.ndarray, tree: np.ndarray, leaf_tree: np.ndarray) -> None:
-    """Check that each leaf ends one branch, of its own tree.
+    """Check that each leaf ends exactly one branch, in its own tree.
 
     Parameters
     ----------
-    leaf, tree : leaf at the end of each branch, and the tree that the branch is of.
+    leaf, tree : leaf at the end of each branch, and the tree of the branch.
     leaf_tree : tree of each leaf.
     """
-    require(leaf.min() >= 0 and leaf.max() < len(leaf_tree), f"{owner}: a branch ends in no leaf")
+    require(leaf.min() >= 0 and leaf.max() < len(leaf_tree), f"{owner}: a branch does not end in a leaf")
     ends = np.bincount(leaf, minlength=len(leaf_tree))
-    require(np.all(ends == 1), f"{owner}: a leaf ends no branch, or two")
+    require(np.all(ends == 1), f"{owner}: a leaf ends no branch or several")
     require(np.array_equal(leaf_tree[leaf], tree), f"{owner}: a branch ends in a leaf of another tree")

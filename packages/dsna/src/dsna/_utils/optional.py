@@ -1,4 +1,4 @@
-"""Modules that only some users need, imported when they are needed; and what other packages add."""
+"""Optional dependencies, imported on demand, and plugins of other packages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def import_extra(name: str, extra: str, package: str = "dsna") -> Any:
-    """Import the module ``name``, which the optional dependencies ``extra`` of a package install."""
+    """Import the module ``name``, which the extra ``extra`` of a package installs."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -20,7 +20,7 @@ def import_extra(name: str, extra: str, package: str = "dsna") -> Any:
 
 
 def install_command(*extras: str, package: str = "dsna") -> str:
-    """The command that installs a package with optional dependencies.
+    """Return the command that installs a package with optional dependencies.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def install_command(*extras: str, package: str = "dsna") -> str:
 
 @cache
 def plugins(group: str) -> dict[str, EntryPoint]:
-    """Entry points of other packages by their names, such as the group ``dsna.commands``.
+    """Return the entry points of a group, such as ``dsna.commands``, by name.
 
     Examples
     --------

@@ -17,23 +17,23 @@ from .progress import tracked
 _CHUNK = 1024
 
 
-class _Lent:
-    """The memory of a read-only array, said to be writable."""
+class _WritableView:
+    """The memory of a read-only array, declared writable."""
 
     def __init__(self, array: np.ndarray):
-        self.array = array  # so that the memory stays
+        self.array = array  # keeps the memory alive
         interface = array.__array_interface__
         self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
 
 
 def writable(array: np.ndarray) -> np.ndarray:
-    """The array as kernels take it, which read their arguments only: C-contiguous, aligned, plain and called writable.
+    """Return the array in the form that kernels take: C-contiguous, aligned, a plain ndarray and declared writable.
 
-    To numba, a read-only array has a type of its own. One that a process backend or a file has mapped is not copied:
-    the result is a view of the same memory, and writing to it is an error that ends the process.
+    Numba gives read-only arrays another type. An array mapped by a process backend or from a file is not copied: the
+    result is a view of the same memory, and writing to it would end the process. Kernels only read their arguments.
     """
     plain = np.require(array, requirements=["C", "A", "E"])
-    return plain if plain.flags.writeable else np.asarray(_Lent(plain))
+    return plain if plain.flags.writeable else np.asarray(_WritableView(plain))
 
 
 def in_parallel(
@@ -41,7 +41,7 @@ def in_parallel(
 ) -> list[Any]:
     """``[function(*task) for task in tasks]`` on joblib's current backend, threads unless another is set.
 
-    ``unit`` is what a task does, in the plural, where progress is to be shown.
+    ``unit`` names the tasks in the plural, such as "trees", to show progress.
     """
     with one_blas_thread():
         if len(tasks) == 1:
@@ -52,7 +52,7 @@ def in_parallel(
 
 
 def _pool(n_jobs: int | None, one_by_one: bool) -> Parallel:
-    """A pool of joblib; results come one by one where that is asked for and the backend can."""
+    """Return a pool of joblib; its results come one by one if ``one_by_one`` and the backend supports it."""
     if one_by_one:
         with suppress(ValueError):
             return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
@@ -61,12 +61,12 @@ def _pool(n_jobs: int | None, one_by_one: bool) -> Parallel:
 
 @cache
 def _blas() -> ThreadpoolController:
-    """The BLAS libraries of this process; finding them takes longer than most tasks."""
+    """Return the BLAS libraries of this process, cached because finding them takes longer than most tasks."""
     return ThreadpoolController().select(user_api="blas")
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """A context in which BLAS works on one thread: sums come out the same whatever their number was.
+    """Return a context in which BLAS uses one thread, so that sums do not depend on the number of threads.
 
     The number of threads belongs to the whole process, so whoever starts threads enters this context, not the threads:
     the first one to leave would reset the number for the others.
@@ -76,18 +76,18 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
 
 def bounded_threads(n_jobs: int | None) -> AbstractContextManager[Any]:
-    """A context in which libraries with threads of their own, such as gradient boosting, use as many as jobs."""
+    """Return a context in which libraries with their own threads, such as gradient boosting, use ``n_jobs`` threads."""
     context: AbstractContextManager[Any] = threadpool_limits(effective_n_jobs(n_jobs))
     return context
 
 
 def _limited(function: Callable[..., Any], *task: Any) -> Any:
-    """One task, maybe in a process of its own."""
+    """Run a task, possibly in another process, with BLAS on one thread."""
     with one_blas_thread():
         return function(*task)
 
 
 def chunks(n: int, size: int = _CHUNK) -> Iterator[slice]:
-    """Slices of at most ``size`` rows that cover ``range(n)``."""
+    """Yield slices of at most ``size`` rows that cover ``range(n)``."""
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))

@@ -1,4 +1,4 @@
-"""What estimators share: constraints of ``_parameter_constraints``, and the check of what was unpickled."""
+"""Base class of estimators, and constraints for their ``_parameter_constraints``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from sklearn.utils._param_validation import Interval
 from .errors import DSNAError
 from .invariants import CheckedUnpickled
 
-# Of numbers that are multiplied by each other and by squares of distances.
+# Bounds of numbers that are multiplied by each other and by squared distances.
 _SMALLEST, _LARGEST = 1e-100, 1e100
 _MOST_JOBS = 1024
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 _BALANCE = "set balance, from 0 (as in the training rows) to 1 (rare and common alike), or pass sample_weight to fit"
 _NO_STOPPING = "nothing is stopped early, and scores on held-out rows are there after fit, as oob_score_"
-#: Parameters that estimators of other packages take, and what to do in their place.
+#: Parameters of estimators of other packages, and what to do instead.
 _REMEDIES = {
     "class_weight": _BALANCE,
     "scale_pos_weight": _BALANCE,
@@ -37,7 +37,7 @@ _REMEDIES = {
 
 
 class Numbers(Interval):
-    """An interval of numbers; True and False, which kernels would take for a type of their own, are not in it."""
+    """An interval of numbers without True and False, for which kernels would be compiled again."""
 
     def is_satisfied_by(self, val: Any) -> bool:
         """Whether a value is a number of the interval."""
@@ -51,16 +51,16 @@ JOBS = [Numbers(Integral, 1, _MOST_JOBS, closed="both"), Numbers(Integral, -_MOS
 
 
 class CheckedEstimator(CheckedUnpickled, BaseEstimator):
-    """Base class of estimators: what was unpickled is checked as what a model file holds."""
+    """Base class of estimators, which are checked after unpickling like estimators from a model file."""
 
     def _check_unpickled(self) -> None:
-        # It knows all estimators, so it is imported only where one is unpickled.
+        # That module imports all estimators, so it is imported only when one is unpickled.
         import_module(f"{__name__.partition('.')[0]}.io.fitted").check_unpickled(self)
 
 
-def at_least(least: int, most: int | None = None) -> Numbers:
-    """Whole numbers from ``least`` on, up to ``most`` where it is given."""
-    return Numbers(Integral, least, most, closed="left" if most is None else "both")
+def at_least(minimum: int, maximum: int | None = None) -> Numbers:
+    """Return the interval of whole numbers from ``minimum``, up to ``maximum`` where it is given."""
+    return Numbers(Integral, minimum, maximum, closed="left" if maximum is None else "both")
 
 
 def is_number(value: Any) -> bool:
@@ -68,54 +68,56 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool | np.bool_)
 
 
-def is_whole(value: Any, least: int) -> bool:
-    """Whether a value is a whole number of at least ``least``; True and False are not, nor is 2.0."""
-    return is_number(value) and not isinstance(value, float | np.floating) and value >= least
+def is_whole(value: Any, minimum: int) -> bool:
+    """Whether a value is a whole number of at least ``minimum``; True, False and 2.0 are not."""
+    return is_number(value) and not isinstance(value, float | np.floating) and value >= minimum
 
 
-def check_own(estimator: Any, given: Mapping[str, Any], parts: Mapping[str, Any]) -> None:
-    """Refuse parameters that others have, the parts of an estimator or other packages, in a sentence with the remedy.
+def check_own(estimator: Any, params: Mapping[str, Any], part_classes: Mapping[str, Any]) -> None:
+    """Refuse parameters of an estimator's parts or of other packages, with a remedy.
 
     Parameters
     ----------
     estimator : DSNAClassifier or DSNARegressor.
-    given : parameters by name.
-    parts : classes of its parts, by the parameters that take them.
+    params : parameters by name.
+    part_classes : classes of its parts, by the names of their parameters.
     """
-    kind = type(estimator)
-    own = kind._get_param_names()
-    for name, value in given.items():
+    estimator_class = type(estimator)
+    own_names = estimator_class._get_param_names()
+    for name, value in params.items():
         remedies = [
-            f"it is a parameter of its {part}, so pass {part}={made.__name__}({name}={value!r})"
-            for part, made in parts.items()
-            if name in made._get_param_names()
+            f"it is a parameter of its {part}, so pass {part}={part_class.__name__}({name}={value!r})"
+            for part, part_class in part_classes.items()
+            if name in part_class._get_param_names()
         ]
         remedy = _REMEDIES.get(name) or next(iter(remedies), None)
-        if name not in own and remedy is not None:
-            raise DSNAError(f"{kind.__name__} has no {name}: {remedy}.")
+        if name not in own_names and remedy is not None:
+            raise DSNAError(f"{estimator_class.__name__} has no {name}: {remedy}.")
 
 
 def refusing_others(fit: _Method) -> _Method:
-    """A ``fit`` that refuses what that of other packages takes, such as ``eval_set``, as ``check_own`` does."""
+    """Decorate ``fit`` to refuse parameters of other packages, such as ``eval_set``, with a remedy."""
 
     @wraps(fit)
-    def checked(self: Any, *arguments: Any, **named: Any) -> Any:
-        check_own(self, named, {})
-        return fit(self, *arguments, **named)
+    def checked(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        check_own(self, keywords, {})
+        return fit(self, *arguments, **keywords)
 
     return cast(_Method, checked)
 
 
-def check_nested(owner: Any, params: Mapping[str, Any], parts: Mapping[str, str]) -> None:
-    """Refuse nested names, such as ``approximation__lam``, of parts that are None.
+def check_nested(owner: Any, params: Mapping[str, Any], default_parts: Mapping[str, str]) -> None:
+    """Refuse nested parameters, such as ``approximation__lam``, of parts that are None.
 
     Parameters
     ----------
     owner : estimator whose ``set_params`` is called.
-    params : what it is given.
-    parts : names of the parts that may be None, and what makes the default one.
+    params : its parameters.
+    default_parts : code that makes the default part, by names of parameters that may be None.
     """
     for name in params:
         part, _, nested = name.partition("__")
-        if nested and part in parts and params.get(part, getattr(owner, part)) is None:
-            raise DSNAError(f"{name} cannot be set while {part} is None, the default: pass {part}={parts[part]} first.")
+        if nested and part in default_parts and params.get(part, getattr(owner, part)) is None:
+            raise DSNAError(
+                f"{name} cannot be set while {part} is None, the default: pass {part}={default_parts[part]} first."
+            )

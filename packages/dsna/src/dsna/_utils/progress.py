@@ -1,4 +1,4 @@
-"""Progress of long work on a terminal: a bar where tqdm is installed, a line now and then where it is not."""
+"""Progress of long work on a terminal: a bar if tqdm is installed, otherwise a line from time to time."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _SECONDS = 5.0  # between two lines
 
 
 def tracked(items: Iterable[_Item], total: int, unit: str) -> Iterator[_Item]:
-    """Pass items through, and show on stderr how many of them there have been; nothing if it is not a terminal.
+    """Yield the items and show their number so far on stderr; show nothing if stderr is not a terminal.
 
     Parameters
     ----------
     items : iterable
     total : int
-        How many there will be.
+        Number of items.
     unit : str
-        What an item is, in the plural, such as "trees"; nothing is shown if it is empty.
+        Name of the items in the plural, such as "trees"; nothing is shown if it is empty.
 
     Examples
     --------
@@ -44,30 +44,30 @@ _PARTS = ContextVar("whether parts of a single item are shown", default=False)
 
 
 @contextmanager
-def parts_shown(shown: bool) -> Iterator[None]:
-    """A context in which :func:`tracked_parts` shows progress, if ``shown``: where one item takes minutes."""
-    token = _PARTS.set(shown)
+def parts_shown(enabled: bool) -> Iterator[None]:
+    """A context in which :func:`tracked_parts` shows progress, if ``enabled``: for an item that takes minutes."""
+    token = _PARTS.set(enabled)
     try:
         yield
     finally:
         _PARTS.reset(token)
 
 
-def tracked_parts(parts: Iterable[_Item], total: int, unit: str) -> Iterator[_Item]:
-    """As :func:`tracked`, of the parts of an item that is usually quick; shown within :func:`parts_shown` alone.
+def tracked_parts(items: Iterable[_Item], total: int, unit: str) -> Iterator[_Item]:
+    """Like :func:`tracked`, for the parts of an item that is usually quick; shown only within :func:`parts_shown`.
 
     Examples
     --------
     >>> list(tracked_parts("abc", 3, "letters"))
     ['a', 'b', 'c']
     """
-    return tracked(parts, total, unit if _PARTS.get() and total > 1 else "")
+    return tracked(items, total, unit if _PARTS.get() and total > 1 else "")
 
 
 def _with_lines(items: Iterable[_Item], total: int, unit: str) -> Iterator[_Item]:
-    said = time.monotonic()
-    for done, item in enumerate(items, start=1):
+    last_line_time = time.monotonic()
+    for n_done, item in enumerate(items, start=1):
         yield item
-        if time.monotonic() - said >= _SECONDS:
-            said = time.monotonic()
-            print(f"dsna: {done} of {total} {unit}", file=sys.stderr, flush=True)
+        if time.monotonic() - last_line_time >= _SECONDS:
+            last_line_time = time.monotonic()
+            print(f"dsna: {n_done} of {total} {unit}", file=sys.stderr, flush=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 
-def stratified_sample(strata: np.ndarray, most: int, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
-    """At most about ``most`` rows, rare strata whole and the others in equal parts.
+def stratified_sample(strata: np.ndarray, max_rows: int, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+    """Sample about ``max_rows`` rows: all rows of rare strata, and equal numbers of the others.
 
     Returns
     -------
     rows : sorted row numbers.
-    weight : how many rows of the table each stands for.
+    weight : number of rows of the table that each row represents.
 
     Examples
     --------
@@ -20,19 +20,19 @@ def stratified_sample(strata: np.ndarray, most: int, rng: np.random.RandomState)
     >>> len(rows), float(weight[-1]), float(weight[0])
     (30, 1.0, 4.5)
     """
-    names, sizes = np.unique(strata, return_counts=True)
-    quota = np.zeros(len(names), dtype=np.int64)
-    left = most
-    for place, s in enumerate(np.argsort(sizes, kind="stable")):
-        quota[s] = min(sizes[s], max(1, left // (len(names) - place)))
-        left -= quota[s]
+    labels, sizes = np.unique(strata, return_counts=True)
+    quotas = np.zeros(len(labels), dtype=np.int64)
+    n_left = max_rows
+    for position, stratum in enumerate(np.argsort(sizes, kind="stable")):
+        quotas[stratum] = min(sizes[stratum], max(1, n_left // (len(labels) - position)))
+        n_left -= quotas[stratum]
     rows, weight = [], []
-    for s in range(len(names)):
-        members = np.flatnonzero(strata == names[s])
-        if quota[s] < sizes[s]:
-            members = rng.choice(members, quota[s], replace=False)
+    for stratum in range(len(labels)):
+        members = np.flatnonzero(strata == labels[stratum])
+        if quotas[stratum] < sizes[stratum]:
+            members = rng.choice(members, quotas[stratum], replace=False)
         rows.append(members)
-        weight.append(np.full(len(members), sizes[s] / quota[s]))
-    chosen = np.concatenate(rows)
-    order = np.argsort(chosen)
-    return chosen[order], np.concatenate(weight)[order]
+        weight.append(np.full(len(members), sizes[stratum] / quotas[stratum]))
+    sampled_rows = np.concatenate(rows)
+    order = np.argsort(sampled_rows)
+    return sampled_rows[order], np.concatenate(weight)[order]

@@ -1,4 +1,4 @@
-"""Sums and means that come out the same, to the last bit, however rows are batched and padded.
+"""Sums and means that are identical to the last bit however rows are batched and padded.
 
 ``np.sum``, ``np.einsum`` and BLAS group their terms by the shape of the array: the prediction of a query
 would depend on the number of neighbours of the other queries.
@@ -16,7 +16,7 @@ _ROUNDING = 1e-9
 
 
 def ordered_sum(values: np.ndarray) -> np.ndarray:
-    """Sums along the second axis, term after term; zeros at the end change nothing.
+    """Sum along the second axis, term after term; zeros at the end change nothing.
 
     Examples
     --------
@@ -33,9 +33,9 @@ def ordered_sum(values: np.ndarray) -> np.ndarray:
 
 
 def weighted_sum(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """(n, q) sums of values (n, M, q) times weights (n, M), taken relative to the first value.
+    """Return (n, q) sums of values (n, M, q) times weights (n, M), computed relative to the first value.
 
-    Where the weights of a row sum to one but for rounding, equal values give that value exactly.
+    If the weights of a row sum to one up to rounding, equal values give exactly that value.
 
     Examples
     --------
@@ -45,14 +45,14 @@ def weighted_sum(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     """
     from .._kernels.sums import weighted_sum_over_neighbors
 
-    total, away = np.empty(len(values)), np.empty((len(values), values.shape[2]))
-    weighted_sum_over_neighbors(_as_floats(weights), _as_floats(values), total, away)
+    total, deviations = np.empty(len(values)), np.empty((len(values), values.shape[2]))
+    weighted_sum_over_neighbors(_as_floats(weights), _as_floats(values), total, deviations)
     total = np.where(np.abs(total - 1.0) <= _ROUNDING, 1.0, total)
-    return np.asarray(total[:, None] * values[:, 0] + away)
+    return np.asarray(total[:, None] * values[:, 0] + deviations)
 
 
 def rowwise_product(X: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """``X @ matrix`` in float64.
+    """Return ``X @ matrix`` in float64.
 
     Examples
     --------
@@ -68,5 +68,5 @@ def rowwise_product(X: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 
 
 def _as_floats(values: np.ndarray) -> np.ndarray:
-    """As kernels take them."""
+    """Return float64 values as kernels take them."""
     return writable(np.asarray(values, dtype=np.float64))

@@ -21,89 +21,89 @@ from .errors import DSNAError
 # Squares of targets, and sums of them, must stay within float64.
 _LARGEST_TARGET = 1e100
 _SMALLEST_SPREAD = 1e-100
-_LOOKED_AT = 10_000  # rows in which cells that are no numbers are looked for
+_ROWS_SEARCHED = 10_000  # rows that are searched for cells that are not numbers
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
-    """Rows as C-contiguous float64 of the width seen in fit; what is no finite number is refused at once, by column."""
-    strange = _strange_cells(X, _LOOKED_AT) if _begins_with_dates(X) else {}
-    if strange:
-        raise _not_numbers(estimator, strange)
+    """Return rows as C-contiguous float64 of the width seen in fit; name the columns of values that are not finite."""
+    invalid_columns = _invalid_cells(X, _ROWS_SEARCHED) if _begins_with_dates(X) else {}
+    if invalid_columns:
+        raise _invalid_cells_error(estimator, invalid_columns)
     try:
         rows = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
     except (TypeError, ValueError) as error:
         is_text = "could not convert string" in str(error)
-        strange = _strange_cells(X, _LOOKED_AT) if is_text or isinstance(error, TypeError) else {}
-        if is_text and "text" not in strange:
-            strange = _strange_cells(X, None)
-        if not {"text", "dates"} & set(strange):
+        invalid_columns = _invalid_cells(X, _ROWS_SEARCHED) if is_text or isinstance(error, TypeError) else {}
+        if is_text and "text" not in invalid_columns:
+            invalid_columns = _invalid_cells(X, None)
+        if not {"text", "dates"} & set(invalid_columns):
             raise
-        raise _not_numbers(estimator, strange) from error
+        raise _invalid_cells_error(estimator, invalid_columns) from error
     if not np.all(np.isfinite(rows)):
         names = getattr(estimator, "feature_names_in_", np.arange(rows.shape[1]))
-        raise _not_numbers(
+        raise _invalid_cells_error(
             estimator,
             {
-                word: [str(name) for name in names[held.any(axis=0)]]
-                for word, held in (("NaN", np.isnan(rows)), ("inf", np.isinf(rows)))
-                if held.any()
+                kind: [str(name) for name in names[mask.any(axis=0)]]
+                for kind, mask in (("NaN", np.isnan(rows)), ("inf", np.isinf(rows)))
+                if mask.any()
             },
         )
     return np.asarray(rows)
 
 
-def _few(names: list[str]) -> str:
-    """The first five names, and how many more there are."""
+def _first_names(names: list[str]) -> str:
+    """List the first five names and the number of the others."""
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def _begins_with_dates(X: Any) -> bool:
     """Whether columns of a data frame, or cells in the first row of an array of objects, are dates."""
-    if hasattr(X, "dtypes") and any(str(kind).lower().startswith("date") for kind in X.dtypes):
+    if hasattr(X, "dtypes") and any(str(dtype).lower().startswith("date") for dtype in X.dtypes):
         return True
     if not hasattr(X, "columns") and getattr(getattr(X, "dtype", None), "kind", "") != "O":
         return False
     return any(isinstance(cell, date | np.datetime64) for cell in np.asarray(X[:1], dtype=object).ravel())
 
 
-def _strange_cells(X: Any, most: int | None) -> dict[str, list[str]]:
-    """Columns by what their first cells, or all, hold beside finite numbers."""
-    found: dict[str, list[str]] = {}
-    for name, cells in _first_cells(X, most).items():
+def _invalid_cells(X: Any, n_rows: int | None) -> dict[str, list[str]]:
+    """Return column names by the kind of their cells that are not finite numbers; only the first rows are searched."""
+    columns_by_kind: dict[str, list[str]] = {}
+    for name, cells in _first_cells(X, n_rows).items():
         missing = np.isnat(cells) if cells.dtype.kind == "M" else _missing_cells(cells)
         present = cells[~missing]
-        for what, there in (
+        for kind, kind_is_present in (
             ("dates", any(isinstance(cell, date | np.datetime64) for cell in present)),
             ("text", any(isinstance(cell, str | bytes) for cell in present)),
             ("NaN", bool(missing.any())),
             ("inf", any(isinstance(cell, float) and np.isinf(cell) for cell in present)),
         ):
-            if there:
-                found.setdefault(what, []).append(name)
-    return found
+            if kind_is_present:
+                columns_by_kind.setdefault(kind, []).append(name)
+    return columns_by_kind
 
 
-def _first_cells(X: Any, most: int | None) -> dict[str, np.ndarray]:
-    """The first cells of each column of a data frame or an array."""
+def _first_cells(X: Any, n_rows: int | None) -> dict[str, np.ndarray]:
+    """Return the first cells of each column of a data frame or an array."""
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        by_place = getattr(X, "iloc", X)
-        return {str(name): np.asarray(by_place[:most, j]) for j, name in enumerate(X.columns)}
+        positional = getattr(X, "iloc", X)
+        return {str(name): np.asarray(positional[:n_rows, j]) for j, name in enumerate(X.columns)}
     cells = np.asarray(X, dtype=object)
-    return {str(j): column for j, column in enumerate(cells[:most].T)} if cells.ndim == 2 else {}
+    return {str(j): column for j, column in enumerate(cells[:n_rows].T)} if cells.ndim == 2 else {}
 
 
-def _not_numbers(estimator: Any, strange: dict[str, list[str]]) -> DSNAError:
-    """One sentence on all cells that are no finite numbers, with one remedy for all."""
-    kind = type(estimator).__name__
-    held = " and ".join(f"{what} in column {_few(names)}" for what, names in strange.items())
+def _invalid_cells_error(estimator: Any, invalid_columns: dict[str, list[str]]) -> DSNAError:
+    """Return an error that names all cells that are not finite numbers, with the remedy."""
+    estimator_name = type(estimator).__name__
+    contents = " and ".join(f"{kind} in column {_first_names(names)}" for kind, names in invalid_columns.items())
     return DSNAError(
-        f"Input X contains {held}. {kind} needs finite numbers: put dsna.tables.TableEncoder before it, "
-        f"make_pipeline(TableEncoder(), {kind}())."
+        f"Input X contains {contents}. {estimator_name} needs finite numbers: put dsna.tables.TableEncoder before it, "
+        f"make_pipeline(TableEncoder(), {estimator_name}())."
     )
 
 
 def check_weights(sample_weight: Any, X: np.ndarray) -> np.ndarray:
-    """Sample weights, non-negative and not all zero; ones by default."""
+    """Return sample weights, non-negative and not all zero; ones by default."""
     weight: np.ndarray = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not np.any(weight > 0):
         raise DSNAError("sample_weight is zero for every row; give at least one row a positive weight.")
@@ -111,7 +111,7 @@ def check_weights(sample_weight: Any, X: np.ndarray) -> np.ndarray:
 
 
 def check_groups(groups: Any, X: np.ndarray) -> np.ndarray | None:
-    """Number of each row's group, or None where no groups are given."""
+    """Return the group number of each row, or None if there are no groups."""
     if groups is None:
         return None
     names = np.asarray(groups)
@@ -119,13 +119,13 @@ def check_groups(groups: Any, X: np.ndarray) -> np.ndarray | None:
         raise DSNAError(f"groups has shape {names.shape}; one group for each of the {len(X)} rows is needed.")
     _refuse_missing(names, "groups", "give every row a group")
     if names.dtype.kind == "O":
-        number = {name: place for place, name in enumerate(dict.fromkeys(names.tolist()))}
-        return np.array([number[name] for name in names.tolist()], dtype=np.int64)
+        group_numbers = {name: position for position, name in enumerate(dict.fromkeys(names.tolist()))}
+        return np.array([group_numbers[name] for name in names.tolist()], dtype=np.int64)
     return np.unique(names, return_inverse=True)[1].astype(np.int64)
 
 
 def _refuse_missing(values: np.ndarray, name: str, remedy: str) -> None:
-    """Raise where a 1d array holds NaN, inf, None or another value that stands for none."""
+    """Raise a DSNAError if a 1d array holds NaN, inf, None or another missing value."""
     if values.dtype.kind == "f":
         missing = ~np.isfinite(values)
     elif values.dtype.kind in "mM":
@@ -135,33 +135,35 @@ def _refuse_missing(values: np.ndarray, name: str, remedy: str) -> None:
     else:
         return
     if missing.any():
-        raise DSNAError(f"Input {name} contains NaN, inf or no value in row {np.flatnonzero(missing)[0]}; {remedy}.")
+        raise DSNAError(
+            f"Input {name} contains NaN, inf or a missing value in row {np.flatnonzero(missing)[0]}; {remedy}."
+        )
 
 
 def _missing_cells(values: np.ndarray) -> np.ndarray:
-    """Which cells hold None, NaN, NaT or another value that stands for none."""
-    # pandas.NA has no truth value, so it is known by its name before NaN is by its comparison.
+    """Return a mask of the cells that hold None, NaN, NaT or another missing value."""
+    # pandas.NA has no truth value, so it is recognised by its name before the comparison that finds NaN.
     return np.array([v is None or repr(v) == "<NA>" or v != v for v in values], dtype=bool)
 
 
 def _one_column(y: np.ndarray) -> np.ndarray:
-    """A (n, 1) array as (n,), with scikit-learn's usual warning."""
+    """Return a (n, 1) array as (n,), with scikit-learn's usual warning."""
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 
 def check_classes(estimator: Any, y: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(classes, class number of each row)."""
-    classes, code = check_new_classes(y, X)
+    """Return the classes and the class number of each row."""
+    classes, codes = check_new_classes(y, X)
     if len(classes) < 2:
         raise DSNAError(
             f"y holds one class only ({classes[0]}); {type(estimator).__name__} needs at least 2 classes. "
             "Check the class column or the split that made this table."
         )
-    return classes, code
+    return classes, codes
 
 
 def check_new_classes(y: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(classes, class number of each row); a single class is accepted."""
+    """Return the classes and the class number of each row; a single class is accepted."""
     if y is None:
         raise DSNAError("This estimator requires y to be passed, but the target y is None.")
     y = check_array(y, ensure_2d=False, dtype=None, ensure_all_finite=False, input_name="y", ensure_min_samples=0)
@@ -170,20 +172,20 @@ def check_new_classes(y: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         raise DSNAError(f"y has shape {y.shape}; one class for each row is needed.")
     check_consistent_length(X, y)
     _refuse_missing(y, "y", "drop the rows whose class is unknown")
-    if y.dtype.kind == "O" and len(y) and all(isinstance(one, bool | int | np.bool_ | np.integer) for one in y):
-        y = np.array(y.tolist())  # numbers in an array of objects, as pandas makes them of columns with gaps
+    if y.dtype.kind == "O" and len(y) and all(isinstance(label, bool | int | np.bool_ | np.integer) for label in y):
+        y = np.array(y.tolist())  # numbers in an object array, which pandas makes of columns with missing values
     try:
-        classes, code = np.unique(y, return_inverse=True)
+        classes, codes = np.unique(y, return_inverse=True)
     except TypeError as error:
         raise DSNAError(
             f"y mixes classes that cannot be sorted ({error}); make them all text or all numbers."
         ) from error
     check_classification_targets(y)
-    return classes, code.astype(np.int64)
+    return classes, codes.astype(np.int64)
 
 
 def check_targets(y: Any, X: np.ndarray) -> np.ndarray:
-    """Regression targets as float64, (n,) or (n, n_outputs)."""
+    """Return regression targets as float64, (n,) or (n, n_outputs)."""
     if y is None:
         raise DSNAError("This estimator requires y to be passed, but the target y is None.")
     try:
@@ -211,13 +213,13 @@ def check_targets(y: Any, X: np.ndarray) -> np.ndarray:
 
 
 def check_share(value: Any, name: str) -> None:
-    """Refuse what does not lie strictly between 0 and 1."""
+    """Raise a DSNAError unless a number lies strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
         raise DSNAError(f"{name}={value!r} must lie strictly between 0 and 1.")
 
 
 def check_levels(values: Any, name: str) -> np.ndarray:
-    """(k,) levels, each strictly between 0 and 1; at least one."""
+    """Return (k,) levels, each strictly between 0 and 1; at least one."""
     try:
         levels = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

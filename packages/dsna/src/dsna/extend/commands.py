@@ -1,4 +1,4 @@
-"""Commands of the command line: options that several share, and errors that become one sentence."""
+"""Building blocks of commands: shared options, and errors printed as one sentence."""
 
 from ..cli.errors import exit_on_user_error, say
 from ..cli.main import run

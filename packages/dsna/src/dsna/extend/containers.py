@@ -1,4 +1,4 @@
-"""Checked containers: what a fitted estimator holds, with the invariants under which kernels may use it."""
+"""Checked containers of fitted attributes, with the invariants that kernels rely on."""
 
 from .._utils.invariants import (
     POSITIVE,

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and what to say where one cannot be read or written."""
+"""Atomic writing of files, and messages for files that cannot be read or written."""
 
 from .._utils.atomic import (
     FileError,

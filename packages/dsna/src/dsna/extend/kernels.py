@@ -1,4 +1,4 @@
-"""Compiled kernels: how one is compiled, random numbers and sorting within, and the pieces that other kernels call."""
+"""Compiled kernels: the decorator, random numbers, and functions that other kernels call."""
 
 from .._kernels.approximation.neighbors import gather
 from .._kernels.jit import TIE, kernel, random_below

@@ -1,4 +1,4 @@
-"""Packages that only some users need, imported when they are needed."""
+"""Optional dependencies, imported on demand."""
 
 from .._utils.optional import import_extra, install_command
 

@@ -1,4 +1,4 @@
-"""Algorithm 1 by its stages: neighbours, the approximation of a query by them, and the decision rule."""
+"""Stages of Algorithm 1: neighbours, approximation of a query by them, and decision rule."""
 
 from ..forest.density import TargetDensity
 from ..metrics.relevance import RelevantDensity, TargetRelevance

@@ -1,9 +1,9 @@
-"""The zip file of ``header.json`` and arrays that a model file is: writing it, and reading or mapping it.
+"""Writing, reading and mapping the zip file of ``header.json`` and arrays in which models are stored.
 
-A file may come from anybody. Nothing is unpacked to disk, no entry is read before its size is known to fit the file,
-and whatever numpy or json would accept but ``dsna.save`` never writes is refused. Compressed arrays may take
-``MOST_INFLATED`` times the file, which ``write`` sees to and ``Archive`` checks before it inflates any; zipfile reads
-no more of an entry than it declares.
+Files are not trusted. Nothing is unpacked to disk, no entry is read before its size is known to fit the file, and
+content that numpy or json would accept but ``dsna.save`` never writes is refused. Compressed arrays may take
+``MOST_INFLATED`` times the file: ``write`` ensures it, and ``Archive`` checks it before inflating; zipfile reads no
+more of an entry than its declared size.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ _ARRAY_HEADER = re.compile(
 )
 _LONGEST_AXIS = 2**40
 _LAST_CHARACTER = 0x10FFFF
-# Memory that a file may ask for: a small file must neither fill it nor keep the reader busy for long.
-MOST_INFLATED = 32  # times the file, of compressed arrays
-_REFERRED = 4  # times the arrays, of references to them
+# Memory that a file may need: a small file must neither exhaust it nor keep the reader busy for long.
+MOST_INFLATED = 32  # times the file size, for compressed arrays
+_REFERRED = 4  # times the size of the arrays, for references to them
 _SLACK = 2**20
 _ALIGNMENT = 64
-_PADDING = 0xD935  # kind of an extra field that only moves what follows
-_EXTRA, _SIZES = 4, 20  # bytes of an empty extra field, and of the one that holds sizes past 4 GB
+_PADDING = 0xD935  # type of an extra field that only aligns the data after it
+_EXTRA, _SIZES = 4, 20  # bytes of an empty extra field, and of the field for sizes above 4 GB
 _LOCAL = struct.Struct("<26x2H")  # lengths of the name and of the extra fields, in the header before an entry
 
 
 class ModelFileError(DSNAError):
-    """A file that ``dsna.load`` does not read: foreign, truncated, damaged, forged or written by a newer dsna."""
+    """A file that ``dsna.load`` cannot read: foreign, truncated, damaged, forged or written by a newer dsna."""
 
 
 def open_regular(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Open a file for reading; a folder, device or pipe is refused unopened."""
+    """Open a file for reading; refuse folders, devices and pipes without opening them."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
@@ -61,15 +61,15 @@ def open_regular(path: str | os.PathLike[str]) -> IO[bytes]:
 
 
 def entry_name(number: int) -> str:
-    """Name of the entry that holds an array."""
+    """Return the name of the entry of an array."""
     return f"arrays/{number}.npy"
 
 
 def write(stream: IO[bytes], header: str, arrays: list[np.ndarray], compress: bool) -> None:
-    """Write a model file. Arrays that are not compressed begin at multiples of 64 bytes, so that they can be mapped."""
+    """Write a model file. Uncompressed arrays are aligned to multiples of 64 bytes, so that they can be mapped."""
     entries = _write_once(stream, header, arrays, range(len(arrays)) if compress else ())
     if not _is_bounded(entries, stream.tell()):
-        # Readers would take it for a bomb: what hardly takes any space when compressed is stored.
+        # Readers would take the file for a zip bomb, so arrays that compress too well are stored uncompressed.
         dense = [i for i, entry in enumerate(entries[1:]) if entry.file_size <= MOST_INFLATED * entry.compress_size]
         stream.seek(0)
         stream.truncate()
@@ -79,7 +79,7 @@ def write(stream: IO[bytes], header: str, arrays: list[np.ndarray], compress: bo
 def _write_once(
     stream: IO[bytes], header: str, arrays: list[np.ndarray], compressed: Collection[int]
 ) -> list[zipfile.ZipInfo]:
-    # Entries carry no date, so that equal models make equal files.
+    # Entries carry no date, so that equal models give equal files.
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(HEADER), header)
         for i, array in enumerate(arrays):
@@ -88,20 +88,20 @@ def _write_once(
                 entry.compress_type = zipfile.ZIP_DEFLATED
             else:
                 start = stream.tell() + _LOCAL.size + len(entry.filename) + _SIZES + _EXTRA
-                room = -start % _ALIGNMENT
-                entry.extra = struct.pack("<HH", _PADDING, room) + bytes(room)
-            with archive.open(entry, "w", force_zip64=True) as to:
-                npy.write_array(to, array, allow_pickle=False)
+                padding = -start % _ALIGNMENT
+                entry.extra = struct.pack("<HH", _PADDING, padding) + bytes(padding)
+            with archive.open(entry, "w", force_zip64=True) as entry_stream:
+                npy.write_array(entry_stream, array, allow_pickle=False)
         return archive.infolist()
 
 
 def _is_bounded(entries: list[zipfile.ZipInfo], size: int) -> bool:
-    """Whether the entries of a file of this size ask for no more memory than it may."""
+    """Whether the entries of a file of this size stay within the memory that it may use."""
     return may_take(sum(entry.file_size for entry in entries), size)
 
 
 def may_take(n_bytes: int, size: int) -> bool:
-    """Whether a file of this size may ask for so many bytes of memory."""
+    """Whether a file of this size may use ``n_bytes`` of memory."""
     return n_bytes <= MOST_INFLATED * size + _SLACK
 
 
@@ -111,7 +111,7 @@ class Archive:
     Parameters
     ----------
     stream : the file, open for reading and not empty.
-    mapped : whether arrays that are not compressed stay in the file, and are read-only.
+    mapped : whether uncompressed arrays stay in the file, mapped and read-only.
     """
 
     def __init__(self, stream: IO[bytes], mapped: bool = False) -> None:
@@ -139,24 +139,27 @@ class Archive:
             raise ModelFileError(f"two entries have one name: damaged. {AGAIN}")
 
     def allows(self, n_bytes: int) -> bool:
-        """Whether the file may ask for so many bytes of memory."""
+        """Whether the file may use ``n_bytes`` of memory."""
         return may_take(n_bytes, self._size)
 
     def header(self) -> Any:
-        """The header; repeated keys and numbers that are not finite are refused."""
+        """Return the header; repeated keys and numbers that are not finite are refused."""
         return json.loads(
-            self._zip.read(HEADER), object_pairs_hook=_distinct, parse_constant=_refused, parse_float=_finite
+            self._zip.read(HEADER),
+            object_pairs_hook=_distinct_keys,
+            parse_constant=_refuse_constant,
+            parse_float=_finite_number,
         )
 
     def array(self, number: int) -> np.ndarray:
-        """An array in C order; asked for again, it is the same one."""
+        """Return an array in C order; the same object on every call."""
         if type(number) is not int:
-            raise ValueError(f"{number!r} is no number of an array")
+            raise ValueError(f"{number!r} is not the number of an array")
         if number not in self._arrays:
             self._arrays[number] = self._read(self._zip.getinfo(entry_name(number)))
         self._referred += self._arrays[number].nbytes
         if self._referred > _REFERRED * self._inflated + _SLACK:
-            raise ValueError("arrays are referred to again and again")
+            raise ValueError("arrays are referred to too often")
         return self._arrays[number]
 
     def _read(self, entry: zipfile.ZipInfo) -> np.ndarray:
@@ -170,24 +173,24 @@ class Archive:
             shape = [int(axis) for axis in re.findall(r"\d+", header[2])]
             expected = stream.tell() + math.prod(shape) * dtype.itemsize
         if not dtype.itemsize or expected != entry.file_size or max(shape, default=0) > _LONGEST_AXIS:
-            raise ValueError(f"{entry.filename} is not as large as its shape {shape} of {dtype} asks")
-        in_place = self._map is not None and entry.compress_type == zipfile.ZIP_STORED
-        array = self._mapped(entry, dtype, shape, "'fortran_order': True" in header[0]) if in_place else None
+            raise ValueError(f"{entry.filename} does not have the size of its shape {shape} of {dtype}")
+        is_mapped = self._map is not None and entry.compress_type == zipfile.ZIP_STORED
+        array = self._mapped(entry, dtype, shape, "'fortran_order': True" in header[0]) if is_mapped else None
         if array is None or not array.flags.aligned:
             with self._zip.open(entry) as stream:
                 array = npy.read_array(stream, allow_pickle=False)
-                stream.read(1)  # the checksum is compared at the end only
+                stream.read(1)  # zipfile compares the checksum only at the end
         array = array if array.flags.c_contiguous else array.copy(order="C")
         if dtype.kind == "b" and np.any(array.view(np.uint8) > 1):
             raise ValueError(f"{entry.filename} holds bytes that are neither False nor True")
         if dtype.kind == "U":
             characters = np.dtype("u4").newbyteorder(dtype.byteorder)
             if np.any(array.reshape(-1).view(characters) > _LAST_CHARACTER):
-                raise ValueError(f"{entry.filename} holds numbers that are no characters")
+                raise ValueError(f"{entry.filename} holds numbers that are not characters")
         return array
 
     def _mapped(self, entry: zipfile.ZipInfo, dtype: np.dtype[Any], shape: list[int], fortran: bool) -> np.ndarray:
-        """The array where it lies in the file; zipfile has compared the header before it with the directory."""
+        """Map the array in the file; zipfile has compared the header before it with the directory."""
         assert self._map is not None
         name, extra = _LOCAL.unpack_from(self._map, entry.header_offset)
         start = entry.header_offset + _LOCAL.size + name + extra
@@ -199,30 +202,30 @@ class Archive:
 
 
 def _is_written_by_us(entry: zipfile.ZipInfo) -> bool:
-    """Whether an entry is stored or deflated, the header stored."""
+    """Whether an entry is stored or deflated; the header must be stored."""
     stored = entry.compress_type == zipfile.ZIP_STORED
     return stored or (entry.compress_type == zipfile.ZIP_DEFLATED and entry.filename != HEADER)
 
 
 def _stored_size(entry: zipfile.ZipInfo) -> int:
-    """Bytes of the file that an entry takes, at least."""
+    """Return the least number of bytes that an entry takes in the file."""
     stored = entry.compress_type == zipfile.ZIP_STORED
     return max(entry.file_size, entry.compress_size) if stored else entry.compress_size
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; refuse repeated keys."""
+    distinct = dict(pairs)
+    if len(distinct) < len(pairs):
         raise ValueError("a key of the header occurs twice")
-    return found
+    return distinct
 
 
-def _refused(constant: str) -> Any:
+def _refuse_constant(constant: str) -> Any:
     raise ValueError(f"the header holds {constant}")
 
 
-def _finite(text: str) -> float:
+def _finite_number(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(f"the header holds {text}")

@@ -1,14 +1,14 @@
-"""Values as a JSON tree and arrays, as model files hold them, and back.
+"""Conversion of values to the JSON tree and arrays of a model file, and back.
 
 In the tree numbers, strings, booleans, null and lists stand for themselves; an object is one of
 
-- ``{"array": i}``, ``{"scalar": i}``: the array ``arrays/i.npy``, as it is or as a numpy scalar;
-- ``{"packed": i, "how": ..., "dtype": ...}``: an array of which ``arrays/i.npy`` holds fewer bytes (``packing``);
+- ``{"array": i}``, ``{"scalar": i}``: the array ``arrays/i.npy``, as an array or as a numpy scalar;
+- ``{"packed": i, "how": ..., "dtype": ...}``: an array that ``arrays/i.npy`` holds in fewer bytes (``packing``);
 - ``{"strings": i, "ends": j, "shape": [...]}``: an object array of strings. The array ``i`` holds them one after
   another in UTF-8, ``j`` where each of them ends;
 - ``{"tuple": [...]}``, ``{"dict": [[key, value], ...]}``, ``{"float": "nan"}``, ``{"random": {...}}``;
-- ``{"object": name, "state": {...}}``: a container of this package, one of ``CONTAINERS``; in compressed files,
-  ``derived`` says what some of them leave out;
+- ``{"object": name, "state": {...}}``: a container of this package, one of ``CONTAINERS``; for those that
+  leave arrays out in compressed files see ``derived``;
 - ``{"template": name, "params": {...}}``: an unfitted forest, nearest neighbours, an approximation
   or an estimator of another package.
 """
@@ -28,7 +28,7 @@ from .archive import ARRAY_KINDS, Archive, ModelFileError
 from .packing import pack, unpack, unpacked_bytes
 
 if TYPE_CHECKING:
-    from .derived import Shorter
+    from .derived import Compression
 
 CONTAINERS = {
     "Basis": "trend.features",
@@ -64,89 +64,89 @@ _CANNOT = "which a dsna model file cannot hold; joblib.dump and pickle can"
 
 
 class Encoder:
-    """Turns values into a JSON tree and collects the arrays that it refers to.
+    """Converts values to a JSON tree and collects the arrays that it refers to.
 
     Parameters
     ----------
-    packed : whether arrays and containers are made as small as they can be, at the price of not being mapped.
+    packed : whether arrays and containers are made as small as possible; they then cannot be mapped.
     """
 
     def __init__(self, packed: bool = False) -> None:
         self.arrays: list[np.ndarray] = []
-        self.unpacked = 0  # bytes of arrays that are packed
+        self.unpacked = 0  # bytes of the packed arrays before packing
         self._packed = packed
         self._packs: dict[int, dict[str, Any]] = {}
         self._numbers: dict[int, int] = {}
         self._texts: dict[int, dict[str, Any]] = {}
         self._sources: list[Any] = []
 
-    def attributes(self, state: dict[str, Any], where: str = "") -> dict[str, Any]:
-        """Named values; ``where`` begins the names in error messages."""
-        return {name: self.tree(value, where + name) for name, value in state.items()}
+    def attributes(self, state: dict[str, Any], path: str = "") -> dict[str, Any]:
+        """Convert named values; ``path`` is the prefix of their names in error messages."""
+        return {name: self.tree(value, path + name) for name, value in state.items()}
 
-    def tree(self, value: Any, where: str) -> Any:
-        """One value, which error messages call ``where``."""
-        kind = type(value)
-        if value is None or kind in (bool, int, str):
+    def tree(self, value: Any, path: str) -> Any:
+        """Convert a value; error messages call it ``path``."""
+        cls = type(value)
+        if value is None or cls in (bool, int, str):
             return value
-        if kind is float:
+        if cls is float:
             return value if math.isfinite(value) else {"float": repr(value)}
         if isinstance(value, np.generic):
-            return {"scalar": self._number(value, np.asarray(value), where)}
-        if kind in (np.ndarray, np.memmap):
+            return {"scalar": self._number(value, np.asarray(value), path)}
+        if cls in (np.ndarray, np.memmap):
             if value.dtype == object:
-                return self._text(value, where)
-            return self._array(value, where)
-        if kind in (list, tuple):
-            items = [self.tree(item, f"{where}[{i}]") for i, item in enumerate(value)]
-            return items if kind is list else {"tuple": items}
-        if kind is dict:
-            return {"dict": [[self.tree(k, where), self.tree(v, f"{where}[{k!r}]")] for k, v in value.items()]}
-        if kind is np.random.RandomState and value.get_state(legacy=False)["bit_generator"] == "MT19937":
-            return {"random": self.tree(value.get_state(legacy=False), where)}
+                return self._text(value, path)
+            return self._array(value, path)
+        if cls in (list, tuple):
+            items = [self.tree(item, f"{path}[{i}]") for i, item in enumerate(value)]
+            return items if cls is list else {"tuple": items}
+        if cls is dict:
+            return {"dict": [[self.tree(k, path), self.tree(v, f"{path}[{k!r}]")] for k, v in value.items()]}
+        if cls is np.random.RandomState and value.get_state(legacy=False)["bit_generator"] == "MT19937":
+            return {"random": self.tree(value.get_state(legacy=False), path)}
         if isinstance(value, Checked):
-            state = _shorter(kind.__name__).state(value) if self._packed else value.state
-            return {"object": kind.__name__, "state": self.attributes(state, where + ".")}
-        if kind is _template(kind.__name__):
-            params = self.attributes(value.get_params(deep=False), where + "__")
-            return {"template": kind.__name__, "params": params}
-        raise TypeError(_refusal(value, where))
+            state = _compression_of(cls.__name__).state(value) if self._packed else value.state
+            return {"object": cls.__name__, "state": self.attributes(state, path + ".")}
+        if cls is _template(cls.__name__):
+            params = self.attributes(value.get_params(deep=False), path + "__")
+            return {"template": cls.__name__, "params": params}
+        raise TypeError(_refusal(value, path))
 
-    def _array(self, source: np.ndarray, where: str) -> dict[str, Any]:
-        """An array as it is, or packed; attributes that are one array share it."""
+    def _array(self, source: np.ndarray, path: str) -> dict[str, Any]:
+        """Convert an array, packed where that is shorter; attributes with the same array share it."""
         if id(source) in self._packs:
             return dict(self._packs[id(source)])
-        found = pack(source) if self._packed else None
-        if found is None:
-            return {"array": self._number(source, source, where)}
-        stored, how = found
-        self._packs[id(source)] = {"packed": self._number(stored, stored, where), **how}
+        packed = pack(source) if self._packed else None
+        if packed is None:
+            return {"array": self._number(source, source, path)}
+        stored, how = packed
+        self._packs[id(source)] = {"packed": self._number(stored, stored, path), **how}
         self._sources.append(source)
         self.unpacked += source.nbytes
         return dict(self._packs[id(source)])
 
-    def _text(self, source: np.ndarray, where: str) -> dict[str, Any]:
-        """An object array of strings, as bytes and ends; attributes that are one array share them."""
+    def _text(self, source: np.ndarray, path: str) -> dict[str, Any]:
+        """Convert an object array of strings to bytes and ends; attributes with the same array share them."""
         if id(source) not in self._texts:
-            data, ends = _as_utf8(source, where)
-            numbers = {"strings": self._number(data, data, where), "ends": self._number(ends, ends, where)}
+            data, ends = _as_utf8(source, path)
+            numbers = {"strings": self._number(data, data, path), "ends": self._number(ends, ends, path)}
             self._texts[id(source)] = {**numbers, "shape": list(source.shape)}
             self._sources.append(source)
         return dict(self._texts[id(source)])
 
-    def _number(self, source: Any, array: np.ndarray, where: str) -> int:
-        """Number of the array; attributes that are one array share it."""
+    def _number(self, source: Any, array: np.ndarray, path: str) -> int:
+        """Return the number of the array; attributes with the same array share it."""
         if array.dtype.kind not in ARRAY_KINDS:
-            raise TypeError(f"{where} has dtype {array.dtype}, {_CANNOT}.")
+            raise TypeError(f"{path} has dtype {array.dtype}, {_CANNOT}.")
         if id(source) not in self._numbers:
             self._numbers[id(source)] = len(self.arrays)
             self.arrays.append(array)
-            self._sources.append(source)  # an id names only what lives
+            self._sources.append(source)  # an id is unique only while its object is alive
         return self._numbers[id(source)]
 
 
 class Decoder:
-    """Turns a JSON tree back into values."""
+    """Converts a JSON tree back to values."""
 
     def __init__(self, archive: Archive, writer: str) -> None:
         self._archive = archive
@@ -155,26 +155,26 @@ class Decoder:
         self._packs: dict[int, np.ndarray] = {}
         self._unpacked = 0
 
-    def unknown(self, what: str) -> ModelFileError:
-        """The error for an unknown name."""
+    def unknown_name_error(self, name: str) -> ModelFileError:
+        """Return the error for an unknown name."""
         return ModelFileError(
-            f"{what} is unknown here. Use what wrote the file, {self._writer}, or newer, with the packages that it "
-            "used (those of edges in photos are in dsna-vision)."
+            f"{name} is unknown here. Use the version that wrote the file, {self._writer}, or a newer one, with the "
+            "packages that it used (detectors of edges in photos are in dsna-vision)."
         )
 
-    def built(self, cls: Any, tree: dict[str, Any]) -> Any:
-        """An estimator of given parameters."""
+    def build_estimator(self, cls: Any, tree: dict[str, Any]) -> Any:
+        """Return an unfitted estimator with the given parameters."""
         params = self.attributes(tree)
-        for stranger in params.keys() - cls().get_params(deep=False).keys():
-            raise self.unknown(f"the parameter {stranger!r} of {cls.__name__}")
+        for unknown_name in params.keys() - cls().get_params(deep=False).keys():
+            raise self.unknown_name_error(f"the parameter {unknown_name!r} of {cls.__name__}")
         return cls(**params)
 
     def attributes(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Named values."""
+        """Convert named values."""
         return {name: self.value(tree) for name, tree in state.items()}
 
     def value(self, tree: Any) -> Any:
-        """One value."""
+        """Convert a value."""
         if isinstance(tree, list):
             return [self.value(item) for item in tree]
         if not isinstance(tree, dict):
@@ -193,137 +193,139 @@ class Decoder:
         if tag == "scalar":
             array = self._archive.array(content)
             if array.ndim:
-                raise ValueError("an array stands for a single value")
+                raise ValueError("an array stands in place of a scalar")
             return array[()]
         if tag == "float" and content in ("nan", "inf", "-inf"):
             return float(content)
         if tag == "tuple" and isinstance(content, list):
             return tuple(self.value(content))
         if tag == "dict":
-            found = {self.value(key): self.value(value) for key, value in content}
-            if len(found) < len(content):
+            items = {self.value(key): self.value(value) for key, value in content}
+            if len(items) < len(content):
                 raise ValueError("a key of a dictionary occurs twice")
-            return found
+            return items
         if tag == "random":
             return _generator(self.value(content))
         if tag == "object" and _is_container(class_of(content, CONTAINERS)):
-            return _shorter(content).restored(self.attributes(tree["state"]))
+            return _compression_of(content).restored(self.attributes(tree["state"]))
         if tag == "template" and _template(content):
-            template = self.built(_template(content), tree["params"])
+            template = self.build_estimator(_template(content), tree["params"])
             template._validate_params()
             return template
-        raise self.unknown(f"the {tag} {content!r}")
+        raise self.unknown_name_error(f"the {tag} {content!r}")
 
-    def _unpack(self, number: int, how: Any, dtype: Any) -> np.ndarray:
-        """An array that was packed; asked for again, it is the same one."""
+    def _unpack(self, number: int, packing: Any, dtype: Any) -> np.ndarray:
+        """Unpack an array; the same object on every call."""
         if number not in self._packs:
             stored = self._archive.array(number)
-            self._unpacked += unpacked_bytes(stored, how, dtype)
+            self._unpacked += unpacked_bytes(stored, packing, dtype)
             if not self._archive.allows(self._unpacked):
                 raise ValueError("arrays would take far more memory than the file")
-            self._packs[number] = unpack(stored, how, dtype)
+            self._packs[number] = unpack(stored, packing, dtype)
         return self._packs[number]
 
     def _text(self, strings: int, ends: int, shape: Any) -> np.ndarray:
-        """An object array of strings."""
-        data, last = self._archive.array(strings), self._archive.array(ends)
+        """Convert bytes and ends to an object array of strings."""
+        data, string_ends = self._archive.array(strings), self._archive.array(ends)
         if not isinstance(shape, list) or not all(type(length) is int and length >= 0 for length in shape):
             raise ValueError(f"strings have the shape {shape}")
         key = (strings, ends, *shape)
         if key not in self._texts:
-            self._texts[key] = _from_utf8(data, last).reshape(shape)
+            self._texts[key] = _from_utf8(data, string_ends).reshape(shape)
         return self._texts[key]
 
 
 def _generator(state: Any) -> np.random.RandomState:
-    """A generator in a state that was checked here, because numpy checks little of it."""
-    key, at = state["state"]["key"], state["state"]["pos"]
-    sound = (
+    """Return a generator with the given state, which is checked here because numpy checks little of it."""
+    key, position = state["state"]["key"], state["state"]["pos"]
+    valid = (
         state.keys() == {"bit_generator", "state", "has_gauss", "gauss"}
         and state["bit_generator"] == "MT19937"
         and isinstance(key, np.ndarray)
         and (key.dtype, key.shape) == (np.dtype(np.uint32), (624,))
         and bool(key[0] >> 31 or key[1:].any())
-        and type(at) is int
-        and 0 <= at <= 624
+        and type(position) is int
+        and 0 <= position <= 624
         and state["has_gauss"] in (0, 1)
         and type(state["gauss"]) is float
         and math.isfinite(state["gauss"])
     )
-    if not sound:
-        raise ValueError("a random_state is in no state that a generator has")
+    if not valid:
+        raise ValueError("a random_state has an invalid state")
     generator = np.random.RandomState()
     generator.set_state(state)
     return generator
 
 
 def class_of(name: Any, modules: dict[str, str]) -> Any:
-    """A class by its name in a table of our modules, or as an installed package declares it; None of another name."""
+    """Return a class by its name in a table of our modules or among plugins; None if the name is unknown."""
     if name in modules:
         return getattr(import_module(f"{_PACKAGE}.{modules[name]}"), name)
-    added = plugins("dsna.containers").get(name)
-    return None if added is None else added.load()
+    plugin = plugins("dsna.containers").get(name)
+    return None if plugin is None else plugin.load()
 
 
 def _is_container(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Checked)
 
 
-def _shorter(name: str) -> Shorter:
-    """How a container of this name is made shorter, and again."""
-    from .derived import SHORTER, Shorter
+def _compression_of(name: str) -> Compression:
+    """Return how to shrink a container of this name and to restore it."""
+    from .derived import COMPRESSIONS, Compression
 
-    whole = Shorter(lambda container: container.state, lambda state: class_of(name, CONTAINERS).restored(state))
-    return SHORTER.get(name, whole)
+    uncompressed = Compression(
+        lambda container: container.state, lambda state: class_of(name, CONTAINERS).restored(state)
+    )
+    return COMPRESSIONS.get(name, uncompressed)
 
 
 def _template(name: Any) -> Any:
-    """Class of the unfitted part of this name that an estimator may be given, or None."""
+    """Return the class of an unfitted estimator that may be a parameter, by its name; None if it is unknown."""
     from ..approximation import Approximation
     from ..forest.adapters import FORESTS, NEIGHBORS, OURS
 
-    ours = next((cls for cls in (*OURS, *FORESTS, *NEIGHBORS, Approximation) if cls.__name__ == name), None)
-    added = class_of(name, {}) if ours is None else None
-    return added if hasattr(added, "FITTED") else ours
+    own_class = next((cls for cls in (*OURS, *FORESTS, *NEIGHBORS, Approximation) if cls.__name__ == name), None)
+    plugin_class = class_of(name, {}) if own_class is None else None
+    return plugin_class if hasattr(plugin_class, "FITTED") else own_class
 
 
-def _as_utf8(array: np.ndarray, where: str) -> tuple[np.ndarray, np.ndarray]:
-    """The strings of an object array one after another, and where each of them ends."""
+def _as_utf8(array: np.ndarray, path: str) -> tuple[np.ndarray, np.ndarray]:
+    """Join the strings of an object array; return the bytes and the end of each string."""
     if not all(isinstance(item, str) for item in array.flat):
-        kinds = ", ".join(sorted({type(item).__name__ for item in array.flat}))
-        raise TypeError(f"{where} is an object array of {kinds} (strings alone would do), {_CANNOT}.")
-    parts = [item.encode("utf-8", "surrogatepass") for item in array.flat]
-    ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
-    return np.frombuffer(b"".join(parts), dtype=np.uint8), ends
+        type_names = ", ".join(sorted({type(item).__name__ for item in array.flat}))
+        raise TypeError(f"{path} is an object array of {type_names} (only strings can be saved), {_CANNOT}.")
+    encoded = [item.encode("utf-8", "surrogatepass") for item in array.flat]
+    ends = np.cumsum([len(part) for part in encoded], dtype=np.int64)
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), ends
 
 
 def _from_utf8(data: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """The strings again, in one dimension."""
+    """Split bytes into a one-dimensional array of strings."""
     if (data.dtype, data.ndim, ends.dtype, ends.ndim) != (np.dtype(np.uint8), 1, np.dtype(np.int64), 1):
-        raise ValueError(f"arrays of {data.dtype} and {ends.dtype} stand for strings and their ends")
+        raise ValueError(f"arrays of {data.dtype} and {ends.dtype} cannot be strings and their ends")
     bounds = np.concatenate([[0], ends])
     if bounds[-1] != len(data) or np.any(bounds[1:] < bounds[:-1]):
         raise ValueError(f"the ends of strings do not rise from 0 to {len(data)}")
-    text, found = data.tobytes(), np.empty(len(ends), dtype=object)
-    found[:] = [
-        text[first:last].decode("utf-8", "surrogatepass") for first, last in itertools.pairwise(bounds.tolist())
+    text, strings = data.tobytes(), np.empty(len(ends), dtype=object)
+    strings[:] = [
+        text[start:stop].decode("utf-8", "surrogatepass") for start, stop in itertools.pairwise(bounds.tolist())
     ]
-    return found
+    return strings
 
 
-def _refusal(value: Any, where: str) -> str:
+def _refusal(value: Any, path: str) -> str:
     from ..forest.density import DENSITIES
     from ..forest.targets import COSTS
 
     if not callable(value):
-        return f"{where} is a {type(value).__name__}, {_CANNOT}."
-    instead = {
+        return f"{path} is a {type(value).__name__}, {_CANNOT}."
+    replacements = {
         "cost": f"one of {tuple(COSTS)}",
         "target_density": f"one of {DENSITIES}",
         "relevance": "'high', 'low' or (target, relevance) pairs",
     }
-    named = instead.get(where.split("__")[-1], "a named one")
+    replacement = replacements.get(path.split("__")[-1], "a named one")
     return (
-        f"{where}={value!r} is a function, {_CANNOT} if it can be imported where the model is loaded. "
-        f"Or set {where} to {named}."
+        f"{path}={value!r} is a function, {_CANNOT} if it can be imported where the model is loaded. "
+        f"Or set {path} to {replacement}."
     )

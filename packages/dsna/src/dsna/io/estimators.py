@@ -1,4 +1,4 @@
-"""Estimators, and pipelines of an encoder of tables and one of them, as model files hold them, and back."""
+"""Conversion of estimators and pipelines to the form of model files, and back."""
 
 from __future__ import annotations
 
@@ -29,56 +29,56 @@ _PREDICTORS = tuple(name for name in ESTIMATORS if name != _ENCODER)
 _ROUTED = ("fit", "score")
 
 
-def described(model: Any, encoder: Encoder) -> dict[str, Any]:
-    """Class and state of an estimator, or of the steps of a pipeline; refuses anything else."""
+def describe(model: Any, encoder: Encoder) -> dict[str, Any]:
+    """Return class and state of an estimator, or of the steps of a pipeline; refuse anything else."""
     name = type(model).__name__
     if type(model) is Pipeline:
         _check_pipeline(model)
-        steps = [[step, described(one, encoder)] for step, one in model.steps]
-        _checked(check_steps, [one for _, one in model.steps], _PIPELINE)
+        steps = [[step, describe(estimator, encoder)] for step, estimator in model.steps]
+        _refuse_invalid(check_steps, [estimator for _, estimator in model.steps], _PIPELINE)
         return {"estimator": _PIPELINE, "steps": steps}
     if type(model) is not _estimator(name):
         raise TypeError(
             f"save takes one of {', '.join(ESTIMATORS)}, or a Pipeline of TableEncoder and one of these, not {name}. "
-            "Save that step of a pipeline or search, or store the whole by skops.io.dump or joblib.dump."
+            "Save the step that holds one, or store the object with skops.io.dump or joblib.dump."
         )
     state = {
         "params": model.get_params(deep=False),
         "fitted": fitted_attributes(model),
         "requests": _requests(model),
     }
-    tree = {part: encoder.attributes(values) for part, values in state.items()}
-    _checked(check_model, model, name)
+    tree = {attribute_kind: encoder.attributes(values) for attribute_kind, values in state.items()}
+    _refuse_invalid(check_model, model, name)
     return {"estimator": name, "state": tree}
 
 
 def _estimator(name: Any) -> Any:
-    """Class of an estimator of ours, or of a package that declares it; None of any other name."""
-    kind = class_of(name, ESTIMATORS)
-    return kind if name in ESTIMATORS or hasattr(kind, "FITTED") else None
+    """Return the class of an estimator of this package or of a plugin; None if the name is unknown."""
+    estimator_class = class_of(name, ESTIMATORS)
+    return estimator_class if name in ESTIMATORS or hasattr(estimator_class, "FITTED") else None
 
 
-def _checked(check: Callable[[Any], None], what: Any, name: str) -> None:
-    """Refuse to save what ``load`` would refuse."""
+def _refuse_invalid(check: Callable[[Any], None], value: Any, name: str) -> None:
+    """Raise an error where ``load`` would refuse the object."""
     try:
-        check(what)
+        check(value)
     except InvariantError as error:
         remedy = "Delete attributes that were added to it, or fit it again."
-        raise ValueError(f"This {name} cannot be saved, for load would refuse it: {error}. {remedy}") from error
+        raise ValueError(f"This {name} cannot be saved because load would refuse it: {error}. {remedy}") from error
 
 
 def _check_pipeline(model: Pipeline) -> None:
-    """Refuse pipelines of anything but an encoder of tables and one of our estimators."""
-    kinds = [type(step).__name__ for _, step in model.steps]
-    if len(kinds) != 2 or kinds[0] != _ENCODER or kinds[1] not in _PREDICTORS:
+    """Check that a pipeline holds a TableEncoder and one of our estimators."""
+    class_names = [type(step).__name__ for _, step in model.steps]
+    if len(class_names) != 2 or class_names[0] != _ENCODER or class_names[1] not in _PREDICTORS:
         raise TypeError(
             f"save takes a Pipeline of TableEncoder and one of {', '.join(_PREDICTORS)}, and this one holds "
-            f"{', '.join(kinds)}. Save one step, or store the whole by skops.io.dump or joblib.dump."
+            f"{', '.join(class_names)}. Save one step, or store the pipeline with skops.io.dump or joblib.dump."
         )
 
 
 def without_rows(model: Any) -> Any:
-    """The same model without the training rows that its encoder keeps."""
+    """Return the model without the training rows that its encoder keeps."""
     if type(model) is not Pipeline:
         return model
     view = copy(model)
@@ -90,12 +90,12 @@ def without_rows(model: Any) -> Any:
 
 
 def condensed(model: Any) -> Any:
-    """The same model with fewer training rows: those that have had weight out of bag, and rare ones."""
+    """Return the model with fewer training rows: those that had weight out of bag, and rare ones."""
     if type(model) is not Pipeline:
-        return _condensed(model)[0]
+        return _condense_estimator(model)[0]
     view = copy(model)
     view.steps = [(name, copy(step)) for name, step in model.steps]
-    last, rows = _condensed(view.steps[-1][1])
+    last, rows = _condense_estimator(view.steps[-1][1])
     view.steps[-1] = (view.steps[-1][0], last)
     for _, step in view.steps:
         if getattr(step, "rows_", None) is not None:
@@ -103,45 +103,47 @@ def condensed(model: Any) -> Any:
     return view
 
 
-def _condensed(model: Any) -> tuple[Any, np.ndarray]:
-    """A DSNA estimator of fewer rows, and the numbers of the rows in the one given."""
+def _condense_estimator(model: Any) -> tuple[Any, np.ndarray]:
+    """Return a DSNA estimator with fewer rows, and their row numbers in ``model``."""
     if not hasattr(model, "_index"):
         raise TypeError(
             f"condense=True takes a fitted DSNAClassifier or DSNARegressor, or a Pipeline of TableEncoder and one of "
-            f"these, not a {type(model).__name__} without training rows. Save it as it is."
+            f"these, not a {type(model).__name__} without training rows. Save it without condense."
         )
-    less = copy(model)
-    code = model._index.label[:, 0].astype(np.int64) if is_classifier(model) else None
-    less._index, rows = condensed_index(model._index, model.oob_rows_, code)
-    less.kept_rows_ = rows if not hasattr(model, "kept_rows_") else model.kept_rows_[rows[rows < len(model.kept_rows_)]]
-    less.oob_rows_ = np.searchsorted(rows, model.oob_rows_)
-    if code is None:
-        less._rarity = model._rarity[rows]
-        less._row_trend = model._row_trend[rows] if len(model._row_trend) else model._row_trend
-    return less, rows
+    smaller = copy(model)
+    codes = model._index.label[:, 0].astype(np.int64) if is_classifier(model) else None
+    smaller._index, rows = condensed_index(model._index, model.oob_rows_, codes)
+    smaller.kept_rows_ = (
+        rows if not hasattr(model, "kept_rows_") else model.kept_rows_[rows[rows < len(model.kept_rows_)]]
+    )
+    smaller.oob_rows_ = np.searchsorted(rows, model.oob_rows_)
+    if codes is None:
+        smaller._rarity = model._rarity[rows]
+        smaller._row_trend = model._row_trend[rows] if len(model._row_trend) else model._row_trend
+    return smaller, rows
 
 
-def rebuilt(tree: dict[str, Any], decoder: Decoder) -> Any:
-    """An estimator of what a file says of it."""
+def rebuild(tree: dict[str, Any], decoder: Decoder) -> Any:
+    """Rebuild an estimator from the header of a model file."""
     name = tree["estimator"]
     if name == _PIPELINE:
         names, steps = zip(*tree["steps"], strict=True)
         kinds = [step["estimator"] for step in steps]
         if len(kinds) != 2 or kinds[0] != _ENCODER or kinds[1] not in _PREDICTORS or len(set(names)) != 2:
-            raise decoder.unknown(f"a pipeline of {kinds!r}")
+            raise decoder.unknown_name_error(f"a pipeline of {kinds!r}")
         if not all(type(step) is str and step and "__" not in step for step in names):
             raise ValueError(f"steps of a pipeline are called {names!r}")
-        made = [rebuilt(step, decoder) for step in steps]
-        check_steps(made)
-        return Pipeline(list(zip(names, made, strict=True)))
-    kind = _estimator(name)
-    if kind is None:
-        raise decoder.unknown(f"the estimator {name!r}")
+        estimators = [rebuild(step, decoder) for step in steps]
+        check_steps(estimators)
+        return Pipeline(list(zip(names, estimators, strict=True)))
+    estimator_class = _estimator(name)
+    if estimator_class is None:
+        raise decoder.unknown_name_error(f"the estimator {name!r}")
     state = tree["state"]
-    model = decoder.built(kind, state["params"])
+    model = decoder.build_estimator(estimator_class, state["params"])
     fitted = decoder.attributes(state["fitted"])
-    for stranger in fitted.keys() & {*vars(model), "_metadata_request"}:
-        raise decoder.unknown(f"the fitted attribute {stranger!r} of {name}")
+    for unknown_name in fitted.keys() & {*vars(model), "_metadata_request"}:
+        raise decoder.unknown_name_error(f"the fitted attribute {unknown_name!r} of {name}")
     vars(model).update(fitted)
     check_model(model)
     if fitted and hasattr(model, "restored"):
@@ -151,7 +153,7 @@ def rebuilt(tree: dict[str, Any], decoder: Decoder) -> Any:
 
 
 def _requests(model: Any) -> dict[str, Any]:
-    """Metadata requests (``set_fit_request`` and the like), by method."""
+    """Return the metadata requests (``set_fit_request``, ``set_score_request``), by method."""
     if "_metadata_request" not in vars(model):
         return {}
     routing = model.get_metadata_routing()

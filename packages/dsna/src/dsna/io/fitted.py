@@ -38,7 +38,7 @@ from ..trend.trend import KINDS
 
 
 class Attributes(NamedTuple):
-    """Fitted attributes of an estimator: those that it has, those that it may have, and what holds between them."""
+    """Fitted attributes of an estimator: the required ones, the optional ones, and the relations between them."""
 
     needed: Mapping[str, Field]
     optional: Mapping[str, Field] = {}
@@ -46,7 +46,7 @@ class Attributes(NamedTuple):
 
 
 def check_model(model: Any) -> None:
-    """Raise an InvariantError or another ValueError where a parameter or fitted attribute is invalid."""
+    """Raise an InvariantError or another ValueError if a parameter or fitted attribute is invalid."""
     getattr(model, "check_parameters", model._validate_params)()
     fitted = fitted_attributes(model)
     if not fitted:
@@ -61,9 +61,9 @@ def check_model(model: Any) -> None:
 
 
 def _attributes_of(kind: type) -> Attributes | None:
-    """Invariants of an estimator of ours, or of a package that states them; None of other classes."""
-    stated = (ATTRIBUTES.get(base.__name__) or vars(base).get("FITTED") for base in kind.__mro__)
-    return next(filter(None, stated), None)
+    """Return the invariants of an estimator of this package or of a plugin; None for other classes."""
+    candidates = (ATTRIBUTES.get(parent.__name__) or vars(parent).get("FITTED") for parent in kind.__mro__)
+    return next(filter(None, candidates), None)
 
 
 def _check_fitted(model: Any, attributes: Attributes, fitted: dict[str, Any]) -> None:
@@ -76,9 +76,9 @@ def _check_fitted(model: Any, attributes: Attributes, fitted: dict[str, Any]) ->
 
 
 def check_unpickled(model: Any) -> None:
-    """Raise an InvariantError where a fitted attribute is invalid; what users and subclasses add is their own.
+    """Raise an InvariantError if a fitted attribute is invalid; attributes of users and subclasses are not checked.
 
-    An estimator whose ``fit`` has failed holds no containers, and can be unpickled.
+    An estimator whose ``fit`` failed holds no containers and can be unpickled.
     """
     attributes = _attributes_of(type(model))
     fitted = fitted_attributes(model)
@@ -87,24 +87,27 @@ def check_unpickled(model: Any) -> None:
 
 
 def fitted_attributes(model: Any) -> dict[str, Any]:
-    """All attributes but parameters and metadata requests."""
-    others = {*model.get_params(deep=False), "_metadata_request", "_fitted_with"}
-    return {name: value for name, value in vars(model).items() if name not in others}
+    """Return all attributes except parameters and metadata requests."""
+    parameter_names = {*model.get_params(deep=False), "_metadata_request", "_fitted_with"}
+    return {name: value for name, value in vars(model).items() if name not in parameter_names}
 
 
 def check_steps(steps: list[Any]) -> None:
-    """Raise an InvariantError where the steps of a pipeline, an encoder of tables and a model, do not go together."""
+    """Raise an InvariantError if the encoder and the model of a pipeline do not fit together."""
     encoder, model = steps
-    ready = [bool(fitted_attributes(step)) for step in steps]
-    require(ready[0] == ready[1], "one step of the pipeline is fitted and the other is not")
-    if not ready[0]:
+    is_fitted = [bool(fitted_attributes(step)) for step in steps]
+    require(is_fitted[0] == is_fitted[1], "one step of the pipeline is fitted and the other is not")
+    if not is_fitted[0]:
         return
     n_columns = len(encoder.source_columns_)
-    require(n_columns == model.n_features_in_, "the encoder makes another number of columns than the model takes")
+    require(n_columns == model.n_features_in_, "the encoder and the model differ in their numbers of columns")
     if encoder.rows_ is not None:
         fold = model._index.fold if hasattr(model, "_index") else model.fold_
         lengths = (len(fold), int(np.sum(fold >= 0)))
-        require(len(encoder.rows_) in lengths, "the encoder keeps another number of rows than the model was fitted on")
+        require(
+            len(encoder.rows_) in lengths,
+            "the encoder keeps a wrong number of training rows",
+        )
 
 
 def _forest(model: Any) -> None:
@@ -119,52 +122,67 @@ def _forest_classifier(model: Any) -> None:
 def _dsna_classifier(model: Any) -> None:
     index, n_classes = model._index, len(model.classes_)
     require(np.all(np.isin(model.fitted_classes_, model.classes_)), "fitted_classes_ is not among classes_")
-    code = index.label[:, 0]
-    known = index.label.shape[1] == 1 and np.all((code >= 0) & (code < n_classes) & (code == np.floor(code)))
-    require(known, "the index holds other numbers than those of the classes")
-    sums = np.bincount(code.astype(np.int64), weights=index.weight, minlength=n_classes)
-    require(np.allclose(sums, model._class_weight, 1e-6, 0.0), "_class_weight is not that of the rows")
+    codes = index.label[:, 0]
+    valid = index.label.shape[1] == 1 and np.all((codes >= 0) & (codes < n_classes) & (codes == np.floor(codes)))
+    require(valid, "the index holds numbers that are not class numbers")
+    sums = np.bincount(codes.astype(np.int64), weights=index.weight, minlength=n_classes)
+    require(np.allclose(sums, model._class_weight, 1e-6, 0.0), "_class_weight does not match the weights of the rows")
     require(np.allclose(model._calibration.prior, model.class_prior_), "the calibration's prior is not class_prior_")
     trend = model._trend
-    require(model.trend_ == (None if trend is None else trend.kind), "trend_ is not that of the trend")
+    require(model.trend_ == (None if trend is None else trend.kind), "trend_ does not match the trend")
     n_opinions = 2 if trend is None else 3
-    require(len(model._calibration.slopes) == n_opinions, "the calibration has another number of opinions")
-    require(model._oob_chosen.max(initial=-1) < len(model.fitted_classes_), "_oob_chosen holds numbers of no class")
-    require(len(model._oob_votes) in (0, len(model.oob_rows_)), "_oob_votes has another number of rows than oob_rows_")
+    require(len(model._calibration.slopes) == n_opinions, "the calibration has the wrong number of opinions")
+    require(
+        model._oob_chosen.max(initial=-1) < len(model.fitted_classes_),
+        "_oob_chosen holds invalid class numbers",
+    )
+    require(
+        len(model._oob_votes) in (0, len(model.oob_rows_)), "_oob_votes and oob_rows_ differ in their numbers of rows"
+    )
     for shares in (index.values, index.leaf_value):
-        require(not shares.size or (shares.min() >= 0 and shares.max() <= _ONE), "the index averages no classes")
+        require(
+            not shares.size or (shares.min() >= 0 and shares.max() <= _ONE),
+            "the averages of the index are not class shares",
+        )
 
 
 def _dsna_regressor(model: Any) -> None:
     require(len(model._grid) > 0, "the grid is empty")
     if DECISIONS[model.decision_].learns_ends:
-        right = len(model._grid) == N_ENDS and np.all(model._grid[[3, 7]] > 0.0)
-        require(right, "the ends of the decision are not those of a regression")
-    require(len(model._regions) in (0, model.n_outputs_), "there are not as many regions as outputs")
+        valid = len(model._grid) == N_ENDS and np.all(model._grid[[3, 7]] > 0.0)
+        require(valid, "the ends of the decision do not fit a regression")
+    require(len(model._regions) in (0, model.n_outputs_), "the number of regions is not the number of outputs")
     attributes = (model.blend_, model.decision_, model.balance_)
-    rule = (model._rule.blend, model._rule.decision, model._rule.balance)
-    require(attributes == rule, "blend_, decision_ or balance_ is not that of the rule")
+    rule_attributes = (model._rule.blend, model._rule.decision, model._rule.balance)
+    require(attributes == rule_attributes, "blend_, decision_ or balance_ does not match the rule")
     trend = model._trend
-    require(model.trend_ == (None if trend is None else trend.kind), "trend_ is not that of the trend")
-    carry = (model._rule.offset, model._rule.pull)
-    require((model.trend_offset_, model.trend_pull_) == carry, "trend_offset_ or trend_pull_ is not that of the rule")
-    held = 0 if trend is None else len(model._index.label)
-    require(len(model._row_trend) == held, "_row_trend has another number of rows than the index")
+    require(model.trend_ == (None if trend is None else trend.kind), "trend_ does not match the trend")
+    rule_carry = (model._rule.offset, model._rule.pull)
+    require(
+        (model.trend_offset_, model.trend_pull_) == rule_carry, "trend_offset_ or trend_pull_ does not match the rule"
+    )
+    n_trended = 0 if trend is None else len(model._index.label)
+    require(len(model._row_trend) == n_trended, "_row_trend and the index differ in their numbers of rows")
 
 
 def _encoder(model: Any) -> None:
     types = [ColumnType.of(spec, name) for name, spec in model.types_.items()]
-    kinds = [kind.kind for kind in types]
+    kinds = [column_type.kind for column_type in types]
     names = getattr(model, "feature_names_in_", np.array([*model.types_], dtype=object))
-    require(names.tolist() == [*model.types_], "types_ is not that of the columns")
-    right = all(type(one) is ENCODERS[kind] for one, kind in zip(model._columns, kinds, strict=True))
-    require(right, "_columns is not made for these types")
-    ways = [getattr(one, "decimal", getattr(one, "order", "")) for one in model._columns]
-    require(ways == [kind.way for kind in types], "_columns reads numbers or dates otherwise than types_ says")
-    made = np.repeat(np.arange(len(kinds)), [len(one.suffixes()) for one in model._columns])
-    require(np.array_equal(model.source_columns_, made), "source_columns_ is not that of _columns")
-    filled = np.searchsorted(made, [place for place, one in enumerate(model._columns) if one.filled])
-    require(np.array_equal(model._filling.columns, filled), "_filling fills in other columns than those of numbers")
+    require(names.tolist() == [*model.types_], "types_ does not match the columns")
+    valid = all(type(column) is ENCODERS[kind] for column, kind in zip(model._columns, kinds, strict=True))
+    require(valid, "_columns does not match types_")
+    reading_rules = [getattr(column, "decimal", getattr(column, "order", "")) for column in model._columns]
+    require(
+        reading_rules == [column_type.way for column_type in types],
+        "_columns and types_ differ in how numbers or dates are read",
+    )
+    source_columns = np.repeat(np.arange(len(kinds)), [len(column.suffixes()) for column in model._columns])
+    require(np.array_equal(model.source_columns_, source_columns), "source_columns_ does not match _columns")
+    filled_columns = np.searchsorted(
+        source_columns, [position for position, column in enumerate(model._columns) if column.filled]
+    )
+    require(np.array_equal(model._filling.columns, filled_columns), "_filling must fill in the numeric columns")
 
 
 _ONE = 1.0 + 1e-9

@@ -1,11 +1,11 @@
 """Model files: a zip of ``header.json`` and one ``.npy`` per array, with no pickle and no code inside.
 
 The header holds the format, the versions, the class of the estimator and its state as a JSON tree, which
-``encoding`` describes; of a pipeline, those of its two steps. Arrays are stored as they are, so that processes can
-share them by mapping the file, or compressed, within a bound on what a file may inflate to.
+``encoding`` describes; for a pipeline, those of its two steps. Arrays are stored uncompressed, so that processes can
+share them by mapping the file, or compressed, with a bound on the size that a file may inflate to.
 
-A file may come from anybody: ``archive`` reads nothing that does not fit, every container and estimator checks what it
-is given (``_utils/invariants``, ``fitted``), and kernels then see nothing that ``fit`` could not have made.
+Files are not trusted: ``archive`` refuses sizes that do not fit the file, every container and estimator checks its
+attributes (``_utils/invariants``, ``fitted``), and so kernels see only values that ``fit`` could have made.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ __all__ = ["FORMAT", "FORMAT_VERSION", "ModelFileError", "load", "save"]
 
 FORMAT = "dsna-model"
 FORMAT_VERSION = 5
-_OLDEST = 4  # that is read
+_OLDEST = 4  # oldest format that load reads
 
-# What zipfile, zlib, json and numpy raise on damaged files.
+# Errors of zipfile, zlib, json and numpy on damaged files.
 _DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, LookupError, TypeError, AttributeError,
     OverflowError, RuntimeError,
@@ -57,22 +57,22 @@ a Pipeline of TableEncoder and one of the first four, or an estimator of dsna-vi
         Without them explanations give numbers of rows only. DSNA models hold the rows as numbers in any case.
     compress : bool, default=False
         Whether arrays are compressed (deflate): a smaller file that takes longer to save and load, and cannot be
-        mapped. The model that comes back is the same.
+        mapped. The loaded model is the same.
     condense : bool, default=False
         Whether the file holds only the training rows of a DSNA model that have had weight out of bag, and rare ones:
         rows whose class or target has half its even share or less. Predictions change a little; of large tables, most
-        rows go. The rows that are left are numbered anew: the model that comes back has ``kept_rows_``, their numbers
+        rows go. The remaining rows are numbered anew: the loaded model has ``kept_rows_``, their numbers
         among the rows given to ``fit``.
 
     Raises
     ------
     TypeError
-        The model holds what the format cannot: a function as ``cost`` or ``target_density``, or an object of
-        another library.  ``joblib.dump`` stores these.
+        The format cannot store a value of the model: a function as ``cost`` or ``target_density``, or an object of
+        another library.  ``joblib.dump`` can.
     ValueError
-        A parameter or fitted attribute is one that ``load`` would refuse.
+        ``load`` would refuse a parameter or fitted attribute.
     FileNotFoundError
-        The folder is not there. As where ``path`` is a folder, the error is a ``DSNAError`` as well.
+        The folder does not exist. The error is a ``DSNAError`` as well, as is that for a ``path`` that is a folder.
 
     Examples
     --------
@@ -93,34 +93,34 @@ a Pipeline of TableEncoder and one of the first four, or an estimator of dsna-vi
 
     model = model if rows else without_rows(model)
     model = condensed(model) if condense else model
-    about = {
+    versions = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
         "dsna": __version__,
         "scikit-learn": sklearn.__version__,
     }
     encoder = Encoder(packed=compress)
-    text = _header(about, model, encoder)
-    _check_place(path)
+    header = _header(versions, model, encoder)
+    _check_target(path)
     with whole_file(path) as stream:
-        write(stream, text, encoder.arrays, compress)
+        write(stream, header, encoder.arrays, compress)
         if not may_take(encoder.unpacked, stream.tell()):
             encoder = Encoder()
-            text = _header(about, model, encoder)
+            header = _header(versions, model, encoder)
             stream.seek(0)
             stream.truncate()
-            write(stream, text, encoder.arrays, compress)
+            write(stream, header, encoder.arrays, compress)
 
 
-def _header(about: dict[str, Any], model: Any, encoder: Encoder) -> str:
-    """The text of the header; the encoder takes up the arrays."""
-    from .estimators import described
+def _header(versions: dict[str, Any], model: Any, encoder: Encoder) -> str:
+    """Return the text of the header; the encoder collects the arrays."""
+    from .estimators import describe
 
-    return json.dumps({**about, **described(model, encoder)}, allow_nan=False, indent=1)
+    return json.dumps({**versions, **describe(model, encoder)}, allow_nan=False, indent=1)
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
-    """Read an estimator from a file that ``save`` wrote; it predicts exactly as the one saved.
+    """Read an estimator from a file that ``save`` wrote; it predicts exactly as the saved one.
 
     A file from an unknown source is safe to load. No code is run from it, and only classes of this package and the
     scikit-learn estimators that ``forest`` takes are made. Everything in it is checked, in time linear in its size: a
@@ -132,8 +132,8 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     path : str or path-like
     mmap : bool, default=False
         Whether arrays that are not compressed stay in the file, mapped into memory and read-only: all processes that
-        load the file share them. Everything is checked all the same, once, so nobody may write into the file while
-        the model is in use. `save` never does: it puts another file in its place.
+        load the file share them. Everything is checked once, on loading, so the file must not be written to while
+        the model is in use. `save` never does: it replaces the file.
 
     Returns
     -------
@@ -143,9 +143,9 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     Raises
     ------
     ModelFileError
-        The file is foreign, truncated, damaged, forged or written by a newer dsna, or no regular file.
+        The file is foreign, truncated, damaged, forged, written by a newer dsna, or not a regular file.
     FileNotFoundError
-        There is no such file; the error is a ``DSNAError`` as well.
+        The file does not exist; the error is a ``DSNAError`` as well.
 
     Examples
     --------
@@ -165,14 +165,14 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
         except InvariantError as error:
             raise ModelFileError(f"{os.fspath(path)}: no sound model: {error}. {error.remedy or AGAIN}") from error
         except _DAMAGE as error:
-            what = "dsna model" if start.endswith(HEADER.encode()) else "zip"
-            message = f"a truncated or damaged {what} file ({type(error).__name__}: {error}). {AGAIN}"
+            kind = "dsna model" if start.endswith(HEADER.encode()) else "zip"
+            message = f"a truncated or damaged {kind} file ({type(error).__name__}: {error}). {AGAIN}"
             raise ModelFileError(f"{os.fspath(path)}: {message}") from error
 
 
 def _read(stream: IO[bytes], start: bytes, mapped: bool) -> Any:
-    """The estimator in an open model file; ``start`` are its first bytes."""
-    from .estimators import rebuilt
+    """Read the estimator in an open model file; ``start`` holds its first bytes."""
+    from .estimators import rebuild
 
     if not start:
         raise ModelFileError(f"the file is empty: its writing or copying was cut short. {AGAIN}")
@@ -197,10 +197,10 @@ def _read(stream: IO[bytes], start: bytes, mapped: bool) -> Any:
             f"written by a newer dsna ({writer}, format {version}; this one reads format {FORMAT_VERSION}). "
             "Upgrade: pip install -U dsna."
         )
-    return rebuilt(header, Decoder(archive, f"{writer} with scikit-learn {header.get('scikit-learn')}"))
+    return rebuild(header, Decoder(archive, f"{writer} with scikit-learn {header.get('scikit-learn')}"))
 
 
-def _check_place(path: str | os.PathLike[str]) -> None:
+def _check_target(path: str | os.PathLike[str]) -> None:
     folder, name = os.path.split(os.path.realpath(path))
     if not os.path.isdir(folder):
         raise MissingFileError(f"{folder} is not a folder; create it before saving {name} there.")

@@ -211,7 +211,7 @@ def test_places_that_cannot_be_written_are_told_before_any_work(tmp_path, monkey
     monkeypatch.setattr("dsna.tables.files.table.source_of", lambda *_: pytest.fail("work was begun"))
     data = write(tmp_path)
     refused(ask("train", data, "--target", "rare", "-o", tmp_path / "gone" / "m.dsna"), "there is no folder", "Remedy")
-    refused(ask("train", data, "--target", "rare", "-o", tmp_path), "a folder, and a file is to be written")
+    refused(ask("train", data, "--target", "rare", "-o", tmp_path), "a folder, but a file is needed")
     words = ("train", data, "--target", "rare", "-o", tmp_path / "m.dsna", "--report", tmp_path / "gone" / "p.html")
     refused(ask(*words), "there is no folder")
 

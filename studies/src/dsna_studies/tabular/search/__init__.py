@@ -1,1 +1,1 @@
-"""Methods tuned alike: as many settings of a random search for each, on the same inner folds."""
+"""Equal tuning of all methods: a random search over the same number of settings, on the same inner folds."""

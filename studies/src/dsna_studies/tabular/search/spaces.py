@@ -1,8 +1,8 @@
-"""What a random search draws for each method: parameters of the estimator itself, whatever it is wrapped in.
+"""Search spaces of the random search: parameters of the estimator inside pipelines and wrappers.
 
-Ranges are those that the libraries' own guides and public comparisons of tuned methods go through, around the defaults;
-where more iterations are merely slower, their number is bounded.  Of a method with a slash in its name, the part before
-it decides: `CatBoost`, `CatBoost/priors` and `CatBoost/thresholds` draw the same settings.
+Ranges follow the guides of the libraries and public comparisons of tuned methods, around the defaults; where more
+iterations only cost time, their number is bounded.  Methods whose names differ only after a slash share a space:
+`CatBoost`, `CatBoost/priors` and `CatBoost/thresholds` draw the same settings.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from scipy.stats import loguniform, randint, uniform
 
-#: From names of parameters to lists of values or distributions of scipy.
+#: Lists of values or distributions of scipy, by parameter.
 Space = dict[str, Any]
 
 _TREES: Space = {
@@ -71,7 +71,7 @@ _OURS: Space = {f"forest__{name}": values for name, values in _COST_SENSITIVE.it
     "max_neighbors": [30, 60, 100, 200],
 }
 
-#: By the names of methods, up to a slash.
+#: Spaces by task and by the name of the method before a slash.
 SPACES: dict[str, dict[str, Space]] = {
     "classification": {
         **dict.fromkeys(("RF", "WRF", "SMOTE+RF", "BalancedRF"), _TREES),
@@ -106,7 +106,7 @@ SPACES: dict[str, dict[str, Space]] = {
 
 
 def space_of(task: str, method: str) -> Space:
-    """What is drawn for a method.
+    """Return the search space of a method.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A method inside a random search: settings drawn with a seed, scored on inner folds of the training rows."""
+"""Random search for a method: settings drawn with a seed, scored on inner folds of the training rows."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .spaces import Space
 
 SETTINGS = 30
 INNER_FOLDS = 3
-#: What settings are chosen by.
+#: Scores by which settings are chosen.
 SCORING = {"classification": "balanced_accuracy", "regression": "neg_mean_absolute_error"}
 _STRATA = 10
 
 
-def searched(model: Any, space: Space, task: str, settings: int, seed: int) -> Any:
-    """A model that chooses among settings when it is fitted.
+def make_search(model: Any, space: Space, task: str, settings: int, seed: int) -> Any:
+    """Return a model that chooses among settings when it is fitted.
 
-    The first setting is the model as it is; the others are drawn.  A setting that fails on a fold is not chosen.
+    The first setting is the unchanged model; the others are drawn.  A setting that fails on a fold is not chosen.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ def searched(model: Any, space: Space, task: str, settings: int, seed: int) -> A
         Parameters of the estimator inside pipelines and wrappers; see :mod:`.spaces`.
     task : {"classification", "regression"}
     settings : int
-        How many are tried, the first included.
+        Number of settings, including the first.
     seed : int
-        Of the settings and of the inner folds.
+        Seed of the settings and of the inner folds.
 
     Returns
     -------
@@ -48,19 +48,20 @@ def searched(model: Any, space: Space, task: str, settings: int, seed: int) -> A
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.linear_model import Ridge
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = searched(Ridge(), {"alpha": loguniform(0.01, 100.0)}, "regression", 5, seed=0).fit(X, y)
+    >>> model = make_search(Ridge(), {"alpha": loguniform(0.01, 100.0)}, "regression", 5, seed=0).fit(X, y)
     >>> len(model.cv_results_["params"]), model.cv_results_["params"][0]
     (5, {})
     """
-    model = _with_parts(model)
-    inside = _prefix(model)
-    drawn = ParameterSampler(space, settings - 1, random_state=seed) if settings > 1 else []
-    grid: list[dict[str, Any]] = [{}, *({f"{inside}{name}": [value] for name, value in one.items()} for one in drawn)]
-    return GridSearchCV(model, grid, scoring=SCORING[task], cv=_Inner(task, seed))
+    model = _with_explicit_stages(model)
+    prefix = _prefix(model)
+    drawn_settings = ParameterSampler(space, settings - 1, random_state=seed) if settings > 1 else []
+    grid: list[dict[str, Any]] = [{}]
+    grid += [{f"{prefix}{name}": [value] for name, value in setting.items()} for setting in drawn_settings]
+    return GridSearchCV(model, grid, scoring=SCORING[task], cv=_InnerFolds(task, seed))
 
 
-def _with_parts(model: Any) -> Any:
-    """The model with forest and approximation of its own, whose parameters can be set."""
+def _with_explicit_stages(model: Any) -> Any:
+    """Return the model with explicit forest and approximation, whose parameters can be set."""
     model = clone(model)
     if getattr(model, "forest", False) is None:
         model.set_params(forest=model.default_forest())
@@ -70,18 +71,18 @@ def _with_parts(model: Any) -> Any:
 
 
 def _prefix(model: Any) -> str:
-    """Name of the innermost estimator, as nested parameters spell it, with two underscores at its end."""
+    """Return the prefix of the parameters of the innermost estimator, ending in two underscores."""
     if isinstance(model, Wrapped):
         return "estimator__" + _prefix(model.estimator)
     if isinstance(model, TransformedTargetRegressor):
         return "regressor__" + _prefix(model.regressor)
     if isinstance(model, Pipeline):
-        name, last = model.steps[-1]
-        return f"{name}__" + _prefix(last)
+        name, final_step = model.steps[-1]
+        return f"{name}__" + _prefix(final_step)
     return ""
 
 
-class _Inner:
+class _InnerFolds:
     """Inner folds, stratified by class or by ranges of the target."""
 
     def __init__(self, task: str, seed: int):
@@ -97,6 +98,6 @@ class _Inner:
 
 
 def _ranges(y: np.ndarray) -> np.ndarray:
-    """Ranges of the target of about equally many rows, at least three of them each."""
+    """Divide the targets into ranges with about equal numbers of rows, at least three each."""
     count = int(np.clip(len(y) // INNER_FOLDS, 1, _STRATA))
     return np.asarray(np.argsort(np.argsort(y, kind="stable"), kind="stable") * count // len(y))
