@@ -83,10 +83,10 @@ def test_votes_are_those_of_the_map(detector, place):
     outlines = outlines_of(pool.mask_table.masks).reshape(-1, 16, 16)[pool.mask[rows]]
     at = np.array(place) - positions[voters] + 8
     total = sum((weights[k] * outlines[k, :, at[k, 0], at[k, 1]]).sum() for k in range(len(voters)))
-    context = detection.Context(detection._finished(detection._voted(
+    context = detection.Context(detection._smoothed(detection._vote_map(
         detection.Tiles(PHOTO, 1024), PHOTO.shape[:2], detection.LeafVotes(detector.forest_), 0, 1)))  # fmt: skip
     votes = detection.NeighborVotes(detector.forest_, pool, voting, context)
-    voted = detection._voted(detection.Tiles(PHOTO, 1024), PHOTO.shape[:2], votes, 0, 1)
+    voted = detection._vote_map(detection.Tiles(PHOTO, 1024), PHOTO.shape[:2], votes, 0, 1)
     detector.set_params(sharpening=2)
     assert voted[place] == pytest.approx(total * 16 / 256, rel=1e-4)
 

@@ -10,7 +10,7 @@ from dsna_vision._kernels import structured
 from dsna_vision._kernels.detection import cast_votes
 from dsna_vision._kernels.patches import cut_masks, look_up, look_up_bins, outlines
 from dsna_vision._kernels.structured import Growth, grow_structured
-from dsna_vision.edges.forest import _ranges, grow_forest, photos_known
+from dsna_vision.edges.forest import _feature_ranges, grow_forest, learning_photos
 from dsna_vision.edges.patches import N_FEATURES, Channels
 from dsna_vision.edges.sampling import AnnotatedPhotos
 
@@ -188,7 +188,7 @@ def test_draws_are_even(photos):
 
 def test_routing_photos_reaches_the_leaf_that_holds_the_patch(photos):
     rng = np.random.default_rng(3)
-    low, step = _ranges(photos, rng)
+    low, step = _feature_ranges(photos, rng)
     patches = photos.draw(2000, rng)
     which = np.arange(0, N_FEATURES, 5)
     X = photos.bins(patches, which, low, step)
@@ -223,11 +223,11 @@ def test_routing_photos_reaches_the_leaf_that_holds_the_patch(photos):
 
 @pytest.mark.parametrize("n_trees, n_photos", [(8, 4), (8, 11), (4, 200)])
 def test_every_photo_is_unknown_to_half_of_the_trees(n_trees, n_photos):
-    known = photos_known(n_trees, n_photos)
+    known = learning_photos(n_trees, n_photos)
     assert known.shape == (n_trees, n_photos)
     assert np.all(known.sum(axis=0) == n_trees // 2)
     assert np.all(known.any(axis=1))
-    assert photos_known(n_trees, 3).all()  # too few to leave any out
+    assert learning_photos(n_trees, 3).all()  # too few to leave any out
 
 
 def slow_votes(photo, corners, ballots, weights, ptr, masks, passes, edges):

@@ -25,7 +25,7 @@ def made_view(shape=(52, 70), seed=0, lines=False):
         noise = gaussian_filter(rng.random(shape), sigma)
         maps.append(((noise - noise.min()) / np.ptp(noise)).astype(np.float32) ** 2)
     view = View(photo, tuple(maps))
-    return view.after(find_candidates(maps[1]).on_map(0.7, shape)) if lines else view
+    return view.with_lines(find_candidates(maps[1]).on_map(0.7, shape)) if lines else view
 
 
 def described(view, **how):
@@ -176,7 +176,7 @@ def test_tiles_and_batches_leave_no_trace(lines):
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (3, 2), (17, 40)])
 def test_any_size(shape):
     view = View(np.full((*shape, 3), 90, np.uint8), (np.full(shape, 0.3, np.float32),))
-    for one in (view, view.after(np.full(shape, 0.2, np.float32))):
+    for one in (view, view.with_lines(np.full(shape, 0.2, np.float32))):
         _, found = described(one)
         assert found.shape[1] == n_columns(1, one.lines is not None)
         assert np.isfinite(found).all()

@@ -8,7 +8,7 @@ from dsna_vision.edges.second_level import salience as spectral
 from dsna_vision.edges.second_level.candidates import Candidates
 from dsna_vision.edges.second_level.planes import View
 from dsna_vision.edges.second_level.regions import merged
-from dsna_vision.edges.second_level.salience import blocks_of, salience, strongest
+from dsna_vision.edges.second_level.salience import block_maxima, block_side, salience
 
 
 def room(height=64, width=96):
@@ -34,7 +34,7 @@ def view_of(lines, photo):
 
 def dense_salience(lines, places):
     """By the definition, with all eigenvectors of a dense matrix."""
-    small = strongest(lines, 4).astype(float)
+    small = block_maxima(lines, 4).astype(float)
     height, width = small.shape
     links = np.zeros((small.size, small.size))
     for a in range(small.size):
@@ -107,7 +107,7 @@ def test_mirrored_photos_say_the_same():
 
 def test_work_is_bounded_on_large_photos():
     for shape, least, most in [((3000, 4000), 1, 1_000_000), ((3000, 4000), 4, 40_000), ((1, 10**6), 4, 40_000)]:
-        side = blocks_of(shape, least, most)
+        side = block_side(shape, least, most)
         assert -(-shape[0] // side) * -(-shape[1] // side) <= most
         smaller = side - 1
         assert smaller < least or -(-shape[0] // smaller) * -(-shape[1] // smaller) > most
@@ -117,7 +117,7 @@ def test_large_photos_are_looked_at_in_blocks(monkeypatch):
     lines, photo = room()
     candidates = at([5, 40], [44, 70], [34, 20])
     whole = merged(view_of(lines, photo), candidates)
-    monkeypatch.setattr(regions, "_MOST_PIXELS", lines.size // 4)
+    monkeypatch.setattr(regions, "_MAX_PIXELS", lines.size // 4)
     halved = merged(view_of(lines, photo), candidates)
     np.testing.assert_allclose(halved[:, 0], whole[:, 0], atol=0.2)
     np.testing.assert_allclose(halved[1, 1:3], whole[1, 1:3], rtol=0.1)
