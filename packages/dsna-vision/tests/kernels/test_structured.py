@@ -213,7 +213,7 @@ def test_routing_photos_reaches_the_leaf_that_holds_the_patch(photos):
         before = (forest.child[: forest.root[t]] < 0).sum()
         for p, part in drawn.of_photos():
             channels = photos.channels[p]
-            places = channels.places(drawn.centres[part])
+            places = channels.starts(drawn.centres[part])
             reached = forest.route(channels, places, np.full((len(places), 1), t))
             np.testing.assert_array_equal(reached[:, 0], before + expected[part])
         masks = forest.mask_table.masks[forest.leaf_mask[before : before + len(alone.representative)]]

@@ -143,7 +143,7 @@ def neighbors_at(
     positions = np.concatenate(list(tile.bands()))
     offsets = np.array(pixel) - positions
     positions = positions[((offsets >= -reach) & (offsets < reach)).all(axis=1)]
-    return positions, votes.neighbors(tile.channels, tile.channels.places(positions - tile.corner), positions)
+    return positions, votes.neighbors(tile.channels, tile.channels.starts(positions - tile.corner), positions)
 
 
 def as_share(edges: np.ndarray) -> np.ndarray:
@@ -208,12 +208,12 @@ class Tile:
     xs: np.ndarray
 
     @classmethod
-    def cut(cls, photo: np.ndarray, start: tuple[int, int], side: int, channels: Channels | None = None) -> Tile:
+    def cut(cls, photo: np.ndarray, start: tuple[int, int], size: int, channels: Channels | None = None) -> Tile:
         """Cut out the tile of positions from ``start`` on, computing its channels unless given."""
         (top, left), (height, width) = start, photo.shape[:2]
         window = (
-            slice(max(0, top - MARGIN), min(height, top + side + MARGIN)),
-            slice(max(0, left - MARGIN), min(width, left + side + MARGIN)),
+            slice(max(0, top - MARGIN), min(height, top + size + MARGIN)),
+            slice(max(0, left - MARGIN), min(width, left + size + MARGIN)),
         )
         crop = photo[window]
         colours = smooth(np.moveaxis(crop, -1, 0).astype(np.float32) / np.float32(255), 1)
@@ -221,8 +221,8 @@ class Tile:
             window=window,
             channels=Channels(crop) if channels is None else channels,
             colours=np.ascontiguousarray(np.moveaxis(colours, 0, -1)),
-            ys=np.arange(top, min(top + side, height), STRIDE),
-            xs=np.arange(left, min(left + side, width), STRIDE),
+            ys=np.arange(top, min(top + size, height), STRIDE),
+            xs=np.arange(left, min(left + size, width), STRIDE),
         )
 
     @property
@@ -241,10 +241,10 @@ class Tile:
 class Tiles(Sequence[Tile]):
     """The tiles of a photo, computed anew on each access; call ``list`` to keep them."""
 
-    def __init__(self, photo: np.ndarray, side: int) -> None:
+    def __init__(self, photo: np.ndarray, tile_size: int) -> None:
         self._photo = photo
-        self._side = side
-        self._starts = [(y, x) for y in range(0, len(photo), side) for x in range(0, photo.shape[1], side)]
+        self._tile_size = tile_size
+        self._starts = [(y, x) for y in range(0, len(photo), tile_size) for x in range(0, photo.shape[1], tile_size)]
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -257,8 +257,8 @@ class Tiles(Sequence[Tile]):
 
     def __getitem__(self, number: int | slice) -> Tile | list[Tile]:
         if isinstance(number, slice):
-            return [Tile.cut(self._photo, start, self._side) for start in self._starts[number]]
-        return Tile.cut(self._photo, self._starts[number], self._side)
+            return [Tile.cut(self._photo, start, self._tile_size) for start in self._starts[number]]
+        return Tile.cut(self._photo, self._starts[number], self._tile_size)
 
 
 class Ballots(NamedTuple):
@@ -346,7 +346,7 @@ def _band_votes(tile: Tile, positions: np.ndarray, votes: _Votes, passes: int) -
     from .._kernels.detection import cast_votes
 
     in_tile = positions - tile.corner
-    voters, choices, weights, table = votes(tile.channels, tile.channels.places(in_tile), positions)
+    voters, choices, weights, table = votes(tile.channels, tile.channels.starts(in_tile), positions)
     reach = MASK_SIDE // 2
     rows = slice(max(0, in_tile[0, 0] - reach), min(len(tile.colours), in_tile[-1, 0] + reach))
     edges = np.zeros((rows.stop - rows.start, tile.colours.shape[1]))

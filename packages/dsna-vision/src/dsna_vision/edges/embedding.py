@@ -49,7 +49,7 @@ def pooled_features(channels: Channels, starts: np.ndarray) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> channels = Channels(np.zeros((20, 30, 3), dtype=np.uint8))
-    >>> pooled_features(channels, channels.places(np.array([[4, 6]]))).shape
+    >>> pooled_features(channels, channels.starts(np.array([[4, 6]]))).shape
     (1, 1157)
     """
     from .._kernels.patches import look_up
@@ -77,8 +77,8 @@ def mirror_image() -> tuple[np.ndarray, np.ndarray]:
     planes = np.arange(N_CONTEXT // _ACROSS**2)
     feature_blocks: list[np.ndarray] = []
     n_previous = 0
-    for order, side in ((MIRRORED, _POOLED), (MIRRORED, len(CELLS)), (planes, _ACROSS)):
-        block_indices = n_previous + np.arange(len(order) * side**2).reshape(-1, side, side)
+    for order, size in ((MIRRORED, _POOLED), (MIRRORED, len(CELLS)), (planes, _ACROSS)):
+        block_indices = n_previous + np.arange(len(order) * size**2).reshape(-1, size, size)
         feature_blocks.append(block_indices[order][:, :, ::-1].ravel())
         n_previous += block_indices.size
     return np.concatenate(feature_blocks), np.arange(MASK_SIDE**2).reshape(MASK_SIDE, -1)[:, ::-1].ravel()
@@ -110,7 +110,7 @@ class Context:
 
     def __init__(self, edges: np.ndarray) -> None:
         relative = edges / (edges + max(edges.mean(), _MIN_MEAN))
-        pads = [(_REACH, _REACH + side % STRIDE) for side in edges.shape]
+        pads = [(_REACH, _REACH + length % STRIDE) for length in edges.shape]
         planes = []
         for values in (edges, relative):
             plane = halved(np.pad(values, pads, mode="symmetric"))

@@ -11,7 +11,7 @@ from dsna.extend.containers import POSITIVE, Array, Checked, Part, check_leaves,
 from dsna.extend.parallel import in_parallel, writable
 
 from .masks import MaskTable
-from .patches import N_FEATURES, Channels, feature_places
+from .patches import N_FEATURES, Channels, feature_offsets
 from .sampling import AnnotatedPhotos
 
 if TYPE_CHECKING:  # numba is imported where a forest grows
@@ -77,13 +77,13 @@ class StructuredForest(Checked):
         """Number of trees."""
         return len(self.root)
 
-    def route(self, channels: Channels, places: np.ndarray, trees: np.ndarray) -> np.ndarray:
+    def route(self, channels: Channels, starts: np.ndarray, trees: np.ndarray) -> np.ndarray:
         """Find the leaves that patches reach.
 
         Parameters
         ----------
         channels : Channels
-        places : array of shape (n,)
+        starts : array of shape (n,)
             Start of each patch in the flat channels.
         trees : array of shape (n, n_asked), int64
             Trees to query for each patch.
@@ -94,7 +94,7 @@ class StructuredForest(Checked):
         """
         from .._kernels.detection import Nodes, route_patches
 
-        first, second = feature_places(channels.shape)
+        first, second = feature_offsets(channels.shape)
         leaves = np.empty(trees.shape, dtype=np.int32)
         nodes = Nodes(
             root=writable(self.root),
@@ -104,7 +104,7 @@ class StructuredForest(Checked):
         )
         route_patches(
             writable(channels.flat),
-            writable(places),
+            writable(starts),
             writable(trees),
             first,
             second,

@@ -23,7 +23,7 @@ _NEAR = 8  # pixels from a boundary within which a patch counts as one with an e
 N_FEATURES = N_CHANNELS * (HALF**2 + _N_CELLS**2 * (_N_CELLS**2 - 1) // 2)
 
 
-def feature_places(shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+def feature_offsets(shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
     """Offsets of features from the start of a patch, in flat channels of the given height and width.
 
     Returns
@@ -33,7 +33,7 @@ def feature_places(shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
 
     Examples
     --------
-    >>> first, second = feature_places((100, 80))
+    >>> first, second = feature_offsets((100, 80))
     >>> len(first), int((second < 0).sum())
     (7228, 3328)
     """
@@ -66,12 +66,12 @@ class Channels:
     --------
     >>> import numpy as np
     >>> channels = Channels(np.zeros((21, 30, 3), dtype=np.uint8))
-    >>> channels.shape, channels.places(np.array([[0, 0], [2, 4]]))
+    >>> channels.shape, channels.starts(np.array([[0, 0], [2, 4]]))
     ((27, 31), array([ 0, 33]))
     """
 
     def __init__(self, photo: np.ndarray) -> None:
-        pads = [(HALF, HALF + side % 2) for side in photo.shape[:2]]
+        pads = [(HALF, HALF + length % 2) for length in photo.shape[:2]]
         padded = np.pad(photo, [*pads, (0, 0)], mode="symmetric")
         regular, similar = edge_channels(padded)
         self.shape: tuple[int, int] = regular.shape[1:]
@@ -86,7 +86,7 @@ class Channels:
         means[:, :-1, :-1] *= np.float32(0.25)
         return np.concatenate([means.ravel(), self.flat[len(self.flat) // 2 :]])
 
-    def places(self, centres: np.ndarray) -> np.ndarray:
+    def starts(self, centres: np.ndarray) -> np.ndarray:
         """Start in the flat channels of each patch centred on a pixel (y, x); both coordinates are even."""
         starts: np.ndarray = (centres[:, 0] // STRIDE) * self.shape[1] + centres[:, 1] // STRIDE
         return starts
@@ -121,12 +121,12 @@ def near_boundary(boundary: np.ndarray) -> np.ndarray:
     return distance[half : height - half + 1 : STRIDE, half : width - half + 1 : STRIDE] <= _NEAR
 
 
-def draw_centres(near: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+def draw_centres(is_near: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """Draw the centres of n patches, half of them near a boundary if there are enough such positions.
 
     Parameters
     ----------
-    near : bool array
+    is_near : bool array
         Result of :func:`near_boundary`.
     n : int
     rng : numpy Generator
@@ -149,7 +149,7 @@ def draw_centres(near: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarr
     # would show no edge at all.
     n_near = int(rng.integers(2)) if n == 1 else n // 2
     centres = []
-    for n_wanted, mask in ((n_near, near), (n - n_near, ~near)):
+    for n_wanted, mask in ((n_near, is_near), (n - n_near, ~is_near)):
         positions = np.argwhere(mask)
         centres.append(positions[rng.choice(len(positions), min(n_wanted, len(positions)), replace=False)])
     return np.concatenate(centres).astype(np.int64) * STRIDE + MASK_SIDE // 2

@@ -297,7 +297,7 @@ def _batches(
     """Yield description and outlines of patches photo by photo, and append descriptions of the pool's to a list."""
     for photo, rows in patches.of_photos():
         channels, centres = photos.channels[photo], patches.centres[rows]
-        described = describe(channels, channels.places(centres), Context(maps[photo]), centres)
+        described = describe(channels, channels.starts(centres), Context(maps[photo]), centres)
         features.append(described[in_pool[rows]])
         yield described, blurred_outlines(patches.masks[rows])
 
@@ -308,7 +308,7 @@ def _leaves(photos: AnnotatedPhotos, patches: Patches, forest: StructuredForest)
     for photo, rows in patches.of_photos():
         channels = photos.channels[photo]
         trees = np.tile(np.arange(forest.n_trees), (rows.stop - rows.start, 1))
-        leaves[rows] = forest.route(channels, channels.places(patches.centres[rows]), trees)
+        leaves[rows] = forest.route(channels, channels.starts(patches.centres[rows]), trees)
     return leaves
 
 

@@ -12,7 +12,7 @@ from scipy.ndimage import distance_transform_edt, label
 from dsna import DSNAError
 from dsna.extend.parallel import in_parallel, writable
 
-from .patches import Channels, draw_centres, feature_places, near_boundary
+from .patches import Channels, draw_centres, feature_offsets, near_boundary
 
 if TYPE_CHECKING:
     from ..datasets.boundaries import BoundarySet
@@ -102,7 +102,7 @@ class AnnotatedPhotos(Drawings):
         self.names = [str(number) for number in range(len(photos))] if names is None else names
         self.photos = photos
         self.channels = channels
-        self._offsets = {channel.shape: feature_places(channel.shape) for channel in channels}
+        self._offsets = {channel.shape: feature_offsets(channel.shape) for channel in channels}
 
     @classmethod
     def of(cls, photos: BoundarySet, n_jobs: int | None = None, verbose: bool = False) -> AnnotatedPhotos:
@@ -121,7 +121,7 @@ class AnnotatedPhotos(Drawings):
             first, second = self._offsets[channels.shape]
             look_up(
                 writable(channels.flat),
-                channels.places(patches.centres[rows]),
+                channels.starts(patches.centres[rows]),
                 first[indices],
                 second[indices],
                 out[rows],
@@ -137,7 +137,7 @@ class AnnotatedPhotos(Drawings):
             channels = self.channels[number]
             first, second = self._offsets[channels.shape]
             photo_bins = np.empty((rows.stop - rows.start, len(indices)), dtype=np.uint8)
-            starts = channels.places(patches.centres[rows])
+            starts = channels.starts(patches.centres[rows])
             look_up_bins(
                 writable(channels.flat),
                 starts,

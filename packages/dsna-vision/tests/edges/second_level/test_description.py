@@ -40,7 +40,7 @@ def slow_rings(view, candidates):
     planes = planes_of(view, normal_axes(edges))
     height, width = edges.shape
     rows = []
-    for y, x in candidates.places:
+    for y, x in candidates.pixels:
         s = soft[y : y + 3, x : x + 3]
         yy, xx = s[0, 1] - 2 * s[1, 1] + s[2, 1], s[1, 0] - 2 * s[1, 1] + s[1, 2]
         xy = (s[0, 0] + s[2, 2] - s[0, 2] - s[2, 0]) / 4
@@ -99,7 +99,7 @@ def test_agrees_with_the_definition(lines):
 def test_whole_photo_columns():
     view = made_view(lines=True)
     candidates, found = described(view)
-    y, x = candidates.places.T
+    y, x = candidates.pixels.T
     edges = view.edges.astype(float)
     np.testing.assert_allclose(found[:, 1], edges.mean(), rtol=1e-5)
     np.testing.assert_allclose(found[:, 2], np.sqrt((edges**2).mean()), rtol=1e-5)
@@ -156,7 +156,7 @@ def test_turned_and_mirrored_photos(name, lines):
     number = candidates.on_map(np.arange(1, len(found) + 1), view.edges.shape)
     other = turned(view, turn)
     moved, again = described(other)
-    of = turn(number)[moved.places[:, 0], moved.places[:, 1]].astype(int) - 1
+    of = turn(number)[moved.pixels[:, 0], moved.pixels[:, 1]].astype(int) - 1
     assert np.mean(of >= 0) > 0.99  # ties of rounding in non-maximum suppression
     assert len(again) > 0.99 * len(found)
     expected = exchanged_diagonals(found, view) if name == "mirror" else found

@@ -60,7 +60,7 @@ def test_salience_agrees_with_dense_eigenvectors():
     lines *= np.random.default_rng(0).uniform(0.5, 1, lines.shape).astype(np.float32)  # no eigenvalues alike
     candidates = at(*np.argwhere(lines > 0)[::7])
     found = salience(lines, candidates)
-    np.testing.assert_allclose(found, dense_salience(lines, candidates.places), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found, dense_salience(lines, candidates.pixels), rtol=1e-4, atol=1e-5)
 
 
 def test_salience_is_high_on_what_divides_the_photo():
@@ -98,7 +98,7 @@ def test_both_sides_of_a_box_are_known_when_it_is_merged():
 def test_mirrored_photos_say_the_same():
     lines, photo = room()
     candidates = at([5, 40], [44, 70], [34, 20], [25, 84])
-    turned = at(*[[y, lines.shape[1] - 1 - x] for y, x in candidates.places])
+    turned = at(*[[y, lines.shape[1] - 1 - x] for y, x in candidates.pixels])
     there = View(photo[:, ::-1].copy(), (np.zeros_like(lines),), lines[:, ::-1].copy())
     np.testing.assert_allclose(merged(there, turned), merged(view_of(lines, photo), candidates), rtol=0.05, atol=0.05)
     # Ways between pixels are rounded to one side where they run through the middle of two.

@@ -74,7 +74,7 @@ def approximated(detector: EdgeDetector, photo: np.ndarray, truth: np.ndarray, c
     if pool is None:
         raise EdgesError("This detector remembers no patches; train one with n_pool > 0.")
     channels = Channels(photo)
-    places = channels.places(centre[None])
+    places = channels.starts(centre[None])
     leaves = forest.route(channels, places, np.arange(forest.n_trees)[None])
     voting = detector.voting("dsna")
     context = Context(soft_map(photo, forest, None, replace(voting, method="se"), detector.n_jobs))

@@ -67,7 +67,7 @@ def plot_explained(
 
 def _draw_patch(ax: Any, patch: ExplainedPatch, read_training_photo: Callable[[str], np.ndarray] | None) -> None:
     """Draw one patch: its outline, over its colours if available."""
-    side, start = MASK_SIDE, HALF - MASK_SIDE // 2
+    mask_side, start = MASK_SIDE, HALF - MASK_SIDE // 2
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_color("0.7")
     if read_training_photo is None or patch.photo is None or patch.centre is None:
@@ -80,6 +80,6 @@ def _draw_patch(ax: Any, patch: ExplainedPatch, read_training_photo: Callable[[s
         outline_pixels = np.argwhere(patch.outline) + start
         ax.plot(outline_pixels[:, 1], outline_pixels[:, 0], "s", color=_LINE, markersize=1.5)
         ax.plot(start + patch.place[1], start + patch.place[0], "o", color=_EDGE, markersize=4)
-        corners = start - 0.5 + side * np.array([[0, 0], [0, 1], [1, 1], [1, 0], [0, 0]])
+        corners = start - 0.5 + mask_side * np.array([[0, 0], [0, 1], [1, 1], [1, 0], [0, 0]])
         ax.plot(*corners.T, color="w", linewidth=0.8)
     ax.set_title(f"{100 * patch.share:+.0f} %\n{patch.origin}".strip(), fontsize=7)

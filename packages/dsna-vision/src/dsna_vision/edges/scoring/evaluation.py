@@ -130,18 +130,20 @@ def human_consistency(truth: Truth, *, max_distance: float = 0.0075, n_jobs: int
 
 
 def _scores(names: list[str], levels: np.ndarray, jobs: Iterable[Any], n_jobs: int | None) -> BoundaryScores:
-    """Do the jobs, one for each name; those that give a text instead of counts are problems."""
+    """Run one job for each name; a job that returns text instead of counts reports a problem."""
     results = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(jobs)
-    found: list[tuple[str, np.ndarray]] = []
+    counts_by_photo: list[tuple[str, np.ndarray]] = []
     problems = []
     for name, result in zip(names, results, strict=True):
         if isinstance(result, str):
             problems.append(f"{name}: {result}")
         else:
-            found.append((name, result))
-    if not found:
+            counts_by_photo.append((name, result))
+    if not counts_by_photo:
         raise DSNAError(f"No photo could be scored. {'; '.join(problems[:5])}")
-    return BoundaryScores([name for name, _ in found], levels, np.stack([counts for _, counts in found]), problems)
+    return BoundaryScores(
+        [name for name, _ in counts_by_photo], levels, np.stack([counts for _, counts in counts_by_photo]), problems
+    )
 
 
 def _levels(thresholds: Any) -> np.ndarray:
@@ -157,12 +159,12 @@ def _levels(thresholds: Any) -> np.ndarray:
 
 
 def _truth(truth: Truth) -> tuple[list[str], Iterable[_ReadDrawings]]:
-    """Names of the photos, and functions that give the boundaries of each."""
+    """Names of the photos, and functions that return the boundaries of each."""
     if isinstance(truth, BoundarySet):
         return truth.names, (partial(truth.boundaries, row) for row in range(len(truth)))
     if not len(truth):
         raise DSNAError("truth is empty; a list of boundaries for each photo is needed.")
-    return [f"{row:05d}" for row in range(len(truth))], (partial(list, drawn) for drawn in truth)
+    return [f"{row:05d}" for row in range(len(truth))], (partial(list, drawings) for drawings in truth)
 
 
 def _maps(predictions: Predictions, names: list[str]) -> Iterator[Callable[[], ArrayLike]]:

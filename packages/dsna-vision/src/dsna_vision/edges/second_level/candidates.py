@@ -18,26 +18,26 @@ class Candidates:
 
     Parameters
     ----------
-    places : array of shape (n, 2), int64
+    pixels : array of shape (n, 2), int64
         Row and column of each pixel, in row-major order.
     strength : array of shape (n,), float32
         Strength in the thinned map.
     """
 
-    places: np.ndarray
+    pixels: np.ndarray
     strength: np.ndarray
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.pixels)
 
     def __getitem__(self, rows: np.ndarray) -> Candidates:
         """Select candidates."""
-        return Candidates(self.places[rows], self.strength[rows])
+        return Candidates(self.pixels[rows], self.strength[rows])
 
     def on_map(self, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         """Create a map of this shape with the given values at the candidates and 0 elsewhere."""
         edges = np.zeros(shape, dtype=np.float32)
-        edges[self.places[:, 0], self.places[:, 1]] = values
+        edges[self.pixels[:, 0], self.pixels[:, 1]] = values
         return edges
 
 
@@ -56,10 +56,10 @@ def find_candidates(edges: np.ndarray) -> Candidates:
     --------
     >>> import numpy as np
     >>> ridge = np.tile(np.array([0, 0, 0, 0, 0.1, 0.3, 0.1, 0, 0, 0, 0], dtype=np.float32), (12, 1))
-    >>> found = find_candidates(ridge)
-    >>> sorted(set(found.places[:, 1].tolist())), round(float(found.strength.max()), 2)
+    >>> candidates = find_candidates(ridge)
+    >>> sorted(set(candidates.pixels[:, 1].tolist())), round(float(candidates.strength.max()), 2)
     ([5], 0.6)
     """
     thin = suppress(as_share(edges))
-    places = np.argwhere(thin > _MIN_STRENGTH)
-    return Candidates(places, thin[places[:, 0], places[:, 1]])
+    pixels = np.argwhere(thin > _MIN_STRENGTH)
+    return Candidates(pixels, thin[pixels[:, 0], pixels[:, 1]])

@@ -33,7 +33,7 @@ def contour_sizes(lines: np.ndarray, candidates: Candidates) -> np.ndarray:
     >>> np.expm1(contour_sizes(lines, middle)).round().tolist()
     [[5.0, 5.0, 5.0, 0.0, 0.0, 0.0]]
     """
-    y, x = candidates.places.T
+    y, x = candidates.pixels.T
     sizes = np.empty((len(y), len(LEVELS)), dtype=np.float32)
     for k, level in enumerate(LEVELS):
         contour, _ = label(lines >= level, _EIGHT_NEIGHBORS)

@@ -94,12 +94,12 @@ def shares_drawn(boundaries: list[np.ndarray], candidates: Candidates) -> np.nda
     Examples
     --------
     >>> import numpy as np
-    >>> one, nothing = np.eye(9, dtype=bool), np.zeros((9, 9), dtype=bool)
+    >>> diagonal, nothing = np.eye(9, dtype=bool), np.zeros((9, 9), dtype=bool)
     >>> corner = Candidates(np.array([[0, 2], [0, 8]]), np.ones(2))
-    >>> shares_drawn([one, nothing], corner)
+    >>> shares_drawn([diagonal, nothing], corner)
     array([0.5, 0. ])
     """
-    y, x = candidates.places.T
+    y, x = candidates.pixels.T
     total = np.zeros(len(y))
     for boundary in boundaries:
         if boundary.any():

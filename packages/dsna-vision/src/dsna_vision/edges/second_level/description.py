@@ -77,10 +77,10 @@ def describe(
     photo_columns = _photo_columns(view, candidates, n_jobs)
     order = [np.empty(0, dtype=np.int64)]
     answers = [answer(np.empty((0, n_columns(len(view.maps), view.lines is not None)), dtype=np.float32))]
-    n_tiles = len(np.unique(candidates.places // tile, axis=0))
-    tiles = _tiles(view, candidates.places, tile, n_jobs)
+    n_tiles = len(np.unique(candidates.pixels // tile, axis=0))
+    tiles = _tiles(view, candidates.pixels, tile, n_jobs)
     for tile_rows, frames in tracked_parts(tiles, n_tiles, "tiles of the second level"):
-        tasks = [(frames, candidates.places[rows], photo_columns[rows], answer) for rows in _batches(tile_rows, batch)]
+        tasks = [(frames, candidates.pixels[rows], photo_columns[rows], answer) for rows in _batches(tile_rows, batch)]
         order.append(tile_rows)
         answers.extend(in_parallel(_describe_batch, tasks, n_jobs))
     in_order: np.ndarray = np.concatenate(answers)[np.argsort(np.concatenate(order))]
@@ -112,7 +112,7 @@ def n_columns(n_maps: int, with_lines: bool) -> int:
 
 def _photo_columns(view: View, candidates: Candidates, n_jobs: int | None) -> np.ndarray:
     """Columns that depend on the whole photo: edge strengths, contours, and regions enclosed by lines."""
-    y, x = candidates.places.T
+    y, x = candidates.pixels.T
     columns = np.empty((len(candidates), _n_photo_columns(view.lines is not None)), dtype=np.float32)
     strength, mean = view.edges[y, x], mean_and_rms(view.edges)[0]
     columns[:, 0] = candidates.strength
@@ -157,11 +157,13 @@ class _TileFrames(NamedTuple):
     smoothed: list[np.ndarray]  # for each ring
 
 
-def _tiles(view: View, places: np.ndarray, side: int, n_jobs: int | None) -> Iterator[tuple[np.ndarray, _TileFrames]]:
+def _tiles(
+    view: View, pixels: np.ndarray, tile_size: int, n_jobs: int | None
+) -> Iterator[tuple[np.ndarray, _TileFrames]]:
     """Yield the tiles that contain candidates, with the indices of these candidates."""
-    tile_of_candidate = places // side
+    tile_of_candidate = pixels // tile_size
     for top, left in np.unique(tile_of_candidate, axis=0):
-        window, tile_view = view.part(int(top) * side, int(left) * side, side)
+        window, tile_view = view.part(int(top) * tile_size, int(left) * tile_size, tile_size)
         axes = normal_axes(tile_view.edges)
         planes = planes_of(tile_view, axes)
         sizes = {1: planes, 2: planes.halved()}
@@ -186,20 +188,20 @@ def _batches(rows: np.ndarray, size: int) -> list[np.ndarray]:
 
 
 def _describe_batch(
-    frames: _TileFrames, places: np.ndarray, photo_columns: np.ndarray, answer: Callable[[np.ndarray], np.ndarray]
+    frames: _TileFrames, pixels: np.ndarray, photo_columns: np.ndarray, answer: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """Describe a batch of candidates of a tile and apply the function."""
     from ..._kernels.second_level.frames import describe_ring
 
-    y, x = (places - frames.window[:2].astype(np.int64)).T
+    y, x = (pixels - frames.window[:2].astype(np.int64)).T
     scalars = frames.planes.scalars[:, y, x].T
     n_point_columns = photo_columns.shape[1] + scalars.shape[1]
     n_ring_columns = N_ANGLES * int(frames.counts @ (2, 2, 1))
-    described = np.empty((len(places), n_point_columns + n_ring_columns * len(RINGS)), dtype=np.float32)
+    described = np.empty((len(pixels), n_point_columns + n_ring_columns * len(RINGS)), dtype=np.float32)
     described[:, :n_point_columns] = np.concatenate([photo_columns, scalars], axis=1)
     axes = frames.axes[y, x].astype(np.float64)
     for k, (ring, planes) in enumerate(zip(RINGS, frames.smoothed, strict=True)):
         column = n_point_columns + k * n_ring_columns
-        ring_geometry = (writable(places), axes, float(ring.radius))
+        ring_geometry = (writable(pixels), axes, float(ring.radius))
         describe_ring(planes, ring.step, frames.window, *ring_geometry, frames.counts, described, column)
     return answer(described)

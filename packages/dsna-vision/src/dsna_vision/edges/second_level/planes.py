@@ -47,9 +47,9 @@ class View:
         """Copy with these lines, for the next round."""
         return replace(self, lines=lines)
 
-    def part(self, top: int, left: int, side: int, margin: int = MARGIN) -> tuple[tuple[slice, slice], View]:
+    def part(self, top: int, left: int, size: int, margin: int = MARGIN) -> tuple[tuple[slice, slice], View]:
         """Cut out a tile, whose corner has even coordinates, with a margin; return its window and view."""
-        window = (slice(max(0, top - margin), top + side + margin), slice(max(0, left - margin), left + side + margin))
+        window = (slice(max(0, top - margin), top + size + margin), slice(max(0, left - margin), left + size + margin))
         lines = None if self.lines is None else self.lines[window]
         return window, View(self.photo[window], tuple(edges[window] for edges in self.maps), lines)
 

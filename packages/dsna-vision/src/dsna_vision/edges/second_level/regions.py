@@ -67,7 +67,7 @@ def merged(view: View, candidates: Candidates) -> np.ndarray:
     border_columns = np.zeros((len(ends), N_MERGED))
     merge_regions(ends, length, total, basin_sizes * block**2, np.stack(means, axis=1), border_columns)
     border_columns[:, [1, 2, 4]] = np.log1p(border_columns[:, [1, 2, 4]])
-    return _strongest_near(cells, border_columns[border_of_pair], basin.shape, candidates.places // block)
+    return _strongest_near(cells, border_columns[border_of_pair], basin.shape, candidates.pixels // block)
 
 
 def _basin_borders(basin: np.ndarray, wide: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -26,14 +26,14 @@ def block_side(shape: tuple[int, ...], minimum: int, most_pixels: int) -> int:
     >>> block_side((321, 481), 4, 40_000), block_side((3000, 4000), 4, 40_000)
     (4, 18)
     """
-    side = minimum
-    while -(-shape[0] // side) * -(-shape[1] // side) > most_pixels:
-        side += 1
-    return side
+    block = minimum
+    while -(-shape[0] // block) * -(-shape[1] // block) > most_pixels:
+        block += 1
+    return block
 
 
-def block_maxima(lines: np.ndarray, side: int) -> np.ndarray:
-    """Maximum of each block of side x side pixels; blocks at the lower and right border may be smaller.
+def block_maxima(lines: np.ndarray, block: int) -> np.ndarray:
+    """Maximum of each square of block x block pixels; blocks at the lower and right border may be smaller.
 
     Examples
     --------
@@ -41,10 +41,10 @@ def block_maxima(lines: np.ndarray, side: int) -> np.ndarray:
     >>> block_maxima(np.eye(5, dtype=np.float32), 3).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    height, width = (-(-length // side) * side for length in lines.shape)
+    height, width = (-(-length // block) * block for length in lines.shape)
     padded = np.zeros((height, width), dtype=lines.dtype)
     padded[: lines.shape[0], : lines.shape[1]] = lines
-    largest: np.ndarray = padded.reshape(height // side, side, width // side, side).max(axis=(1, 3))
+    largest: np.ndarray = padded.reshape(height // block, block, width // block, block).max(axis=(1, 3))
     return largest
 
 
@@ -77,7 +77,7 @@ def salience(lines: np.ndarray, candidates: Candidates) -> np.ndarray:
     """
     block = block_side(lines.shape, _BLOCK, _MAX_PIXELS)
     small_map = block_maxima(lines, block).astype(np.float64)
-    y, x = candidates.places.T // block
+    y, x = candidates.pixels.T // block
     columns = np.zeros((len(candidates), len(COUNTS)), dtype=np.float32)
     values, vectors = _eigenvectors(small_map, max(COUNTS))
     square = np.zeros(small_map.shape)
