@@ -111,7 +111,7 @@ def test_commands(detector, root, place, tmp_path):
     detector.pool_.origins = kept
     run = ask("explain", tmp_path / "photo.png", "--at", at, "--model", tmp_path / "old.dsna")
     expect_exit(run, 0)
-    assert "does not know which photos" in run.stdout
+    assert "does not record which photos" in run.stdout
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_mistakes(detector, tmp_path, options, said):
     assert not (tmp_path / "photo.explained.png").exists()
     other = EdgeDetector()
     other.forest_, other.pool_ = detector.forest_, None
-    with pytest.raises(DSNAError, match="remembers no patches"):
+    with pytest.raises(DSNAError, match="stores no patches"):
         other.explain(PHOTO, (1, 1))
 
 
@@ -168,7 +168,7 @@ def test_a_detector_without_patches(detector, tmp_path):
     other.save(tmp_path / "mine.dsna")
     write_photo(tmp_path / "photo.png", PHOTO)
     run = ask("explain", tmp_path / "photo.png", "--at", "12,20", "--model", tmp_path / "mine.dsna")
-    assert "keeps no patches to explain edges with. Remedy: train one with --pool." in expect_exit(run, 2)
+    assert "stores no patches to explain edges with. Remedy: train one with --pool." in expect_exit(run, 2)
     expect_exit(ask("detect", tmp_path / "photo.png", "--model", tmp_path / "mine.dsna"), 0)
 
 

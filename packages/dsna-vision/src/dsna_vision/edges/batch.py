@@ -24,7 +24,7 @@ from ..datasets.pictures import MissingPictures
 from ..photos import PhotoError, read_photo
 from ..wording import number_of
 from .drawing.products import Product
-from .planning import EdgesError, Job, plan
+from .planning import EdgesError, PhotoJob, plan
 
 if TYPE_CHECKING:
     from . import EdgeDetector, TwoLevelDetector
@@ -67,7 +67,7 @@ class Detection:
     n_jobs: int = 1
     first_level: bool = False
 
-    def loaded(self) -> EdgeDetector | TwoLevelDetector:
+    def load(self) -> EdgeDetector | TwoLevelDetector:
         """Load the detector."""
         from . import load_detector, pretrained
 
@@ -77,11 +77,11 @@ class Detection:
         with as_user_errors():
             return pretrained() if self.model == SHIPPED else load_detector(Path(self.model))
 
-    def prepared(self, n_photos: int) -> Callable[[np.ndarray], np.ndarray]:
+    def map_function(self, n_photos: int) -> Callable[[np.ndarray], np.ndarray]:
         """Return a function from photos to maps; threads run over photos if there are several, else within one."""
         from . import TwoLevelDetector
 
-        detector = self.loaded()
+        detector = self.load()
         detector.n_jobs = 1 if n_photos > 1 else self.n_jobs
         if isinstance(detector, TwoLevelDetector) and not self.first_level:
             return detector.detect
@@ -89,7 +89,7 @@ class Detection:
         method = self.method or ("se" if first.pool_ is None else "dsna")
         if method != "se" and first.pool_ is None:
             raise EdgesError(
-                f"The model {self.model} keeps no patches for --method {method}. Remedy: --method se, or dsna edges "
+                f"The model {self.model} stores no patches for --method {method}. Remedy: --method se, or dsna edges "
                 "train with --pool."
             )
         return lambda photo: first.detect(photo, scales=self.scales, method=method, suppress=self.suppress)
@@ -137,7 +137,7 @@ def detect_photos(
     written: list[Path] = []
     location = f"in {out}" if out else "beside the photos"
     if jobs:
-        detect = detection.prepared(len(jobs))
+        detect = detection.map_function(len(jobs))
         work = (joblib.delayed(_write_map)(job, detect, product, written) for job in jobs)
         try:
             with as_notes(), one_blas_thread(), parts_shown(len(jobs) == 1):
@@ -196,7 +196,7 @@ def train_detector(
     from . import EdgeDetector, TwoLevelDetector
 
     check_outputs(files=[out])
-    photos = annotated(data, truth, "train")
+    photos = read_annotated(data, truth, "train")
     start = time.monotonic()
     with as_user_errors():
         detector = EdgeDetector(**parameters)
@@ -248,7 +248,7 @@ def progress_bar(total: int, photos: Iterable[Any] | None = None) -> Any:
     return tqdm(photos, total=total, disable=total < 2, mininterval=slow, unit="photo")
 
 
-def _write_map(job: Job, detect: Callable[[Any], Any], product: Product, written: list[Path]) -> str | None:
+def _write_map(job: PhotoJob, detect: Callable[[Any], Any], product: Product, written: list[Path]) -> str | None:
     """Write the map of one photo and record its path; return the problem if that fails."""
     try:
         photo = read_photo(job.photo)
@@ -267,7 +267,7 @@ def _write_map(job: Job, detect: Callable[[Any], Any], product: Product, written
     return None
 
 
-def annotated(data: Path, truth: Path | None, split: str) -> BoundarySet:
+def read_annotated(data: Path, truth: Path | None, split: str) -> BoundarySet:
     """Read photos with ground truth, reporting those that cannot be used."""
     from ..datasets import load_boundaries, load_bsds500
 

@@ -21,11 +21,11 @@ from dsna.extend.parameters import JOBS, SHARE, CheckedEstimator, at_least, chec
 from ..photos import as_photo
 from ..wording import number_of
 from .detection import METHODS, as_share, first_maps, leaf_map
-from .explanation.edge import ExplainedEdge, check_inside, edge_near, explain_edge
+from .explanation.edge import ExplainedEdge, check_inside, explain_edge, find_edge_near
 from .forest import StructuredForest, grow_forest, learning_photos
 from .pool import Voting, default_approximation, fill_pool
 from .sampling import AnnotatedPhotos
-from .suppression import suppress as thinned
+from .suppression import suppress as thin_edges
 
 if TYPE_CHECKING:
     from ..datasets.boundaries import BoundarySet
@@ -188,9 +188,9 @@ class EdgeDetector(CheckedEstimator):
         forest = grow_forest(annotated, self.n_patches, growth, int(seeds[0]), photo_mask, self.n_jobs, unit)
         pool = None
         if self.n_pool:
-            self._log("maps of the photos by trees that do not know them")
+            self._log("maps of the photos by trees that have not seen them")
             maps = self._out_of_sample_maps(annotated, forest, photo_mask)
-            self._log(f"{self.n_pool} patches into the leaves")
+            self._log(f"{self.n_pool} patches to store in the leaves")
             draws = np.random.default_rng(int(seeds[1]))
             with one_blas_thread():
                 pool = fill_pool(annotated, forest, maps, self.n_pool, self.n_dims, self.leaf_pool, draws)
@@ -226,7 +226,7 @@ class EdgeDetector(CheckedEstimator):
             raise DSNAError(f"method={method!r} is unknown: use one of {', '.join(METHODS)}.")
         if method != "se" and self.pool_ is None:
             raise DSNAError(
-                f'This detector remembers no patches; use method="se", or train one with n_pool > 0 for {method!r}.'
+                f'This detector stores no patches; use method="se", or train one with n_pool > 0 for {method!r}.'
             )
         sizes = list(np.atleast_1d(scales))
         if not sizes or not all(is_number(size) and 0 < size < np.inf for size in sizes):
@@ -237,7 +237,7 @@ class EdgeDetector(CheckedEstimator):
         for size in sizes:
             edges += first_maps(colours, float(size), self.forest_, self.pool_, voting, self.n_jobs)[-1] / len(sizes)
         edges = as_share(edges)
-        return thinned(edges) if suppress else edges
+        return thin_edges(edges) if suppress else edges
 
     def explain(
         self, photo: ArrayLike, place: tuple[int, int], n: int = 8, lines: np.ndarray | None = None
@@ -266,7 +266,7 @@ class EdgeDetector(CheckedEstimator):
         colours = as_photo(photo)
         check_inside(place, colours.shape)
         soft = self.detect(colours, suppress=False)
-        pixel = edge_near(thinned(soft) if lines is None else lines, place)
+        pixel = find_edge_near(thin_edges(soft) if lines is None else lines, place)
         pool: Any = self.pool_  # not None: detect has checked it
         level = (self.forest_, pool, self.voting("dsna"))
         return explain_edge(colours, pixel, float(soft[pixel]), level, n, self.n_jobs)

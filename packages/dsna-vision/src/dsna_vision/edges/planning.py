@@ -22,7 +22,7 @@ class EdgesError(DSNAError):
 
 
 @dataclass(frozen=True)
-class Job:
+class PhotoJob:
     """A photo and the file to write its map to."""
 
     photo: Path
@@ -35,7 +35,7 @@ def plan(
     file: Path | None = None,
     out: Path | None = None,
     endings: tuple[str, ...] = _MAP_ENDINGS,
-) -> tuple[list[Job], list[str]]:
+) -> tuple[list[PhotoJob], list[str]]:
     """Choose the output file of each photo, and check that outputs can be written.
 
     Parameters
@@ -52,7 +52,7 @@ def plan(
 
     Returns
     -------
-    jobs : list of Job
+    jobs : list of PhotoJob
     problems : list of str
         Photos and folders that cannot be used, and why.
 
@@ -72,7 +72,7 @@ def plan(
             ending = file.suffix or "files without ending"
             remedy = ".png, .npy or .svg" if endings == _MAP_ENDINGS else endings[0]
             raise EdgesError(f"{file}: maps are not written as {ending}. Remedy: use {remedy}.")
-        return _drop_overwriting([Job(photos[0], file)], [])
+        return _drop_overwriting([PhotoJob(photos[0], file)], [])
     if out is None and file is None:
         return _jobs_beside_photos(photos, endings[0])
     if out is None or file is not None:
@@ -97,7 +97,7 @@ def plan(
             relative_paths.setdefault(path, path.relative_to(photo_path))
     names = Counter(relative_path.with_suffix(endings[0]) for relative_path in relative_paths.values())
     jobs = [
-        Job(
+        PhotoJob(
             photo,
             out / (map_path if names[map_path] == 1 else relative_path.with_name(f"{relative_path.name}{endings[0]}")),
         )
@@ -107,7 +107,7 @@ def plan(
     return _drop_overwriting(jobs, problems)
 
 
-def _jobs_beside_photos(photos: Sequence[Path], ending: str) -> tuple[list[Job], list[str]]:
+def _jobs_beside_photos(photos: Sequence[Path], ending: str) -> tuple[list[PhotoJob], list[str]]:
     """Jobs that write each map beside its photo."""
     for photo_path in photos:
         if os.path.isdir(photo_path):
@@ -117,7 +117,7 @@ def _jobs_beside_photos(photos: Sequence[Path], ending: str) -> tuple[list[Job],
     unique_photos = list(dict.fromkeys(photos))
     names = Counter(photo.with_suffix(f"{_EDGES_SUFFIX}{ending}") for photo in unique_photos)
     jobs = [
-        Job(photo, map_path if names[map_path] == 1 else photo.with_name(f"{photo.name}{_EDGES_SUFFIX}{ending}"))
+        PhotoJob(photo, map_path if names[map_path] == 1 else photo.with_name(f"{photo.name}{_EDGES_SUFFIX}{ending}"))
         for photo in unique_photos
         for map_path in [photo.with_suffix(f"{_EDGES_SUFFIX}{ending}")]
     ]
@@ -142,9 +142,9 @@ def _is_hidden_or_map(name: str, map_endings: tuple[str, ...]) -> bool:
     return name.startswith(".") or name.endswith(map_endings)
 
 
-def _drop_overwriting(jobs: list[Job], problems: list[str]) -> tuple[list[Job], list[str]]:
+def _drop_overwriting(jobs: list[PhotoJob], problems: list[str]) -> tuple[list[PhotoJob], list[str]]:
     """Drop jobs that would overwrite a photo or the map of another photo."""
-    planned: dict[Path, Job] = {}
+    planned: dict[Path, PhotoJob] = {}
     sources = {_real_path(job.photo) for job in jobs}
     for job in jobs:
         if job.map in planned:

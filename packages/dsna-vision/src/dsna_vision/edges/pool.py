@@ -141,7 +141,7 @@ class PatchPool(Checked):
     def _check_relations(self, sizes: dict[str, int]) -> None:
         require(
             len(self.embedding.weights) == N_DESCRIBED,
-            "it is from another version of dsna, which described patches otherwise",
+            "it was written by another version of dsna, which describes patches differently",
             "Train it again with `dsna edges train`.",
         )
 

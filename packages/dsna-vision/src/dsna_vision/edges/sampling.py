@@ -63,7 +63,7 @@ class Drawings:
     @classmethod
     def of(cls, photos: BoundarySet, n_jobs: int | None = None) -> Drawings:
         """Read the segmentations, but not the photos, from files."""
-        return Drawings(in_parallel(people_of, [(photos, row) for row in range(len(photos))], n_jobs))
+        return Drawings(in_parallel(segmentations_of, [(photos, row) for row in range(len(photos))], n_jobs))
 
     def draw(self, n: int, rng: np.random.Generator, photos: Sequence[int] | None = None) -> Patches:
         """Draw about n patches, spread evenly over photos and people; fewer if photos are small."""
@@ -78,7 +78,7 @@ class Drawings:
                 drawn_centres = draw_centres(self._near_maps[number][k], n_wanted, rng)
                 photo.append(np.full(len(drawn_centres), number))
                 centres.append(drawn_centres)
-                masks.append(masks_at(segmentation, drawn_centres))
+                masks.append(masks_around(segmentation, drawn_centres))
         if sum(map(len, photo)) < 2:
             raise DSNAError(
                 f"Too few patches can be drawn from {len(photo_numbers)} photos: a detector learns from photos of at "
@@ -153,16 +153,16 @@ class AnnotatedPhotos(Drawings):
 
 def _read(photos: BoundarySet, row: int) -> tuple[np.ndarray, Channels, list[np.ndarray]]:
     photo = photos.image(row)
-    return photo, Channels(photo), people_of(photos, row)
+    return photo, Channels(photo), segmentations_of(photos, row)
 
 
-def people_of(photos: BoundarySet, row: int) -> list[np.ndarray]:
+def segmentations_of(photos: BoundarySet, row: int) -> list[np.ndarray]:
     """Each annotator's segmentation of a photo, int64; derived from boundaries if there is none."""
     people = photos.segmentations(row) or [_segments(drawing) for drawing in photos.boundaries(row)]
     return [np.ascontiguousarray(drawing, dtype=np.int64) for drawing in people]
 
 
-def masks_at(segmentation: np.ndarray, centres: np.ndarray) -> np.ndarray:
+def masks_around(segmentation: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """Masks (n, 256) around centres (n, 2), within the photo; segments are numbered in order of appearance."""
     from .._kernels.patches import cut_masks
 

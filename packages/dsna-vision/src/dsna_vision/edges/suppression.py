@@ -47,11 +47,11 @@ def suppress(edge_map: ArrayLike, radius: int = 1, margin: int = 5, multiplier: 
 
     values = np.array(edge_map, dtype=np.float32, order="C")
     if values.ndim != 2 or not values.size:
-        raise DSNAError(f"An edge map has the shape (height, width), not {values.shape}; give one map at a time.")
+        raise DSNAError(f"An edge map must have the shape (height, width), not {values.shape}; give one map at a time.")
     if not np.isfinite(values).all() or values.min() < 0:
-        raise DSNAError("An edge map holds finite numbers of at least 0; clip it, or replace what is not a number.")
+        raise DSNAError("An edge map must contain finite numbers of at least 0; clip it, and replace NaN.")
     if radius < 1 or margin < 0 or not multiplier > 0:
-        raise DSNAError("suppress takes a radius of at least 1, a margin of at least 0 and a multiplier above 0.")
+        raise DSNAError("suppress needs a radius of at least 1, a margin of at least 0 and a multiplier above 0.")
     margins = np.minimum(margin, np.array(values.shape) // 2).astype(np.int64)
     thin = np.empty_like(values)
     suppress_nonmaxima(values, smooth(values, _SMOOTHING), int(radius), margins, float(multiplier), thin)

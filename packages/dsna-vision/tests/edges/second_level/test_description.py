@@ -8,7 +8,7 @@ from dsna_vision.edges.second_level.candidates import Candidates, find_candidate
 from dsna_vision.edges.second_level.contours import LEVELS, contour_sizes
 from dsna_vision.edges.second_level.description import RINGS, describe, n_columns
 from dsna_vision.edges.second_level.planes import View, normal_axes, planes_of
-from dsna_vision.edges.second_level.regions import N_MERGED, merged
+from dsna_vision.edges.second_level.regions import N_MERGED, merge_columns
 from dsna_vision.edges.second_level.salience import COUNTS, salience
 
 ANGLES = np.arange(4) * np.pi / 4
@@ -112,7 +112,7 @@ def test_whole_photo_columns():
             contour, _ = label(drawn >= level, np.ones((3, 3)))
             sizes = [np.sum(contour == c) if c else 0 for c in contour[y, x][:20]]
             np.testing.assert_allclose(found[:20, first + k], np.log1p(sizes), rtol=1e-5)
-    whole = np.concatenate([salience(view.lines, candidates), merged(view, candidates)], axis=1)
+    whole = np.concatenate([salience(view.lines, candidates), merge_columns(view, candidates)], axis=1)
     np.testing.assert_array_equal(found[:, WHOLE], whole)
 
 

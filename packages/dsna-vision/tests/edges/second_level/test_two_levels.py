@@ -143,7 +143,7 @@ def test_no_first_level_maps_a_photo_that_it_knows(photos, monkeypatch):
     monkeypatch.setattr(cross_fitting, "_first_view", seen)
     out_of_block_views(photos, EdgeDetector(n_estimators=1, n_patches=100, n_pool=0), LESSONS, quiet)
     assert sorted(name for name, _ in mapped) == sorted(photos.names)
-    block = dict(zip(photos.names, cross_fitting.dealt(len(photos), 2), strict=True))
+    block = dict(zip(photos.names, cross_fitting.assign_blocks(len(photos), 2), strict=True))
     for name, number in mapped:
         assert not {other for other in photos.names if block[other] == block[name]} & taught[number]
         assert {other for other in photos.names if block[other] != block[name]} == taught[number]

@@ -72,7 +72,7 @@ def merge_regions(ends, length, total, size, colours, out):
         head[owner] = slot
     merged_into = np.arange(n_borders)  # the border that each one was merged into
     changed = np.zeros(n_borders, dtype=np.int64)
-    border_with = np.full(n_regions, -1, dtype=np.int64)  # border between the region kept and each of its neighbours
+    border_with = np.full(n_regions, -1, dtype=np.int64)  # border between the merged region and each of its neighbours
     queue = [(total[k] / length[k], k, np.int64(0)) for k in range(n_borders)]
     heapq.heapify(queue)
     height = 0.0

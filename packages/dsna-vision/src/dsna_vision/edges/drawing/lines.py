@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 
-def opened(edges: np.ndarray, area: int) -> np.ndarray:
+def open_contours(edges: np.ndarray, area: int) -> np.ndarray:
     """Lower each pixel to the highest level at which its contour has at least ``area`` pixels.
 
     Above any threshold, only contours of at least ``area`` pixels then remain: dots disappear, and so do short peaks
@@ -26,7 +26,7 @@ def opened(edges: np.ndarray, area: int) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> edges = np.array([[0.5, 0.5, 0.75, 0.0, 1.0, 0.0]], dtype=np.float32)
-    >>> opened(edges, 3)
+    >>> open_contours(edges, 3)
     array([[0.5, 0.5, 0.5, 0. , 0. , 0. ]], dtype=float32)
     """
     from ..._kernels.opening import open_area
@@ -39,7 +39,7 @@ def opened(edges: np.ndarray, area: int) -> np.ndarray:
     return lowered
 
 
-def traced(mask: np.ndarray) -> list[np.ndarray]:
+def trace_lines(mask: np.ndarray) -> list[np.ndarray]:
     """Trace the lines of a mask from end to end, or from crossing to crossing.
 
     Parameters
@@ -57,7 +57,7 @@ def traced(mask: np.ndarray) -> list[np.ndarray]:
     >>> import numpy as np
     >>> mask = np.zeros((9, 9), dtype=bool)
     >>> mask[4, 1:8] = True
-    >>> [path[[0, -1]].tolist() for path in traced(mask)]
+    >>> [path[[0, -1]].tolist() for path in trace_lines(mask)]
     [[[4, 1], [4, 7]]]
     """
     thin = _thin_mask(mask)

@@ -13,7 +13,7 @@ from scipy.ndimage import maximum_filter
 from dsna.extend.files import write_atomically
 
 from ...photos import write_map
-from .lines import opened
+from .lines import open_contours
 from .svg import as_svg
 
 ENDINGS = {"map": (".png", ".npy"), "overlay": (".png",), "svg": (".svg",)}
@@ -57,7 +57,7 @@ class Product:
 
     def lines(self, edges: np.ndarray) -> np.ndarray:
         """Remove short and weak edges from a map."""
-        lines = edges if self.min_length <= 1 else opened(edges, self.min_length)
+        lines = edges if self.min_length <= 1 else open_contours(edges, self.min_length)
         if self.threshold is not None:
             return ((lines >= self.threshold) & (lines > 0)).astype(edges.dtype)
         return lines if self.kind == "map" else np.where(lines >= _FAINT, lines, edges.dtype.type(0))
@@ -83,18 +83,18 @@ class Product:
             content = io.BytesIO()
             from PIL import Image
 
-            Image.fromarray(overlaid(photo, lines)).save(content, format="PNG")
+            Image.fromarray(overlay_lines(photo, lines)).save(content, format="PNG")
             write_atomically(path, content.getvalue())
 
     def _blank(self, edges: np.ndarray) -> str:
         """Explain why nothing is drawn."""
-        strongest = opened(edges, self.min_length).max(initial=0)
+        strongest = open_contours(edges, self.min_length).max(initial=0)
         if not strongest:
             return f"there is no edge of {self.min_length} pixels or more" if edges.any() else "there is no edge"
         return f"no edge reaches {self.threshold or _FAINT:g}: the strongest is {strongest:.2f}"
 
 
-def overlaid(photo: np.ndarray, lines: np.ndarray) -> np.ndarray:
+def overlay_lines(photo: np.ndarray, lines: np.ndarray) -> np.ndarray:
     """Draw lines with a dark halo over a photo, in red or cyan, whichever contrasts more.
 
     Parameters
@@ -110,7 +110,7 @@ def overlaid(photo: np.ndarray, lines: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> overlaid(np.full((1, 3, 3), 100, dtype=np.uint8), np.array([[0.0, 0.0, 1.0]])).tolist()
+    >>> overlay_lines(np.full((1, 3, 3), 100, dtype=np.uint8), np.array([[0.0, 0.0, 1.0]])).tolist()
     [[[100, 100, 100], [40, 40, 40], [0, 255, 255]]]
     """
     share = np.clip(lines, 0, 1)[:, :, None]

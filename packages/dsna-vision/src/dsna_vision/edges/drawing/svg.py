@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .lines import traced
+from .lines import trace_lines
 
 _TOLERANCE = 0.75  # maximum distance in pixels between a line and its pixels
 _STROKE = 1.5
@@ -41,7 +41,7 @@ def as_svg(lines: np.ndarray, min_length: int = 1) -> str:
 
     height, width = lines.shape
     paths = []
-    for path in _without_spurs(traced(lines > 0), min_length):
+    for path in _without_spurs(trace_lines(lines > 0), min_length):
         strength = float(np.mean(lines[path[:, 0], path[:, 1]]))
         points = "L".join(f"{x:g} {y:g}" for y, x in approximate_polygon(path + 0.5, _TOLERANCE).tolist())
         paths.append(f'<path stroke-opacity="{min(strength, 1.0):.2g}" d="M{points}"/>')

@@ -22,8 +22,8 @@ from .edge import ExplainedEdge, check_inside
 from .picture import plot_explained
 
 _UNKNOWN = (
-    "This model does not know which photos its patches are from, as models trained by older versions; "
-    "`dsna edges train` makes one that does."
+    "This model does not record which photos its patches came from, because an older version trained it; "
+    "train a new one with `dsna edges train`."
 )
 
 
@@ -69,9 +69,9 @@ def explain_photo(
     check_outputs(files=[picture_file])
     colours = read_photo(photo)
     check_inside((at[1], at[0]), colours.shape)
-    detector = Detection(model).loaded()
+    detector = Detection(model).load()
     if detector.pool_ is None:
-        raise EdgesError(f"The model {model} keeps no patches to explain edges with. Remedy: train one with --pool.")
+        raise EdgesError(f"The model {model} stores no patches to explain edges with. Remedy: train one with --pool.")
     read_training_photo = None if data is None else _photo_reader(load_bsds500(data, "train"), detector.pool_.origins)
     with parts_shown(True):
         lines = detector.detect(colours) if isinstance(detector, TwoLevelDetector) else None
@@ -79,7 +79,7 @@ def explain_photo(
         explained = first.explain(colours, (at[1], at[0]), lines=lines)
     if not explained.patches:
         x, y = explained.place[::-1]
-        raise EdgesError(f"No training patch spoke for the edge at {x},{y}. Remedy: choose a place on a clearer edge.")
+        raise EdgesError(f"No training patch voted for the edge at {x},{y}. Remedy: choose a place on a clearer edge.")
     for line in _describe(explained, lines):
         say(line)
     content = io.BytesIO()

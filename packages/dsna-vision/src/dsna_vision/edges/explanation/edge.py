@@ -99,7 +99,7 @@ def check_inside(place: tuple[int, int], shape: tuple[int, ...]) -> None:
         )
 
 
-def edge_near(lines: np.ndarray, place: tuple[int, int]) -> tuple[int, int]:
+def find_edge_near(lines: np.ndarray, place: tuple[int, int]) -> tuple[int, int]:
     """Find the edge pixel at a place, or else the strongest within three pixels of it.
 
     Parameters
@@ -114,7 +114,7 @@ def edge_near(lines: np.ndarray, place: tuple[int, int]) -> tuple[int, int]:
     >>> lines = np.zeros((9, 9))
     >>> lines[:, 6] = 0.5
     >>> lines[5, 6] = 0.75
-    >>> edge_near(lines, (4, 5)), edge_near(lines, (4, 6))
+    >>> find_edge_near(lines, (4, 5)), find_edge_near(lines, (4, 6))
     ((5, 6), (4, 6))
     """
     top, left = (max(0, int(coordinate) - _SEARCH_RADIUS) for coordinate in place)

@@ -14,7 +14,7 @@ from dsna.extend.files import check_results_folder, make_folder, write_atomicall
 from dsna.extend.parallel import one_blas_thread
 
 from ...datasets.boundaries import BoundarySet
-from ..batch import Detection, annotated, as_user_errors, progress_bar, tell
+from ..batch import Detection, as_user_errors, progress_bar, read_annotated, tell
 from ..planning import EdgesError
 from .evaluation import read_map
 
@@ -67,7 +67,7 @@ def score(
         raise EdgesError(f"{maps} is not a folder: name one that holds a PNG file for each photo.")
     if out is not None:
         check_results_folder(out, *_SCORE_FILES)
-    photos = annotated(data, truth, split)
+    photos = read_annotated(data, truth, split)
     map_of = _map_source(maps, photos)
     counts_folder = None if out is None else out / "counts"
     with as_user_errors(), one_blas_thread(), progress_bar(len(photos)) as progress:
@@ -89,7 +89,7 @@ def score(
 def _map_source(maps: Path | Detection, photos: BoundarySet) -> Callable[[int], np.ndarray]:
     """Return a function that reads or detects the map of a photo by its number."""
     if isinstance(maps, Detection):
-        detect = maps.prepared(len(photos))
+        detect = maps.map_function(len(photos))
         return lambda row: detect(photos.image(row))
     if not any((maps / f"{name}.png").is_file() for name in photos.names):
         raise EdgesError(f"{maps} holds no map of these photos: {photos.names[0]}.png and so on are expected.")

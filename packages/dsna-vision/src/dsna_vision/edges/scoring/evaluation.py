@@ -154,7 +154,7 @@ def _levels(thresholds: Any) -> np.ndarray:
         return np.arange(1, n + 1) / (n + 1)
     levels = np.array(thresholds, dtype=np.float64)
     if levels.ndim != 1 or not levels.size or not np.all(np.diff(levels) > 0) or not 0 <= levels[0] <= levels[-1] <= 1:
-        raise DSNAError("thresholds must be a rising row of numbers from 0 to 1, or their number.")
+        raise DSNAError("thresholds must be ascending numbers from 0 to 1, or how many to use.")
     return levels
 
 

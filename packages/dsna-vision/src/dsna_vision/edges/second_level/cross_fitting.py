@@ -63,12 +63,12 @@ class Lessons:
         return [np.random.default_rng(seed) for seed in seeds]
 
 
-def dealt(n_photos: int, n_blocks: int) -> np.ndarray:
+def assign_blocks(n_photos: int, n_blocks: int) -> np.ndarray:
     """Assign photos to blocks in turn.
 
     Examples
     --------
-    >>> dealt(5, 2)
+    >>> assign_blocks(5, 2)
     array([0, 1, 0, 1, 0])
     """
     if n_photos < 2 * n_blocks:
@@ -125,13 +125,13 @@ def out_of_block_views(
     -------
     list of View
     """
-    block = dealt(len(photos), lessons.n_blocks)
+    block = assign_blocks(len(photos), lessons.n_blocks)
     views: dict[int, View] = {}
     for b in range(lessons.n_blocks):
         log(f"first level without block {b + 1} of {lessons.n_blocks}")
         first = level_without(b, photos, template, lessons)
         rows = np.flatnonzero(block == b).tolist()
-        log(f"its maps of {len(rows)} photos that it does not know")
+        log(f"its maps of the {len(rows)} photos of the block")
         tasks = [(photos, row, np.array(lessons.scales), first) for row in rows]
         unit = "photos" * bool(template.verbose)
         views.update(zip(rows, in_parallel(_first_view, tasks, template.n_jobs, unit), strict=True))
@@ -153,7 +153,7 @@ def level_without(b: int, photos: BoundarySet, template: EdgeDetector, lessons: 
     EdgeDetector
     """
     seed = int(lessons.generators(0, lessons.n_blocks)[b].integers(2**31))
-    other_photos = np.flatnonzero(dealt(len(photos), lessons.n_blocks) != b)
+    other_photos = np.flatnonzero(assign_blocks(len(photos), lessons.n_blocks) != b)
     first: EdgeDetector = clone(template).set_params(random_state=seed)
     return first.fit(photos.subset(other_photos.tolist()))
 
@@ -185,7 +185,7 @@ def learn_rounds(
     -------
     Rounds
     """
-    block = dealt(len(views), lessons.n_blocks)
+    block = assign_blocks(len(views), lessons.n_blocks)
     rescorers: list[Rescorer] = []
     for round_number in range(lessons.n_rounds):
         log(f"round {round_number + 1} of {lessons.n_rounds}: candidates of {len(views)} photos")
@@ -221,7 +221,7 @@ def _fit_block(
     X, share = np.concatenate([rows[k] for k in photo_rows]), np.concatenate([shares[k] for k in photo_rows])
     if not share.size or share.max() == 0:
         raise DSNAError(
-            "The first level finds no edge that people drew in the photos, so a second one cannot learn; give more "
+            "The first level finds no edge that people drew in the photos, so the second level cannot learn; give more "
             "photos or patches, or check that photos and ground truth belong together."
         )
     return fit_rescorers(lessons.rescorer, X, share, lessons.n_trees, seed)

@@ -16,7 +16,7 @@ from dsna.extend.parallel import chunks, in_parallel, tracked_parts, writable
 from .candidates import Candidates
 from .contours import LEVELS, contour_sizes
 from .planes import N_COLOURS, N_SCALARS, Planes, View, normal_axes, planes_of
-from .regions import N_MERGED, merged
+from .regions import N_MERGED, merge_columns
 from .salience import COUNTS, salience
 
 TILE = 512  # side of a tile in pixels
@@ -124,7 +124,7 @@ def _photo_columns(view: View, candidates: Candidates, n_jobs: int | None) -> np
         thin_map = candidates.on_map(candidates.strength, view.edges.shape)
         tasks: list[tuple[Callable[..., np.ndarray], Any]] = [
             (salience, view.lines),  # takes longest
-            (merged, view),
+            (merge_columns, view),
             (contour_sizes, thin_map),
             (contour_sizes, view.lines),
         ]

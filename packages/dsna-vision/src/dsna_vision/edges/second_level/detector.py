@@ -21,7 +21,7 @@ from dsna.extend.parameters import JOBS, CheckedEstimator, at_least, check_neste
 
 from ...photos import as_photo
 from ..detector import EdgeDetector
-from .cross_fitting import Lessons, dealt, learn_rounds, out_of_block_views
+from .cross_fitting import Lessons, assign_blocks, learn_rounds, out_of_block_views
 from .rescorers.choices import CHOICES, check_trainable
 from .rounds import LARGEST_SCALE, MAX_ROUNDS, SMALLEST_SCALE, first_view
 
@@ -34,7 +34,7 @@ _SHIPPED = Path(__file__).parents[1] / "bsds500.dsna"
 def _check_rounds_match_pool(model: Any) -> None:
     """Check that the second level was trained on the kind of maps that the first level makes."""
     matching = model.rounds_.with_pool == (model.pool_ is not None)
-    require(matching, "rounds_ has learned from a first level with other maps than this one")
+    require(matching, "rounds_ was trained on other maps than this first level makes")
 
 
 class TwoLevelDetector(CheckedEstimator):
@@ -157,7 +157,7 @@ class TwoLevelDetector(CheckedEstimator):
         self.check_parameters()
         if not hasattr(photos, "segmentations"):
             raise TypeError(f"fit takes photos with boundaries, as EdgeDetector.fit, not a {type(photos).__name__}.")
-        dealt(len(photos), self.n_blocks)
+        assign_blocks(len(photos), self.n_blocks)
         check_trainable(self.rescorer)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
         lessons = self.lessons(int(seeds[0]))
@@ -305,6 +305,6 @@ def pretrained(levels: int = 2) -> EdgeDetector | TwoLevelDetector:
     from dsna import load
 
     if levels not in (1, 2):
-        raise DSNAError(f"levels={levels!r}: the detector that ships with the package has 2 levels, of which 1 can do.")
+        raise DSNAError(f"levels={levels!r}: use 2 for the shipped detector, or 1 for its first level alone.")
     shipped: TwoLevelDetector = load(_SHIPPED)
     return shipped if levels == 2 else shipped.first_level_

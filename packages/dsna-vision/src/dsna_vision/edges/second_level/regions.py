@@ -18,7 +18,7 @@ _SEARCH_RADIUS = 2  # radius in cells around a candidate in which to look for it
 _STEP = 2.0**-16  # strengths are multiples of this, so that sums are exact in any order
 
 
-def merged(view: View, candidates: Candidates) -> np.ndarray:
+def merge_columns(view: View, candidates: Candidates) -> np.ndarray:
     """Describe the regions on both sides of each candidate when they merge.
 
     The photo is divided into basins.  Neighbouring basins are merged in order of the mean strength of the lines between
@@ -45,7 +45,7 @@ def merged(view: View, candidates: Candidates) -> np.ndarray:
     >>> photo = np.zeros((64, 64, 3), dtype=np.uint8)
     >>> photo[:, 33:] = 200
     >>> place = Candidates(np.array([[20, 32]]), np.ones(1))
-    >>> strength, small, large, apart, length = merged(View(photo, (lines,), lines), place)[0]
+    >>> strength, small, large, apart, length = merge_columns(View(photo, (lines,), lines), place)[0]
     >>> round(float(strength), 2), int(np.expm1(small)) > 1500, bool(apart > 0.2)
     (0.7, True, True)
     """

@@ -50,14 +50,14 @@ class Rounds(Checked):
         self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
-        require(sizes["rescorers"] % self.n_rounds == 0, "Rounds has another number of rescorers in some of them")
+        require(sizes["rescorers"] % self.n_rounds == 0, "Rounds has different numbers of rescorers in its rounds")
         columns = {n_columns(sizes["scales"] * n, False): n for n in (1, 2)}
         n_methods = columns.get(self.rescorers[0].n_columns, 0)
-        require(n_methods, "Rounds has rescorers of other columns than candidates have")
+        require(n_methods, "Rounds has rescorers whose number of columns matches no description of candidates")
         for round_index, rescorers in enumerate(self.by_round()):
             n_expected = n_columns(sizes["scales"] * n_methods, round_index > 0)
             all_match = all(rescorer.n_columns == n_expected for rescorer in rescorers)
-            require(all_match, f"Rounds has rescorers of other columns than {n_expected} in round {round_index + 1}")
+            require(all_match, f"Rounds has rescorers without {n_expected} columns in round {round_index + 1}")
 
     def by_round(self) -> list[list[Rescorer]]:
         """Rescorers of each round."""

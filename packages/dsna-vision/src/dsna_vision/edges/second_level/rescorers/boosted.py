@@ -66,7 +66,7 @@ class BoostedTrees(Checked):
         split = np.flatnonzero(self.child >= 0)
         child = self.child[split].astype(np.int64)
         check_links(owner, tree, self.root, np.tile(split, 2), np.concatenate([child, child + 1]))
-        require(self.feature.max() < self.n_columns, f"{owner} looks at columns that there are not")
+        require(self.feature.max() < self.n_columns, f"{owner} splits on columns that do not exist")
         leaf = np.abs(self.number[self.child < 0])
         require(leaf.max() <= _LARGEST, f"{owner} has leaves of more than {_LARGEST:g}")
 
