@@ -9,7 +9,7 @@ from tests.boundary_folders import scene
 from dsna_vision._kernels import structured
 from dsna_vision._kernels.detection import cast_votes
 from dsna_vision._kernels.patches import cut_masks, look_up, look_up_bins, outlines
-from dsna_vision._kernels.structured import Growth, grow_structured
+from dsna_vision._kernels.structured import StructuredGrowth, grow_structured
 from dsna_vision.edges.forest import _feature_ranges, grow_forest, learning_photos
 from dsna_vision.edges.patches import N_FEATURES, Channels
 from dsna_vision.edges.sampling import AnnotatedPhotos
@@ -103,7 +103,7 @@ def test_main_direction(seed):
 
 
 def growth(**changes):
-    return Growth(**{"n_tried": 10, "min_leaf": 3, "max_depth": 64} | changes)
+    return StructuredGrowth(**{"n_tried": 10, "min_leaf": 3, "max_depth": 64} | changes)
 
 
 def grown(X, masks, seed=0, **changes):

@@ -31,7 +31,7 @@ treats each age as a class. RED-SVM and OHRank have fixed settings. CS-RF, CS-RF
 "balanced" is the default `balance`, which accepts a larger mean error for better predictions of rare ages; the other
 rows use `balance=0`. "DSNA (paper's form)" is `presets.paper("regression")` with all features and two clusters,
 chosen once, out of bag, on the training persons of the first split of FG-NET. Published figures are quoted from
-Huang, Loy and Tang unless another source is named; they were measured by others, on other features, and not run here."""
+Huang, Loy and Tang unless another source is named; they were measured by others, on other features, not run here."""
 
 
 def main_table(experiment: FaceExperiment, stored: pd.DataFrame) -> pd.DataFrame:

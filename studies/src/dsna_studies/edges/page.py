@@ -29,7 +29,7 @@ from maps by first levels trained without the photo. +boosted: boosted trees. +p
 hidden layers. +boosted+perceptrons: the mean of both. The paper's weighted and cost-sensitive splits (WRF, CS-SE) are
 not run, as they gained nothing over single features. Nor is SE+SMOTE: a patch interpolated between two others would
 need an interpolated segmentation. Published figures are quoted from Huang, Loy and Tang, for the test photos of
-BSDS500. Seconds a photo: median on one thread during the run, which includes the effect of other work on the machine."""
+BSDS500. Seconds a photo: median on one thread during the run, affected by other work on the machine."""
 
 _RARE = """\
 Outlines of training masks are divided into 150 classes (k-means on blurred outlines; fewer classes if there are few

@@ -118,24 +118,24 @@ def _match_new_row(new_row, index, steps, lengths, u, partner, v, owner, distanc
 
 @kernel
 def _use_free_column(
-    free, positions, steps, lengths, u, partner, v, owner, distance, before, heap, heap_index, settled
+    free_column, positions, steps, lengths, u, partner, v, owner, distance, before, heap, heap_index, settled
 ):
     """Match a column that became free; return the row that is no longer unmatched, or -1."""
-    best = -v[free]
-    end, row = free, np.int64(-1)  # the column that remains free, or the one that ``row`` takes
+    best = -v[free_column]
+    end, row = free_column, np.int64(-1)  # the column that remains free, or the one that ``row`` takes
     size, n_settled = np.int64(0), np.int64(0)
-    column, base = free, np.int64(0)
+    column, base = free_column, np.int64(0)
     while True:
         for k in range(steps.size):
-            i = positions[column] + steps[k]
-            if partner[i] == ABSENT:
+            candidate_row = positions[column] + steps[k]
+            if partner[candidate_row] == ABSENT:
                 continue
-            length = base + lengths[k] - u[i] - v[column]
+            length = base + lengths[k] - u[candidate_row] - v[column]
             if length >= best:
                 continue
-            partner_column = np.int64(partner[i])
+            partner_column = np.int64(partner[candidate_row])
             if partner_column < 0:
-                best, end, row = length, column, i
+                best, end, row = length, column, candidate_row
             elif length < distance[partner_column]:
                 distance[partner_column] = length
                 before[partner_column] = column
@@ -147,7 +147,7 @@ def _use_free_column(
         n_settled += 1
         if base - v[column] < best:
             best, end, row = base - v[column], column, np.int64(-1)
-    v[free] += best
+    v[free_column] += best
     for k in range(n_settled):
         column = settled[k]
         v[column] += best - distance[column]
@@ -156,18 +156,18 @@ def _use_free_column(
     for k in range(size):
         distance[heap[k]] = _FAR
         heap_index[heap[k]] = -1
-    column, i = end, row
-    if row < 0 and end != free:
-        i = owner[end]
+    column, candidate_row = end, row
+    if row < 0 and end != free_column:
+        candidate_row = owner[end]
         owner[end] = -1
         column = before[end]
-    while i >= 0:
+    while candidate_row >= 0:
         previous_row = owner[column]
-        owner[column] = i
-        partner[i] = column
-        if column == free:
+        owner[column] = candidate_row
+        partner[candidate_row] = column
+        if column == free_column:
             break
-        i = previous_row
+        candidate_row = previous_row
         column = before[column]
     return row
 

@@ -19,7 +19,7 @@ SAMPLE = 256
 POWER_STEPS = 8
 
 
-class Growth(NamedTuple):
+class StructuredGrowth(NamedTuple):
     """Growth limits of a tree; every field is a number."""
 
     n_tried: int  # number of features considered at a node
@@ -115,7 +115,7 @@ def grow_structured(X, masks, growth, seed):
     ----------
     X : (D, N) uint8 features, one row each.
     masks : (N, AREA) uint8 segmentations.
-    growth : Growth
+    growth : StructuredGrowth
     seed : uint64
 
     Returns

@@ -133,19 +133,19 @@ def detect_photos(
     product = product or Product()
     jobs, problems = plan(photos, file=file, out=out, endings=product.endings)
     for problem in problems:
-        tell(f"failed: {problem}")
+        write_to_stderr(f"failed: {problem}")
     written: list[Path] = []
     location = f"in {out}" if out else "beside the photos"
     if jobs:
         detect = detection.map_function(len(jobs))
         work = (joblib.delayed(_write_map)(job, detect, product, written) for job in jobs)
         try:
-            with as_notes(), one_blas_thread(), parts_shown(len(jobs) == 1):
+            with warnings_to_stderr(), one_blas_thread(), parts_shown(len(jobs) == 1):
                 done = joblib.Parallel(min(detection.n_jobs, len(jobs)), prefer="threads", return_as="generator")(work)
                 for failure in progress_bar(len(jobs), done):
                     if failure:
                         problems.append(failure)
-                        tell(f"failed: {failure}")
+                        write_to_stderr(f"failed: {failure}")
         except KeyboardInterrupt:
             finished = f"{len(written)} of {len(jobs)} maps {location} were written." if written else ""
             raise KeyboardInterrupt(finished) from None
@@ -225,7 +225,7 @@ def as_user_errors() -> Iterator[None]:
         raise EdgesError(str(error)) from error
 
 
-def tell(text: str) -> None:
+def write_to_stderr(text: str) -> None:
     """Write a line on stderr, above the progress bar."""
     from tqdm import tqdm
 
@@ -233,10 +233,10 @@ def tell(text: str) -> None:
 
 
 @contextmanager
-def as_notes() -> Iterator[None]:
+def warnings_to_stderr() -> Iterator[None]:
     """Print each warning as a note on one line."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: tell(f"note: {message}")
+        warnings.showwarning = lambda message, *_: write_to_stderr(f"note: {message}")
         yield
 
 
@@ -271,7 +271,7 @@ def read_annotated(data: Path, truth: Path | None, split: str) -> BoundarySet:
     """Read photos with ground truth, reporting those that cannot be used."""
     from ..datasets import load_boundaries, load_bsds500
 
-    with as_user_errors(), as_notes():
+    with as_user_errors(), warnings_to_stderr():
         try:
             photos = load_bsds500(data, split) if truth is None else load_boundaries(data, truth)
         except MissingPictures as error:
@@ -279,5 +279,5 @@ def read_annotated(data: Path, truth: Path | None, split: str) -> BoundarySet:
                 raise
             raise EdgesError(f"{error} For photos of your own, name the drawings with --truth.") from error
     for problem in photos.problems:
-        tell(f"left out: {problem}")
+        write_to_stderr(f"left out: {problem}")
     return photos

@@ -163,7 +163,7 @@ class EdgeDetector(CheckedEstimator):
         -------
         self
         """
-        from .._kernels.structured import Growth
+        from .._kernels.structured import StructuredGrowth
 
         self.check_parameters()
         if not hasattr(photos, "segmentations"):
@@ -177,7 +177,7 @@ class EdgeDetector(CheckedEstimator):
         seeds = rng.randint(np.iinfo(np.int32).max, size=2)
         self._log(f"channels of {number_of(len(photos), 'photo')}")
         annotated = AnnotatedPhotos.of(photos, self.n_jobs, bool(self.verbose))
-        growth = Growth(
+        growth = StructuredGrowth(
             n_tried=int(self.max_features),
             min_leaf=int(self.min_samples_leaf),
             max_depth=_MAX_DEPTH,

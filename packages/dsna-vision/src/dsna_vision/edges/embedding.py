@@ -29,7 +29,7 @@ N_CONTEXT = 2 * len(_CELL_SIZES) * _ACROSS**2
 N_DESCRIBED = N_POOLED + N_CONTEXT
 _MIN_MEAN = 1e-3  # lower limit for the mean of a map, which may be zero
 _BLUR, _RIDGE = 2, 0.01
-_LARGEST = 1e20  # limit for weights, so that their sums stay within float32
+_MAX_WEIGHT = 1e20  # limit for weights, so that their sums stay within float32
 
 
 def pooled_features(channels: Channels, starts: np.ndarray) -> np.ndarray:
@@ -196,8 +196,8 @@ class PatchEmbedding(Checked):
     offset: np.ndarray
 
     FIELDS = {
-        "weights": Array("float32", "features, dimensions", -_LARGEST, _LARGEST),
-        "offset": Array("float32", "dimensions", -_LARGEST, _LARGEST),
+        "weights": Array("float32", "features, dimensions", -_MAX_WEIGHT, _MAX_WEIGHT),
+        "offset": Array("float32", "dimensions", -_MAX_WEIGHT, _MAX_WEIGHT),
     }
     NOT_EMPTY = ("features", "dimensions")
 

@@ -15,7 +15,7 @@ from .patches import N_FEATURES, Channels, feature_offsets
 from .sampling import AnnotatedPhotos
 
 if TYPE_CHECKING:  # numba is imported where a forest grows
-    from .._kernels.structured import Growth
+    from .._kernels.structured import StructuredGrowth
 
 _QUARTER, _FOLDS = 4, 4
 _RANGE_PATCHES, _OUTSIDE = 4000, 0.005
@@ -119,7 +119,7 @@ class StructuredForest(Checked):
 def grow_forest(
     photos: AnnotatedPhotos,
     n_patches: int,
-    growth: Growth,
+    growth: StructuredGrowth,
     seed: int,
     photo_mask: np.ndarray,
     n_jobs: int | None = None,
@@ -132,7 +132,7 @@ def grow_forest(
     photos : AnnotatedPhotos
     n_patches : int
         Number of patches per tree.
-    growth : Growth
+    growth : StructuredGrowth
         Growth limits, a named tuple of ``dsna_vision._kernels.structured``.
     seed : int
     photo_mask : array of shape (n_trees, n_photos), bool
@@ -209,7 +209,7 @@ def _feature_ranges(photos: AnnotatedPhotos, rng: np.random.Generator) -> _Range
 def _grow_tree(
     photos: AnnotatedPhotos,
     n_patches: int,
-    growth: Growth,
+    growth: StructuredGrowth,
     seed: np.random.SeedSequence,
     ranges: _Ranges,
     photo_numbers: list[int],

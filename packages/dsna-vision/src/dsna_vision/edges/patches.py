@@ -19,7 +19,7 @@ SIDE, MASK_SIDE, STRIDE = 32, 16, 2
 HALF = SIDE // 2  # of a patch; also its side at half resolution
 _N_CELLS = 5
 CELLS = ((np.arange(_N_CELLS) + 0.5) * HALF / _N_CELLS).astype(int)  # middles, along one side
-_NEAR = 8  # pixels from a boundary within which a patch counts as one with an edge
+_NEAR_DISTANCE = 8  # pixels from a boundary within which a patch counts as one with an edge
 N_FEATURES = N_CHANNELS * (HALF**2 + _N_CELLS**2 * (_N_CELLS**2 - 1) // 2)
 
 
@@ -118,7 +118,7 @@ def near_boundary(boundary: np.ndarray) -> np.ndarray:
     if min(height, width) < MASK_SIDE:
         return np.empty((0, 0), dtype=bool)
     distance = distance_transform_edt(~boundary) if boundary.any() else np.full(boundary.shape, np.inf)
-    return distance[half : height - half + 1 : STRIDE, half : width - half + 1 : STRIDE] <= _NEAR
+    return distance[half : height - half + 1 : STRIDE, half : width - half + 1 : STRIDE] <= _NEAR_DISTANCE
 
 
 def draw_centres(is_near: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:

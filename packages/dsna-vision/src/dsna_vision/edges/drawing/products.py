@@ -74,7 +74,7 @@ class Product:
         """
         lines = self.lines(edges)
         if not lines.any():
-            warnings.warn(f"{path}: {self._blank(edges)}.", stacklevel=2)
+            warnings.warn(f"{path}: {self._explain_blank(edges)}.", stacklevel=2)
         if self.kind == "map":
             write_map(1 - lines if self.invert else lines, path)
         elif self.kind == "svg":
@@ -86,7 +86,7 @@ class Product:
             Image.fromarray(overlay_lines(photo, lines)).save(content, format="PNG")
             write_atomically(path, content.getvalue())
 
-    def _blank(self, edges: np.ndarray) -> str:
+    def _explain_blank(self, edges: np.ndarray) -> str:
         """Explain why nothing is drawn."""
         strongest = open_contours(edges, self.min_length).max(initial=0)
         if not strongest:

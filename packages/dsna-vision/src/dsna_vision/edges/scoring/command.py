@@ -14,7 +14,7 @@ from dsna.extend.files import check_results_folder, make_folder, write_atomicall
 from dsna.extend.parallel import one_blas_thread
 
 from ...datasets.boundaries import BoundarySet
-from ..batch import Detection, as_user_errors, progress_bar, read_annotated, tell
+from ..batch import Detection, as_user_errors, progress_bar, read_annotated, write_to_stderr
 from ..planning import EdgesError
 from .evaluation import read_map
 
@@ -78,7 +78,7 @@ def score(
 
         scores = evaluate(map_with_progress, photos, n_jobs=n_jobs, out=counts_folder)
     for problem in scores.problems:
-        tell(f"left out: {problem}")
+        write_to_stderr(f"left out: {problem}")
     say(str(scores))
     if out is not None:
         _write_scores(scores, out)

@@ -13,7 +13,7 @@ from dsna.extend.optional import import_extra
 from dsna.extend.parallel import writable
 
 _MAX_COLUMNS = 2**15 - 1
-_LARGEST = 1e6  # limit for leaf values
+_MAX_LEAF_VALUE = 1e6  # limit for leaf values
 _LEAVES, _RATE, _FEATURE_FRACTION, _BAGGING_FRACTION, _BINS, _MIN_LEAF_ROWS, _RIDGE = 48, 0.08, 0.2, 0.7, 63, 60, 5.0
 
 
@@ -52,7 +52,7 @@ class BoostedTrees(Checked):
         "child": Array("int32", "nodes", low=-1),
         "feature": Array("int16", "nodes", low=0),
         "number": Array("float64", "nodes"),
-        "base": Number(-_LARGEST, _LARGEST),
+        "base": Number(-_MAX_LEAF_VALUE, _MAX_LEAF_VALUE),
         "n_columns": Number(1, _MAX_COLUMNS, whole=True),
     }
     NOT_EMPTY = ("trees",)
@@ -68,7 +68,7 @@ class BoostedTrees(Checked):
         check_links(owner, tree, self.root, np.tile(split, 2), np.concatenate([child, child + 1]))
         require(self.feature.max() < self.n_columns, f"{owner} splits on columns that do not exist")
         leaf = np.abs(self.number[self.child < 0])
-        require(leaf.max() <= _LARGEST, f"{owner} has leaves of more than {_LARGEST:g}")
+        require(leaf.max() <= _MAX_LEAF_VALUE, f"{owner} has leaves of more than {_MAX_LEAF_VALUE:g}")
 
     def log_odds(self, rows: np.ndarray) -> np.ndarray:
         """Log odds of rows (n, n_columns), float32."""

@@ -14,7 +14,7 @@ _MEMBERS, _UNITS = 4, (64, 32)
 _RATE, _RIDGE, _BATCH = 5e-4, 1.0, 1024
 _STEPS, _MIN_PASSES, _MAX_PASSES = 1200, 3, 50
 _MAX_DEVIATION = np.float32(5.0)  # standard deviations at which columns are clipped
-_LARGEST = 1e4  # limit for weights
+_MAX_WEIGHT = 1e4  # limit for weights
 _CHUNK_ROWS = 65_536  # number of rows scaled at once
 
 
@@ -51,14 +51,14 @@ class Perceptrons(Checked):
     last_bias: np.ndarray
 
     FIELDS = {
-        "offset": Array("float32", "columns", -_LARGEST, _LARGEST),
+        "offset": Array("float32", "columns", -_MAX_WEIGHT, _MAX_WEIGHT),
         "scale": Array("float32", "columns", POSITIVE),
-        "first": Array("float32", "members, columns, units", -_LARGEST, _LARGEST),
-        "first_bias": Array("float32", "members, units", -_LARGEST, _LARGEST),
-        "second": Array("float32", "members, units, cells", -_LARGEST, _LARGEST),
-        "second_bias": Array("float32", "members, cells", -_LARGEST, _LARGEST),
-        "last": Array("float32", "members, cells, 1", -_LARGEST, _LARGEST),
-        "last_bias": Array("float32", "members, 1", -_LARGEST, _LARGEST),
+        "first": Array("float32", "members, columns, units", -_MAX_WEIGHT, _MAX_WEIGHT),
+        "first_bias": Array("float32", "members, units", -_MAX_WEIGHT, _MAX_WEIGHT),
+        "second": Array("float32", "members, units, cells", -_MAX_WEIGHT, _MAX_WEIGHT),
+        "second_bias": Array("float32", "members, cells", -_MAX_WEIGHT, _MAX_WEIGHT),
+        "last": Array("float32", "members, cells, 1", -_MAX_WEIGHT, _MAX_WEIGHT),
+        "last_bias": Array("float32", "members, 1", -_MAX_WEIGHT, _MAX_WEIGHT),
     }
     NOT_EMPTY = ("columns", "members", "units", "cells")
 
