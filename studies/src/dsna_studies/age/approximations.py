@@ -103,8 +103,8 @@ def convergence(fitted: FittedSplit) -> dict[str, Convergence]:
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> model = DSNARegressor(CostSensitiveForestRegressor(5), random_state=0).fit(X[:50], X[:50, 0])
     >>> split = Split("folds", "0", np.arange(50), np.arange(50, 60))
-    >>> ways = convergence(FittedSplit(split, X[:, 0], None, X[:50], X[50:], model))
-    >>> {name: (way.labels.shape, way.objective.shape) for name, way in ways.items()}
+    >>> convergences = convergence(FittedSplit(split, X[:, 0], None, X[:50], X[50:], model))
+    >>> {method: (run.labels.shape, run.objective.shape) for method, run in convergences.items()}
     {'CS-RF+AH': ((10, 11), (10, 10)), 'CS-RF+DSNA': ((10, 11), (10, 10))}
     """
     convergences = {}

@@ -116,8 +116,8 @@ class Convergence:
         >>> import numpy as np
         >>> from types import SimpleNamespace
         >>> labels, history = np.array([[[30.0], [34.0], [0.0]]]), np.array([[0.3, 0.0, 0.0]])
-        >>> way = Convergence.of(SimpleNamespace(settled=labels, history=history, steps=np.array([2])))
-        >>> way.labels.tolist(), way.objective.tolist()
+        >>> convergence = Convergence.of(SimpleNamespace(settled=labels, history=history, steps=np.array([2])))
+        >>> convergence.labels.tolist(), convergence.objective.tolist()
         ([[30.0, 34.0, 34.0]], [[0.3, 0.3]])
         """
         labels, last_step = explanation.settled[:, :, 0], explanation.steps[:, None] - 1
@@ -134,8 +134,8 @@ def plot_convergence(convergences: Mapping[str, Convergence], truth: np.ndarray)
     Examples
     --------
     >>> import numpy as np
-    >>> way = Convergence(np.array([[30.0, 34.0, 35.0]]), np.array([[0.31, 0.3]]))
-    >>> figure = plot_convergence({"DSNA": way}, np.array([36.0]))
+    >>> convergence = Convergence(np.array([[30.0, 34.0, 35.0]]), np.array([[0.31, 0.3]]))
+    >>> figure = plot_convergence({"DSNA": convergence}, np.array([36.0]))
     >>> [len(ax.lines) for ax in figure.axes]
     [1, 1, 1]
     """

@@ -82,8 +82,8 @@ def compare(scored: Scored, ours: str, other: str) -> MethodGain | None:
     >>> good, poor = np.array([[[9, 10, 9, 10]]] * 3), np.array([[[5, 10, 5, 10]]] * 3)
     >>> names = ["a", "b", "c"]
     >>> scored = {k: {0: BoundaryScores(names, np.array([0.5]), v)} for k, v in (("DSNA", good), ("SE", poor))}
-    >>> found = compare(scored, "DSNA", "SE")
-    >>> round(found.gain, 2), found.best, round(found.low, 2)
+    >>> comparison = compare(scored, "DSNA", "SE")
+    >>> round(comparison.gain, 2), comparison.best, round(comparison.low, 2)
     (0.4, 1.0, 0.4)
     """
     seeds = [seed for seed in scored.get(ours, {}) if seed in scored.get(other, {})]

@@ -173,8 +173,8 @@ def planned(
     Examples
     --------
     >>> from dsna_vision.datasets.boundaries import BoundarySet
-    >>> one, other = (PhotoCollection(name, "val", *[BoundarySet([], [], [])] * 2) for name in ("BSDS500", "NYUD"))
-    >>> runs = planned([one, other], ["SE", "SE+AH"], [0])
+    >>> bsds, nyud = (PhotoCollection(name, "val", *[BoundarySet([], [], [])] * 2) for name in ("BSDS500", "NYUD"))
+    >>> runs = planned([bsds, nyud], ["SE", "SE+AH"], [0])
     >>> [(run.train.name, run.test.name, run.method) for run in runs]
     [('BSDS500', 'BSDS500', 'SE'), ('BSDS500', 'NYUD', 'SE'), ('NYUD', 'NYUD', 'SE'), ('BSDS500', 'BSDS500', 'SE+AH')]
     """

@@ -37,8 +37,8 @@ class Experiment:
 
     Examples
     --------
-    >>> one = Experiment("table", [], ("RF",), ("Pointing'04", "00", "full", "5 folds"))
-    >>> one.key(Split("5 folds", "3", np.arange(4), np.arange(4, 6)), "RF")
+    >>> experiment = Experiment("table", [], ("RF",), ("Pointing'04", "00", "full", "5 folds"))
+    >>> experiment.key(Split("5 folds", "3", np.arange(4), np.arange(4, 6)), "RF")
     ("Pointing'04", '00', 'full', '5 folds', '3', 'RF')
     """
 
@@ -72,8 +72,8 @@ class Experiment:
         Examples
         --------
         >>> split = Split("5 folds", "0", np.arange(4), np.arange(4, 6))
-        >>> one = Experiment("table", [split], ("RF", "CS-RF"), ("Pointing'04", "00", "full", "5 folds"))
-        >>> [methods for _, methods in one.left({one.key(split, "CS-RF")})]
+        >>> experiment = Experiment("table", [split], ("RF", "CS-RF"), ("Pointing'04", "00", "full", "5 folds"))
+        >>> [methods for _, methods in experiment.left({experiment.key(split, "CS-RF")})]
         [('CS-RF',)]
         """
         for split in self.splits:

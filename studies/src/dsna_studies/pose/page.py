@@ -120,7 +120,9 @@ def sections(
     ...     return Experiment(kind, [split], ("RF",), ("Pointing'04", "00", "full", protocol))
     >>> experiments = planned("table", "5 folds"), planned("persons", "5 person folds")
     >>> row = {"truth": "90 0 0 15", "predicted": "84 6 0 15", "fit_seconds": 1.0, "predict_seconds": 0.5}
-    >>> stored = pd.DataFrame([dict(zip(LAYOUT.key, one.key(one.splits[0], "RF"))) | row for one in experiments])
+    >>> stored = pd.DataFrame(
+    ...     [dict(zip(LAYOUT.key, experiment.key(experiment.splits[0], "RF"))) | row for experiment in experiments]
+    ... )
     >>> page, plots = sections(experiments, stored)
     >>> page[0], list(plots)
     ('## 1 folds; persons are in all of them (Table 1, Table 3)', ['pitch.png', 'removal.png'])

@@ -53,8 +53,8 @@ def rare_patches(photos: BoundarySet, row: int, classes: EdgeClasses) -> RarePat
     >>> drawn = np.eye(64, dtype=bool)
     >>> photos = SimpleNamespace(boundaries=lambda row: [drawn], segmentations=lambda row: [drawn.astype(np.int32)])
     >>> classes = EdgeClasses(np.eye(2, 256), np.array([9, 1]), plain=4)
-    >>> found = rare_patches(photos, 0, classes)
-    >>> found.areas.shape, found.centres.shape[1], set(found.kinds) <= {1}
+    >>> patches = rare_patches(photos, 0, classes)
+    >>> patches.areas.shape, patches.centres.shape[1], set(patches.kinds) <= {1}
     ((1, 64, 64), 2, True)
     """
     segmentations, truths = segmentations_of(photos, row), np.stack(photos.boundaries(row))
@@ -188,8 +188,8 @@ def recall_at_equal_precision(ours: BoundaryScores, other: BoundaryScores, thres
     --------
     >>> counts = np.array([[[90, 100, 80, 160], [60, 100, 54, 60]]])
     >>> scores = BoundaryScores(["pond"], np.array([0.3, 0.6]), counts)
-    >>> found = recall_at_equal_precision(scores, scores, 0.45)
-    >>> round(found.precision, 2), round(found.ours, 2), found.ours == found.other, found.low == found.high == 0
+    >>> recall = recall_at_equal_precision(scores, scores, 0.45)
+    >>> round(recall.precision, 2), round(recall.ours, 2), recall.ours == recall.other, recall.low == recall.high == 0
     (0.7, 0.75, True, True)
     """
     if not other.names or other.ods == 0:

@@ -114,10 +114,10 @@ def human_consistency(truth: Truth, *, max_distance: float = 0.0075, n_jobs: int
     --------
     >>> import numpy as np
     >>> from dsna_vision.edges import human_consistency
-    >>> one, two = np.zeros((2, 60, 60), dtype=bool)
-    >>> one[30, :40] = two[31, :20] = True
-    >>> found = human_consistency([[one, two]], max_distance=0.02)
-    >>> round(found.ods_precision, 2), round(found.ods_recall, 2)
+    >>> first, second = np.zeros((2, 60, 60), dtype=bool)
+    >>> first[30, :40] = second[31, :20] = True
+    >>> scores = human_consistency([[first, second]], max_distance=0.02)
+    >>> round(scores.ods_precision, 2), round(scores.ods_recall, 2)
     (0.67, 0.67)
     """
     names, drawings = _truth(truth)
