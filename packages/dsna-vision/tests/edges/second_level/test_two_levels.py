@@ -227,11 +227,11 @@ def test_parts_that_do_not_belong_together_are_refused(detector, tmp_path):
     rounds = detector.rounds_
     state = rounds.state
     for change, said in (
-        ({"n_rounds": 3}, "another number"),
-        ({"n_rounds": 4}, "other columns"),
-        ({"rescorers": rounds.rescorers[::-1]}, "other columns"),
+        ({"n_rounds": 3}, "different numbers"),
+        ({"n_rounds": 4}, "columns"),
+        ({"rescorers": rounds.rescorers[::-1]}, "columns"),
         ({"rescorers": []}, "no rescorers"),
-        ({"scales": np.array([1.0])}, "other columns"),
+        ({"scales": np.array([1.0])}, "columns"),
         ({"scales": np.array([1.0, 1e9])}, "scales"),
     ):
         with pytest.raises(InvariantError, match=said):
