@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dsna_studies.age.collections import Collection
+from dsna_studies.age.collections import FaceCollection
 from dsna_studies.age.plan import FaceExperiment
 from dsna_studies.age.plan import experiments as face_experiments
 from dsna_studies.age.protocols import three_subsets
@@ -27,7 +27,7 @@ from dsna_studies.edges.rare.comparison import rare_table
 from dsna_studies.edges.runs import LAYOUT as EDGES_LAYOUT
 from dsna_studies.pages import markdown
 from dsna_studies.pictures.experiments import Experiment
-from dsna_studies.pictures.jobs import LAYOUT, parsed
+from dsna_studies.pictures.jobs import LAYOUT, parse_labels
 from dsna_studies.pictures.splits import Split
 from dsna_studies.pose.methods import GAP_METHODS, REMOVAL_METHODS, SWEEP_METHODS, TABLE_METHODS
 from dsna_studies.pose.page import sections as pose_sections
@@ -51,7 +51,7 @@ def age() -> list[str]:
     """Paragraphs on the ages."""
     results = stored("age", LAYOUT)
     study = AgeStudy(Options(data=Path(), out=Path()))
-    study.everything = [
+    study.experiments = [
         one for name in results["collection"].unique() for one in _faces(results[results["collection"] == name])
     ]
     page = study.sections(results)[0]
@@ -62,14 +62,14 @@ def _faces(results: pd.DataFrame) -> list[FaceExperiment]:
     """The experiments on a collection, as they were planned, from the ages and persons that its results hold."""
     first = results[results["protocol"] == results["protocol"].iloc[0]]
     first = first[first["method"] == first["method"].iloc[0]].sort_values("fold")
-    truth = [parsed(text) for text in first["truth"]]
+    truth = [parse_labels(text) for text in first["truth"]]
     ages, persons = np.concatenate(truth), np.repeat(first["fold"].to_numpy(), first["n"].astype(int))
     if first["protocol"].iloc[0] == "S1, S2, S3":  # the last third is asked about twice
         ages, persons = np.empty(len(ages) * 3 // 4), None
         for split, found in zip(three_subsets(len(ages)), truth, strict=True):
             ages[split.test] = found
     faces = PictureSet([Path("face.jpg")] * len(ages), ages, persons, [None] * len(ages))
-    planned = face_experiments([Collection(results["collection"].iloc[0], Path(), faces)])
+    planned = face_experiments([FaceCollection(results["collection"].iloc[0], Path(), faces)])
     checksum = results["checksum"].iloc[0]
     return [replace(one, head=(one.head[0], checksum, *one.head[2:])) for one in planned]
 

@@ -12,7 +12,7 @@ from tests.small_models import build
 
 from dsna import Approximation, DSNARegressor, presets
 from dsna_studies.age import methods
-from dsna_studies.age.approximations import FittedSplit, settling
+from dsna_studies.age.approximations import FittedSplit, convergence
 from dsna_studies.age.collections import find_collections
 from dsna_studies.age.page import section
 from dsna_studies.age.plan import experiments
@@ -20,7 +20,7 @@ from dsna_studies.age.protocols import GAPS, leave_one_person_out, three_subsets
 from dsna_studies.age.published import COLUMN, PUBLISHED, beside_published
 from dsna_studies.age.rows import FaceRows
 from dsna_studies.models import with_trees
-from dsna_studies.pictures.jobs import LAYOUT, Job, LabelledRows, parsed
+from dsna_studies.pictures.jobs import LAYOUT, LabelledRows, SplitJob, parse_labels
 from dsna_studies.pictures.shared_fits import SharedFit
 from dsna_studies.pictures.splits import Split, person_folds, with_gap
 from dsna_studies.results_file import load_results
@@ -141,7 +141,7 @@ def test_objective_of_each_iteration_is_where_a_run_of_as_many_ends():
     y = np.round(30 + 9 * X[:, 0])
     split = Split("folds", "0", np.arange(120), np.arange(120, 160))
     model = build(DSNARegressor, n_estimators=5, tol=1e-8, random_state=0).fit(X[:120], y[:120])
-    ways = settling(FittedSplit(split, y, None, X[:120], X[120:], model))
+    ways = convergence(FittedSplit(split, y, None, X[:120], X[120:], model))
     hull, ours = ways["CS-RF+AH"].objective, ways["CS-RF+DSNA"].objective
     for t in (1, 2, 4):
         short = model.with_settings(approximation=Approximation(tol=1e-8, max_iter=t)).explain(X[120:])
@@ -159,8 +159,10 @@ def test_command_runs_resumes_and_writes_everything(age, tmp_path, monkeypatch):
     frame = load_results(out / "results.csv", LAYOUT)
     assert set(frame["collection"]) == {"FG-NET", "UTKFace"}
     one = frame.iloc[0]
-    assert len(parsed(one["truth"])) == len(parsed(one["predicted"])) == one["n"]
-    np.testing.assert_allclose(np.abs(parsed(one["truth"]) - parsed(one["predicted"])).mean(), one["mae"], rtol=1e-2)
+    assert len(parse_labels(one["truth"])) == len(parse_labels(one["predicted"])) == one["n"]
+    np.testing.assert_allclose(
+        np.abs(parse_labels(one["truth"]) - parse_labels(one["predicted"])).mean(), one["mae"], rtol=1e-2
+    )
     page = (out / "age.md").read_text(encoding="utf-8")
     for heading in ("FG-NET, leave one person out", "UTKFace, S1, S2, S3", "no ages over 50", "MORPH has about 55,000"):
         assert heading in page
@@ -178,13 +180,13 @@ def test_command_runs_resumes_and_writes_everything(age, tmp_path, monkeypatch):
     lines = (out / "results.csv").read_text(encoding="utf-8").splitlines(keepends=True)
     (out / "results.csv").write_text("".join(lines[:-2]) + lines[-2][:10])
     ran = []
-    real = Job.__call__
+    real = SplitJob.__call__
 
     def call(self):
         ran.extend(self.methods)
         return real(self)
 
-    monkeypatch.setattr(Job, "__call__", call)
+    monkeypatch.setattr(SplitJob, "__call__", call)
     again = age(*some)
     assert again.exit_code == 0, again.output
     assert len(ran) == 2
@@ -222,7 +224,7 @@ def test_full_tables_stand_beside_published_figures(data):
         {"MAE": [5.5, 4.0], "over 40": [9.0, 8.0], "seconds": 1.0, "ms per query": 1.0}, index=["RF", "CS-RF+DSNA"]
     )
     assert "| lsRCA |" in "\n".join(section(one, table))
-    assert "lsRCA" not in "\n".join(section(one, table, quick=True))
+    assert "lsRCA" not in "\n".join(section(one, table, quick_run=True))
 
 
 def test_no_name_of_a_method_holds_a_comma():
@@ -288,7 +290,7 @@ def test_real_faces():
     key = ("FG-NET", "00", "full", split.protocol, split.fold)
     wanted = ("RF", "CS-RF", "CS-RF+DSNA")
     data = LabelledRows(rows, pictures.labels, pictures.groups)
-    found = Job(key, data, split, wanted, False, methods.fits_of)()
+    found = SplitJob(key, data, split, wanted, False, methods.fits_of)()
     error = {row["method"]: row["mae"] for row in found}
     assert error["CS-RF+DSNA"] < error["CS-RF"] < error["RF"]
     assert LAYOUT.values[-1] in found[0]

@@ -338,10 +338,10 @@ def test_who_finds_more_of_the_rare_at_equal_precision_gains():
 
 def test_what_is_damaged_is_not_taken(copied, data):
     store = Store(copied)
-    run = planned(find_collections(data, quick=True)[:1], ["SE"], [0], patches=400, quick=True)[0]
-    assert store.kept(run).n_jobs == 1
+    run = planned(find_collections(data, quick_run=True)[:1], ["SE"], [0], patches=400, quick_run=True)[0]
+    assert store.stored_detector(run).n_jobs == 1
     (copied / "models" / run.model).write_bytes(b"PK damaged")
-    assert store.kept(run) is None
+    assert store.stored_detector(run) is None
     scores = store.scores(run)
     assert scores.names == ["000", "100", "200"]
     path = store.counts(run).with_name(f"{store.counts(run).name}.npz")

@@ -22,7 +22,7 @@ from dsna_studies.pose.heads import COMPONENTS, gradients, read_heads
 from dsna_studies.pose.methods import PAPERS_FORM, TABLE_METHODS, fits_of
 from dsna_studies.pose.page import sections
 from dsna_studies.pose.plan import experiments
-from dsna_studies.pose.protocols import GAPS, pose_folds, thinned
+from dsna_studies.pose.protocols import GAPS, pose_folds, remove_pictures
 from dsna_studies.pose.scores import pose_table
 from dsna_studies.results_file import load_results
 
@@ -104,7 +104,7 @@ def test_an_unknown_method_is_reported_before_anything_is_run(data, tmp_path):
 )
 def test_page_and_plots_show_what_has_been_answered(there, plots, finished, data):
     filed = load_results(finished[0] / "results.csv", LAYOUT)
-    everything = experiments(read_heads(data, quick=True), quick=True)
+    everything = experiments(read_heads(data, quick_run=True), quick_run=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         page, drawn = sections(everything, filed[filed["method"].isin(there)])
@@ -128,12 +128,12 @@ def test_full_runs_show_sweeps_and_published_figures():
     assert "| MLD-wJ, as published | 4.24 | 2.69 |" in page[1]
     assert "| max_depth=2 |" in page[-1]
     assert "sweeps.png" in plots
-    assert "published" not in "".join(sections(parts, pd.DataFrame(lines), quick=True)[0])
+    assert "published" not in "".join(sections(parts, pd.DataFrame(lines), quick_run=True)[0])
 
 
 def test_shares_removed_stay_in_order_where_a_method_lacks_one(finished, data):
     filed = load_results(finished[0] / "results.csv", LAYOUT)
-    everything = experiments(read_heads(data, quick=True), quick=True)
+    everything = experiments(read_heads(data, quick_run=True), quick_run=True)
     lacking = filed[~((filed["protocol"] == "10 % removed") & (filed["method"] == "RF"))]
     page, _ = sections(everything, lacking[lacking["method"].isin(["RF", "CS-RF"])])
     table = next(part for part in page if part.startswith("|  | 0.0 |"))
@@ -213,7 +213,7 @@ def test_gradients_are_kept_and_damaged_ones_are_made_again(data, tmp_path):
 
 def test_folds_hold_the_same_poses_and_person_folds_no_person_twice(data):
     heads = read_heads(data)
-    planned = {one.kind: one for one in experiments(heads, quick=True)}
+    planned = {one.kind: one for one in experiments(heads, quick_run=True)}
     for split in planned["table"].splits:
         counts = np.unique(heads.labels[split.test], axis=0, return_counts=True)[1]
         assert set(counts) == {2}
@@ -226,15 +226,15 @@ def test_removal_meets_the_share_and_thins_out_extreme_angles(share):
     angles = np.array([-90, -60, -30, -15, 0, 15, 30, 60, 90])
     pitch = np.repeat(angles, [24, *[312] * 7, 24]).astype(float)
     everyone = Split("5 folds", "0", np.arange(len(pitch)), np.arange(0))
-    few = thinned(everyone, pitch, share, seed=1)
+    few = remove_pictures(everyone, pitch, share, seed=1)
     assert len(few.train) == pytest.approx((1 - share) * len(pitch), abs=5)
     left = np.array([(pitch[few.train] == angle).mean() for angle in angles])
     counts = np.array([(pitch[few.train] == angle).sum() for angle in angles])
     assert counts.min() >= 5
     assert (np.diff(left[:5]) >= 0).all()
     assert (np.diff(left[4:]) <= 0).all()
-    np.testing.assert_array_equal(few.train, thinned(everyone, pitch, share, seed=1).train)
-    assert len(np.setdiff1d(few.train, thinned(everyone, pitch, share, seed=2).train))
+    np.testing.assert_array_equal(few.train, remove_pictures(everyone, pitch, share, seed=1).train)
+    assert len(np.setdiff1d(few.train, remove_pictures(everyone, pitch, share, seed=2).train))
 
 
 def test_gaps_are_gone_from_training_and_alone_in_the_test():

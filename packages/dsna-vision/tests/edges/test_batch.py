@@ -14,7 +14,7 @@ from tests.edges.quick import Quick, ask, expect_exit, files
 from tests.odd_pictures import bad_pictures, good_pictures, scene
 
 import dsna_vision.edges
-from dsna_vision.edges.drawing.lines import opened
+from dsna_vision.edges.drawing.lines import open_contours
 from dsna_vision.edges.planning import plan
 from dsna_vision.photos import read_photo
 
@@ -81,7 +81,7 @@ def test_crumbs_of_maps(shipped, tmp_path, name, options, area):
     expect_exit(ask("detect", tmp_path / "noisy.png", "-o", tmp_path / name, *options), 0)
     path, edges = tmp_path / name, Quick().detect(noisy)
     found = np.load(path) if name == "e.npy" else read_photo(path)[..., 0] / 255
-    np.testing.assert_allclose(found, opened(edges, area), atol=0.003)
+    np.testing.assert_allclose(found, open_contours(edges, area), atol=0.003)
     assert (np.abs(found - edges).max() > 0.003) == (area > 1)
 
 
@@ -263,7 +263,7 @@ def test_a_detector_without_patches(shipped, photo, tmp_path):
     shipped.pool_ = None
     expect_exit(ask("detect", photo), 0)
     assert shipped.asked == [((1.0,), "se", True, 1)]
-    assert "keeps no patches for --method dsna" in expect_exit(ask("detect", photo, "--method", "dsna"), 2)
+    assert "stores no patches for --method dsna" in expect_exit(ask("detect", photo, "--method", "dsna"), 2)
 
 
 @pytest.mark.parametrize("option", [(), ("--overlay",), ("--svg",)])

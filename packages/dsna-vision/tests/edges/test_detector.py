@@ -260,7 +260,7 @@ def test_the_shipped_detector_of_two_levels():
     edges = shipped.detect(PHOTO)
     assert edges.shape == PHOTO.shape[:2]
     assert edges.max() > 0.5
-    with pytest.raises(DSNAError, match="2 levels, of which 1"):
+    with pytest.raises(DSNAError, match="use 2 for the shipped detector"):
         pretrained(levels=3)
 
 

@@ -35,14 +35,14 @@ def test_context_is_means_of_cells_around():
 def test_pooled_features():
     channels = Channels(RNG.integers(0, 256, (40, 50, 3)).astype(np.uint8))
     positions = np.array([[10, 20], [38, 0]])
-    found = pooled_features(channels, channels.places(positions))
+    found = pooled_features(channels, channels.starts(positions))
     regular, similar = channels.flat.reshape(2, 13, *channels.shape)
     for (y, x), row in zip(positions // 2, found, strict=True):
         fine = regular[:, y : y + 16, x : x + 16].reshape(13, 8, 2, 8, 2).mean(axis=(2, 4))
         coarse = similar[:, y : y + 16, x : x + 16][:, CELLS][:, :, CELLS]
         np.testing.assert_allclose(row, np.concatenate([fine.ravel(), coarse.ravel()]), atol=1e-5)
     context = Context(np.zeros((40, 50), np.float32))
-    both = describe(channels, channels.places(positions), context, positions)
+    both = describe(channels, channels.starts(positions), context, positions)
     np.testing.assert_array_equal(both[:, :N_POOLED], found)
     assert np.all(both[:, N_POOLED:] == 0)
 
@@ -86,7 +86,7 @@ def test_a_mirrored_photo_is_described_by_mirrored_features():
     rows = []
     for colours, values in ((photo, edges), (photo[:, ::-1], edges[:, ::-1])):
         channels, middle = Channels(colours), np.array([[32, 32]])
-        rows.append(describe(channels, channels.places(middle), Context(values), middle)[0])
+        rows.append(describe(channels, channels.starts(middle), Context(values), middle)[0])
     feature, _ = mirror_image()
     # The middles of five cells in sixteen pixels are not symmetric: all but the cells agree exactly.
     same = np.r_[0 : 13 * 64, N_POOLED : len(feature)]

@@ -83,10 +83,10 @@ def test_votes_are_those_of_the_map(detector, place):
     outlines = outlines_of(pool.mask_table.masks).reshape(-1, 16, 16)[pool.mask[rows]]
     at = np.array(place) - positions[voters] + 8
     total = sum((weights[k] * outlines[k, :, at[k, 0], at[k, 1]]).sum() for k in range(len(voters)))
-    context = detection.Context(detection._finished(detection._voted(
+    context = detection.Context(detection._smoothed(detection._vote_map(
         detection.Tiles(PHOTO, 1024), PHOTO.shape[:2], detection.LeafVotes(detector.forest_), 0, 1)))  # fmt: skip
     votes = detection.NeighborVotes(detector.forest_, pool, voting, context)
-    voted = detection._voted(detection.Tiles(PHOTO, 1024), PHOTO.shape[:2], votes, 0, 1)
+    voted = detection._vote_map(detection.Tiles(PHOTO, 1024), PHOTO.shape[:2], votes, 0, 1)
     detector.set_params(sharpening=2)
     assert voted[place] == pytest.approx(total * 16 / 256, rel=1e-4)
 
@@ -111,7 +111,7 @@ def test_commands(detector, root, place, tmp_path):
     detector.pool_.origins = kept
     run = ask("explain", tmp_path / "photo.png", "--at", at, "--model", tmp_path / "old.dsna")
     expect_exit(run, 0)
-    assert "does not know which photos" in run.stdout
+    assert "does not record which photos" in run.stdout
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_mistakes(detector, tmp_path, options, said):
     assert not (tmp_path / "photo.explained.png").exists()
     other = EdgeDetector()
     other.forest_, other.pool_ = detector.forest_, None
-    with pytest.raises(DSNAError, match="remembers no patches"):
+    with pytest.raises(DSNAError, match="stores no patches"):
         other.explain(PHOTO, (1, 1))
 
 
@@ -168,7 +168,7 @@ def test_a_detector_without_patches(detector, tmp_path):
     other.save(tmp_path / "mine.dsna")
     write_photo(tmp_path / "photo.png", PHOTO)
     run = ask("explain", tmp_path / "photo.png", "--at", "12,20", "--model", tmp_path / "mine.dsna")
-    assert "keeps no patches to explain edges with. Remedy: train one with --pool." in expect_exit(run, 2)
+    assert "stores no patches to explain edges with. Remedy: train one with --pool." in expect_exit(run, 2)
     expect_exit(ask("detect", tmp_path / "photo.png", "--model", tmp_path / "mine.dsna"), 0)
 
 

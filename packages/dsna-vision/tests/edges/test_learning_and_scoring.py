@@ -161,7 +161,7 @@ def test_scores_that_cannot_be_had(collection, scored, maps, tmp_path):
 
 def test_a_model_that_is_not_there():
     with pytest.raises(EdgesError, match=r"gone\.dsna: there is no such file"):
-        Detection("gone.dsna").prepared(1)
+        Detection("gone.dsna").map_function(1)
 
 
 def write_bsds500(folder, names, drawn):

@@ -112,7 +112,7 @@ def test_border_fades_linearly():
         (np.zeros(5), "height, width"),
         (np.zeros((4, 4, 3)), "one map at a time"),
         (np.zeros((0, 4)), "height, width"),
-        (np.full((4, 4), np.nan), "not a number"),
+        (np.full((4, 4), np.nan), "finite numbers"),
         (np.full((4, 4), -1.0), "at least 0"),
     ],
 )

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dsna_vision.edges.patches import HALF, N_FEATURES, Channels, draw_centres, feature_places, near_boundary
+from dsna_vision.edges.patches import HALF, N_FEATURES, Channels, draw_centres, feature_offsets, near_boundary
 from dsna_vision.features.channels import N_CHANNELS, _gradient, edge_channels, luv, smooth
 
 RNG = np.random.default_rng(0)
@@ -106,8 +106,8 @@ def test_channels_of_any_size(shape):
     assert channels.flat.shape == (2 * N_CHANNELS * channels.shape[0] * channels.shape[1],)
     assert np.isfinite(channels.flat).all()
     centres = np.stack(np.meshgrid(np.arange(0, shape[0], 2), np.arange(0, shape[1], 2), indexing="ij"), -1)
-    first, second = feature_places(channels.shape)
-    places = channels.places(centres.reshape(-1, 2))
+    first, second = feature_offsets(channels.shape)
+    places = channels.starts(centres.reshape(-1, 2))
     assert places.min() == 0
     assert places.max() + max(first.max(), second.max()) < len(channels.flat)  # every pixel has all its features
 
@@ -115,10 +115,10 @@ def test_channels_of_any_size(shape):
 def test_a_patch_is_what_surrounds_its_centre():
     photo = RNG.integers(0, 256, (70, 90, 3)).astype(np.uint8)
     channels = Channels(photo)
-    first, second = feature_places(channels.shape)
+    first, second = feature_offsets(channels.shape)
     assert len(first) == N_FEATURES == 7228
     y, x = 34, 40
-    at = channels.places(np.array([[y, x]]))[0]
+    at = channels.starts(np.array([[y, x]]))[0]
     regular, similar = channels.flat.reshape(2, N_CHANNELS, *channels.shape)
     window = np.s_[:, (y - 16) // 2 + 8 : (y + 16) // 2 + 8, (x - 16) // 2 + 8 : (x + 16) // 2 + 8]
     np.testing.assert_array_equal(channels.flat[at + first[: 13 * 256]], regular[window].ravel())

@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from dsna_vision._kernels.matching import ABSENT, rematch
-from dsna_vision.edges.scoring.evaluation import _UNIT, _count, _steps
+from dsna_vision.edges.scoring.evaluation import _UNIT, _count, _steps_within
 
 
 def oracle(one, two, reach):
@@ -37,7 +37,7 @@ class Matcher:
         self.spots = np.flatnonzero(padded)
         self.index = np.full(padded.size, -1, np.int32)
         self.index[self.spots] = np.arange(len(self.spots))
-        self.steps, self.lengths = _steps(reach, padded.shape[1])
+        self.steps, self.lengths = _steps_within(reach, padded.shape[1])
         self.u, self.v = np.zeros(padded.size, np.int64), np.zeros(len(self.spots), np.int64)
         self.partner = np.full(padded.size, ABSENT, np.int32)
         self.owner = np.full(len(self.spots), -1)
@@ -111,7 +111,7 @@ def test_counts_of_all_annotators():
 
 
 def test_lengths_are_exact_enough():
-    steps, lengths = _steps(4.34, 100)
+    steps, lengths = _steps_within(4.34, 100)
     assert len(steps) == len(set(steps.tolist())) == 61
     assert np.all(np.diff(lengths) >= 0)
     assert lengths[0] == 0

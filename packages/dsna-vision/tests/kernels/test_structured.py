@@ -9,8 +9,8 @@ from tests.boundary_folders import scene
 from dsna_vision._kernels import structured
 from dsna_vision._kernels.detection import cast_votes
 from dsna_vision._kernels.patches import cut_masks, look_up, look_up_bins, outlines
-from dsna_vision._kernels.structured import Growth, grow_structured
-from dsna_vision.edges.forest import _ranges, grow_forest, photos_known
+from dsna_vision._kernels.structured import StructuredGrowth, grow_structured
+from dsna_vision.edges.forest import _feature_ranges, grow_forest, learning_photos
 from dsna_vision.edges.patches import N_FEATURES, Channels
 from dsna_vision.edges.sampling import AnnotatedPhotos
 
@@ -103,7 +103,7 @@ def test_main_direction(seed):
 
 
 def growth(**changes):
-    return Growth(**{"n_tried": 10, "min_leaf": 3, "max_depth": 64} | changes)
+    return StructuredGrowth(**{"n_tried": 10, "min_leaf": 3, "max_depth": 64} | changes)
 
 
 def grown(X, masks, seed=0, **changes):
@@ -188,7 +188,7 @@ def test_draws_are_even(photos):
 
 def test_routing_photos_reaches_the_leaf_that_holds_the_patch(photos):
     rng = np.random.default_rng(3)
-    low, step = _ranges(photos, rng)
+    low, step = _feature_ranges(photos, rng)
     patches = photos.draw(2000, rng)
     which = np.arange(0, N_FEATURES, 5)
     X = photos.bins(patches, which, low, step)
@@ -213,7 +213,7 @@ def test_routing_photos_reaches_the_leaf_that_holds_the_patch(photos):
         before = (forest.child[: forest.root[t]] < 0).sum()
         for p, part in drawn.of_photos():
             channels = photos.channels[p]
-            places = channels.places(drawn.centres[part])
+            places = channels.starts(drawn.centres[part])
             reached = forest.route(channels, places, np.full((len(places), 1), t))
             np.testing.assert_array_equal(reached[:, 0], before + expected[part])
         masks = forest.mask_table.masks[forest.leaf_mask[before : before + len(alone.representative)]]
@@ -223,11 +223,11 @@ def test_routing_photos_reaches_the_leaf_that_holds_the_patch(photos):
 
 @pytest.mark.parametrize("n_trees, n_photos", [(8, 4), (8, 11), (4, 200)])
 def test_every_photo_is_unknown_to_half_of_the_trees(n_trees, n_photos):
-    known = photos_known(n_trees, n_photos)
+    known = learning_photos(n_trees, n_photos)
     assert known.shape == (n_trees, n_photos)
     assert np.all(known.sum(axis=0) == n_trees // 2)
     assert np.all(known.any(axis=1))
-    assert photos_known(n_trees, 3).all()  # too few to leave any out
+    assert learning_photos(n_trees, 3).all()  # too few to leave any out
 
 
 def slow_votes(photo, corners, ballots, weights, ptr, masks, passes, edges):

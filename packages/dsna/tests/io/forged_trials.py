@@ -281,11 +281,11 @@ def _merge_regions() -> None:
     """Compile the kernel that the original models do not need, and forged ones may."""
     from dsna_vision.edges.second_level.candidates import Candidates
     from dsna_vision.edges.second_level.planes import View
-    from dsna_vision.edges.second_level.regions import merged
+    from dsna_vision.edges.second_level.regions import merge_columns
 
     lines = np.zeros((40, 44), dtype=np.float32)
     lines[:, 20] = 0.7
-    merged(View(_photo(), (lines,), lines), Candidates(np.array([[20, 20]]), np.ones(1)))
+    merge_columns(View(_photo(), (lines,), lines), Candidates(np.array([[20, 20]]), np.ones(1)))
 
 
 class Originals(NamedTuple):

@@ -1,4 +1,4 @@
-"""Faces approximated by faces: these figures show persons and are not to be published."""
+"""Faces approximated by other faces; these figures show persons and must not be published."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dsna_vision.features import AAM
 
 from ..pictures.shared_fits import FULL, as_affine_hull
 from ..pictures.splits import Split
-from .figures import Settling
+from .figures import Convergence
 from .rows import FaceRows
 
 _NEIGHBOURS = 6
@@ -23,13 +23,13 @@ _ITERATIONS = 10
 
 @dataclass(frozen=True)
 class FittedSplit:
-    """A model fitted on one split, with what it takes to show faces.
+    """A model fitted on one split, with the data needed to show faces.
 
     Parameters
     ----------
     split : Split
     ages : array of shape (n,)
-        Of all faces.
+        Ages of all faces.
     aam : AAM
     train, test : arrays, rows of training and test faces
     model : DSNARegressor
@@ -53,7 +53,7 @@ class FittedSplit:
 
 
 def fit_split(rows: FaceRows, split: Split, ages: np.ndarray, groups: np.ndarray, model: DSNARegressor) -> FittedSplit:
-    """Fit an appearance model and DSNA on the training faces of a split.
+    """Fit an appearance model and DSNA to the training faces of a split.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def fit_split(rows: FaceRows, split: Split, ages: np.ndarray, groups: np.ndarray
     split : Split
     ages, groups : arrays of shape (n,)
     model : DSNARegressor
-        Not fitted yet.
+        Not fitted.
 
     Returns
     -------
@@ -85,8 +85,8 @@ def fit_split(rows: FaceRows, split: Split, ages: np.ndarray, groups: np.ndarray
     return FittedSplit(split, ages, aam, train, test, model)
 
 
-def settling(fitted: FittedSplit) -> dict[str, Settling]:
-    """Label and objective at each iteration of Algorithm 1, of DSNA with label feedback and of the affine hull.
+def convergence(fitted: FittedSplit) -> dict[str, Convergence]:
+    """Labels and objective at each iteration of Algorithm 1, for DSNA with label feedback and for the affine hull.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def settling(fitted: FittedSplit) -> dict[str, Settling]:
 
     Returns
     -------
-    mapping from methods to Settling
+    mapping from methods to Convergence
 
     Examples
     --------
@@ -103,21 +103,21 @@ def settling(fitted: FittedSplit) -> dict[str, Settling]:
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> model = DSNARegressor(CostSensitiveForestRegressor(5), random_state=0).fit(X[:50], X[:50, 0])
     >>> split = Split("folds", "0", np.arange(50), np.arange(50, 60))
-    >>> ways = settling(FittedSplit(split, X[:, 0], None, X[:50], X[50:], model))
-    >>> {name: (way.labels.shape, way.objective.shape) for name, way in ways.items()}
+    >>> convergences = convergence(FittedSplit(split, X[:, 0], None, X[:50], X[50:], model))
+    >>> {method: (run.labels.shape, run.objective.shape) for method, run in convergences.items()}
     {'CS-RF+AH': ((10, 11), (10, 10)), 'CS-RF+DSNA': ((10, 11), (10, 10))}
     """
-    ways = {}
+    convergences = {}
     for name, base in (("CS-RF+AH", as_affine_hull(fitted.model)), (FULL, fitted.model)):
         longer = clone(base.approximation_).set_params(max_iter=_ITERATIONS)
-        ways[name] = Settling.of(base.with_settings(approximation=longer).explain(fitted.test))
-    return ways
+        convergences[name] = Convergence.of(base.with_settings(approximation=longer).explain(fitted.test))
+    return convergences
 
 
 def plot_approximations(fitted: FittedSplit, rows: FaceRows, queries: Sequence[int]) -> Any:
-    """Each query with its neighbours of largest coefficients, the approximation, and the plain mean (Fig. 3 and 7).
+    """Plot queries, their neighbours of largest coefficients, the approximation, and the plain mean (Fig. 3 and 7).
 
-    Queries are places among the test faces.
+    Queries are indices of test faces.
 
     Examples
     --------
@@ -138,26 +138,37 @@ def plot_approximations(fitted: FittedSplit, rows: FaceRows, queries: Sequence[i
     """
     from matplotlib.figure import Figure
 
-    why = fitted.model.explain(fitted.test[list(queries)])
+    explanation = fitted.model.explain(fitted.test[list(queries)])
     forest = fitted.model.predict_forest(fitted.test[list(queries)])
     figure = Figure(figsize=(1.5 * (_NEIGHBOURS + 3), 1.9 * len(queries)), layout="constrained")
     panels = figure.subplots(len(queries), _NEIGHBOURS + 3, squeeze=False)
     for k, query in enumerate(queries):
-        coefficient, near = why.coefficient[k, : why.size[k]], why.rows[k, : why.size[k]]
+        coefficient, neighbor_rows = (
+            explanation.coefficient[k, : explanation.size[k]],
+            explanation.rows[k, : explanation.size[k]],
+        )
         order = np.argsort(-np.abs(coefficient), kind="stable")[:_NEIGHBOURS]
-        seen = [rows.faces[fitted.split.test[query]], *(rows.faces[fitted.split.train[i]] for i in near[order])]
-        drawn = [
-            *fitted.aam.warp(seen),
+        shown_faces = [
+            rows.faces[fitted.split.test[query]],
+            *(rows.faces[fitted.split.train[i]] for i in neighbor_rows[order]),
+        ]
+        images = [
+            *fitted.aam.warp(shown_faces),
             *fitted.aam.pictures(
-                [coefficient @ fitted.train[near], why.proximity[k, : len(near)] @ fitted.train[near]]
+                [
+                    coefficient @ fitted.train[neighbor_rows],
+                    explanation.proximity[k, : len(neighbor_rows)] @ fitted.train[neighbor_rows],
+                ]
             ),
         ]
-        said = [f"query: {fitted.truth[query]:.0f} years"]
-        said += [f"{fitted.ages[fitted.split.train[near[i]]]:.0f} years\n{coefficient[i]:+.2f}" for i in order]
-        drawn[1 + len(order) : 1 + len(order)] = [np.full_like(drawn[0], np.nan)] * (_NEIGHBOURS - len(order))
-        said += [""] * (_NEIGHBOURS - len(order))
-        said += [f"DSNA: {why[k].predict()[0]:.0f}", f"mean of leaves: {forest[k]:.0f}"]
-        for ax, picture, text in zip(panels[k], drawn, said, strict=True):
+        titles = [f"query: {fitted.truth[query]:.0f} years"]
+        titles += [
+            f"{fitted.ages[fitted.split.train[neighbor_rows[i]]]:.0f} years\n{coefficient[i]:+.2f}" for i in order
+        ]
+        images[1 + len(order) : 1 + len(order)] = [np.full_like(images[0], np.nan)] * (_NEIGHBOURS - len(order))
+        titles += [""] * (_NEIGHBOURS - len(order))
+        titles += [f"DSNA: {explanation[k].predict()[0]:.0f}", f"mean of leaves: {forest[k]:.0f}"]
+        for ax, picture, text in zip(panels[k], images, titles, strict=True):
             ax.imshow(picture, cmap="gray", vmin=0, vmax=255)
             ax.set_title(text, fontsize=8)
             ax.axis("off")

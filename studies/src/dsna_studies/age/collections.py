@@ -1,4 +1,4 @@
-"""The face collections in a folder, and where they are had."""
+"""The face collections in a folder, and their sources."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dsna_vision.datasets import PictureSet, load_fgnet, load_morph, load_utkfac
 
 from ..study import DataError
 
-#: How each collection is read.
+#: Function that reads each collection.
 READERS: dict[str, Callable[..., PictureSet]] = {"FG-NET": load_fgnet, "MORPH": load_morph, "UTKFace": load_utkface}
 _FOLDERS = {"FG-NET": "fgnet", "MORPH": "morph", "UTKFace": "utkface"}
-_WHERE = (
+_EXPECTED_FOLDERS = (
     "Expected is a folder that holds fgnet/ (images/001A02.JPG, points/001a02.pts; free for research, "
     "https://yanweifu.github.io/FG_NET_data), and where there are any utkface/ (AGE_gender_race_stamp.jpg; research "
     "that is not commercial, https://susanqq.github.io/UTKFace) and morph/ (licensed by the University of North "
@@ -23,7 +23,7 @@ _WHERE = (
 
 
 @dataclass(frozen=True)
-class Collection:
+class FaceCollection:
     """Labelled faces.
 
     Parameters
@@ -37,7 +37,7 @@ class Collection:
     >>> import numpy as np
     >>> from pathlib import Path
     >>> pictures = PictureSet([Path("1.jpg"), Path("2.jpg")], np.array([1.0, 2.0]), points=[None, None])
-    >>> collection = Collection("UTKFace", Path("utkface"), pictures)
+    >>> collection = FaceCollection("UTKFace", Path("utkface"), pictures)
     >>> collection.has_landmarks, len(collection.checksum)
     (False, 12)
     """
@@ -48,20 +48,20 @@ class Collection:
 
     @property
     def has_landmarks(self) -> bool:
-        """Whether every picture has landmarks, so that an appearance model can be made."""
+        """Whether every picture has landmarks, which an appearance model needs."""
         return all(points is not None for points in self.pictures.points)
 
     @property
     def checksum(self) -> str:
-        """Changes with the names and ages of the pictures; part of the key of its results."""
-        said = "\n".join(
+        """Checksum of the names and ages of the pictures, part of the key of results."""
+        text = "\n".join(
             f"{path.name} {age:g}" for path, age in zip(self.pictures.paths, self.pictures.labels, strict=True)
         )
-        return hashlib.sha256(said.encode()).hexdigest()[:12]
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def find_collections(folder: Path) -> list[Collection]:
-    """Collections in the folders fgnet, morph and utkface of a folder; or FG-NET, if the folder itself holds it.
+def find_collections(folder: Path) -> list[FaceCollection]:
+    """Find collections in the subfolders fgnet, morph and utkface, or FG-NET in the folder itself.
 
     Parameters
     ----------
@@ -69,13 +69,13 @@ def find_collections(folder: Path) -> list[Collection]:
 
     Returns
     -------
-    list of Collection
+    list of FaceCollection
         At least one.
 
     Raises
     ------
     DataError
-        Says what is expected, and where it is had.
+        If there is no collection; names the expected folders and their sources.
 
     Examples
     --------
@@ -85,10 +85,10 @@ def find_collections(folder: Path) -> list[Collection]:
     dsna_studies.study.DataError: nowhere is not a folder. Expected is a folder that holds fgnet/ ...
     """
     if not folder.is_dir():
-        raise DataError(f"{folder} is not a folder. {_WHERE}")
-    places = {name: folder / below for name, below in _FOLDERS.items() if (folder / below).is_dir()}
-    if not places and (folder / "images").is_dir():
-        places = {"FG-NET": folder}
-    if not places:
-        raise DataError(f"{folder} holds no faces. {_WHERE}")
-    return [Collection(name, place, READERS[name](place)) for name, place in places.items()]
+        raise DataError(f"{folder} is not a folder. {_EXPECTED_FOLDERS}")
+    folders = {name: folder / subfolder for name, subfolder in _FOLDERS.items() if (folder / subfolder).is_dir()}
+    if not folders and (folder / "images").is_dir():
+        folders = {"FG-NET": folder}
+    if not folders:
+        raise DataError(f"{folder} holds no faces. {_EXPECTED_FOLDERS}")
+    return [FaceCollection(name, path, READERS[name](path)) for name, path in folders.items()]

@@ -1,4 +1,4 @@
-"""Plots of ages, errors and convergence; no face is shown here."""
+"""Plots of ages, errors and convergence; they show no faces."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _figure(columns: int, width: float = 4.6, height: float = 3.4) -> tuple[Any,
 
 
 def plot_ages(ages: Mapping[str, np.ndarray]) -> Any:
-    """How many pictures there are of each age, a panel for each collection (the paper's Fig. 1).
+    """Plot the number of pictures of each age, in a panel for each collection (the paper's Fig. 1).
 
     Examples
     --------
@@ -38,7 +38,7 @@ def plot_ages(ages: Mapping[str, np.ndarray]) -> Any:
 
 
 def plot_embeddings(rows: np.ndarray, ages: np.ndarray) -> Any:
-    """Faces in the plane, by principal components and by Fisher's discriminants of decades (Fig. 2).
+    """Plot faces in the plane, by principal components and by Fisher's discriminants of decades (Fig. 2).
 
     Examples
     --------
@@ -57,7 +57,7 @@ def plot_embeddings(rows: np.ndarray, ages: np.ndarray) -> Any:
     }
     figure, panels = _figure(2)
     for ax, (name, plane) in zip(panels, planes.items(), strict=True):
-        # Few decades span a line only.
+        # With two decades there is only one discriminant.
         dots = ax.scatter(plane[:, 0], plane[:, -1], 8, c=ages, cmap="viridis")
         ax.set(title=name, xticks=[], yticks=[])
     figure.colorbar(dots, ax=list(panels), label="age")
@@ -65,7 +65,7 @@ def plot_embeddings(rows: np.ndarray, ages: np.ndarray) -> Any:
 
 
 def plot_decades(table: pd.DataFrame, methods: Sequence[str], ages: np.ndarray) -> Any:
-    """Errors by decade of age (Fig. 8).
+    """Plot errors by decade of age (Fig. 8).
 
     Examples
     --------
@@ -76,28 +76,28 @@ def plot_decades(table: pd.DataFrame, methods: Sequence[str], ages: np.ndarray) 
     1
     """
     figure, (ax,) = _figure(1, width=7)
-    shown = [method for method in methods if method in table.index]
+    shown_methods = [method for method in methods if method in table.index]
     decades = [name for name in decade_names(ages) if name in table]
-    place, width = np.arange(len(decades)), 0.8 / max(len(shown), 1)
-    for number, method in enumerate(shown):
-        ax.bar(place + (number + 0.5) * width - 0.4, table.loc[method, decades], width, label=method)
-    ax.set_xticks(place, decades)
+    positions, width = np.arange(len(decades)), 0.8 / max(len(shown_methods), 1)
+    for number, method in enumerate(shown_methods):
+        ax.bar(positions + (number + 0.5) * width - 0.4, table.loc[method, decades], width, label=method)
+    ax.set_xticks(positions, decades)
     ax.set(xlabel="age", ylabel="mean absolute error, years")
-    if shown:
+    if shown_methods:
         ax.legend(frameon=False)
     return figure
 
 
 @dataclass(frozen=True)
-class Settling:
-    """How n queries went through Algorithm 1; who has settled stays where he is.
+class Convergence:
+    """Progress of n queries in Algorithm 1; converged queries keep their values.
 
     Parameters
     ----------
     labels : array of shape (n, iterations + 1)
         The label before the first iteration and after each.
     objective : array of shape (n, iterations)
-        The joint objective of the best cluster at each.
+        The joint objective of the best cluster at each iteration.
 
     Examples
     --------
@@ -108,47 +108,49 @@ class Settling:
     objective: np.ndarray
 
     @classmethod
-    def of(cls, why: Explanation) -> Settling:
-        """From the explanation of a regression of one output, with label feedback on.
+    def of(cls, explanation: Explanation) -> Convergence:
+        """Create from the explanation of a single-output regression with label feedback.
 
         Examples
         --------
         >>> import numpy as np
         >>> from types import SimpleNamespace
         >>> labels, history = np.array([[[30.0], [34.0], [0.0]]]), np.array([[0.3, 0.0, 0.0]])
-        >>> way = Settling.of(SimpleNamespace(settled=labels, history=history, steps=np.array([2])))
-        >>> way.labels.tolist(), way.objective.tolist()
+        >>> convergence = Convergence.of(SimpleNamespace(settled=labels, history=history, steps=np.array([2])))
+        >>> convergence.labels.tolist(), convergence.objective.tolist()
         ([[30.0, 34.0, 34.0]], [[0.3, 0.3]])
         """
-        labels, last = why.settled[:, :, 0], why.steps[:, None] - 1
-        at = np.arange(labels.shape[1])
+        labels, last_step = explanation.settled[:, :, 0], explanation.steps[:, None] - 1
+        steps = np.arange(labels.shape[1])
         return cls(
-            np.take_along_axis(labels, np.minimum(at, last), axis=1),
-            np.take_along_axis(why.history, np.minimum(at[:-1], last - 1), axis=1),
+            np.take_along_axis(labels, np.minimum(steps, last_step), axis=1),
+            np.take_along_axis(explanation.history, np.minimum(steps[:-1], last_step - 1), axis=1),
         )
 
 
-def plot_settling(ways: Mapping[str, Settling], truth: np.ndarray) -> Any:
-    """The objective, and how far the label is from where it settles and from the truth, step by step (Fig. 5).
+def plot_convergence(convergences: Mapping[str, Convergence], truth: np.ndarray) -> Any:
+    """Plot the objective and the distance of labels from their final value and from the truth, by iteration (Fig. 5).
 
     Examples
     --------
     >>> import numpy as np
-    >>> way = Settling(np.array([[30.0, 34.0, 35.0]]), np.array([[0.31, 0.3]]))
-    >>> figure = plot_settling({"DSNA": way}, np.array([36.0]))
+    >>> convergence = Convergence(np.array([[30.0, 34.0, 35.0]]), np.array([[0.31, 0.3]]))
+    >>> figure = plot_convergence({"DSNA": convergence}, np.array([36.0]))
     >>> [len(ax.lines) for ax in figure.axes]
     [1, 1, 1]
     """
-    figure, (objective, moved, error) = _figure(3)
-    for method, way in ways.items():
-        at = np.arange(way.labels.shape[1])
-        objective.plot(at[1:], way.objective.mean(axis=0), "o-", label=method)
-        moved.plot(at, np.abs(way.labels - way.labels[:, -1:]).mean(axis=0), "o-", label=method)
-        error.plot(at, np.abs(way.labels - truth[:, None]).mean(axis=0), "o-", label=method)
-    objective.set(ylabel="objective, mean", ylim=(0, None))
-    moved.set(ylabel="years from where the label settles, mean")
-    error.set(ylabel="mean absolute error, years")
-    for ax in (objective, moved, error):
+    figure, (objective_axes, distance_axes, error_axes) = _figure(3)
+    for method, convergence in convergences.items():
+        steps = np.arange(convergence.labels.shape[1])
+        objective_axes.plot(steps[1:], convergence.objective.mean(axis=0), "o-", label=method)
+        distance_axes.plot(
+            steps, np.abs(convergence.labels - convergence.labels[:, -1:]).mean(axis=0), "o-", label=method
+        )
+        error_axes.plot(steps, np.abs(convergence.labels - truth[:, None]).mean(axis=0), "o-", label=method)
+    objective_axes.set(ylabel="objective, mean", ylim=(0, None))
+    distance_axes.set(ylabel="mean distance from final label, years")
+    error_axes.set(ylabel="mean absolute error, years")
+    for ax in (objective_axes, distance_axes, error_axes):
         ax.set(xlabel="iteration")
-    objective.legend(frameon=False)
+    objective_axes.legend(frameon=False)
     return figure

@@ -1,4 +1,4 @@
-"""Training and test faces; no person is ever in both."""
+"""Training and test faces, which never share a person."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ..pictures.splits import Split
 
 
 def leave_one_person_out(groups: np.ndarray, at_most: int | None = None) -> list[Split]:
-    """Each person is the test set once; all others are learned from.
+    """Split off each person once as the test set; all others are used for training.
 
-    With ``at_most``, only as many persons are test sets, evenly chosen; training still has all others.
+    With ``at_most``, only that many persons, evenly spaced, become test sets.
 
     Examples
     --------
@@ -36,13 +36,13 @@ def three_subsets(n: int, groups: np.ndarray | None = None, seed: int = 0) -> li
     n : int
         Number of pictures.
     groups : array of shape (n,) or None, default=None
-        Person on each picture, if known: a person is in one third only.
+        Person in each picture, if known; a person is in one third only.
     seed : int, default=0
 
     Returns
     -------
     list of two Split
-        The protocol's error is the mean of theirs.
+        The protocol's error is the mean of both errors.
 
     Examples
     --------
@@ -51,12 +51,14 @@ def three_subsets(n: int, groups: np.ndarray | None = None, seed: int = 0) -> li
     """
     _, person = np.unique(np.arange(n) if groups is None else groups, return_inverse=True)
     shuffled = np.random.default_rng(seed).permutation(person.max() + 1)
-    part = (shuffled * 3 // len(shuffled))[person]
-    return [Split("S1, S2, S3", f"S{k + 1}", np.flatnonzero(part == k), np.flatnonzero(part != k)) for k in range(2)]
+    subset = (shuffled * 3 // len(shuffled))[person]
+    return [
+        Split("S1, S2, S3", f"S{k + 1}", np.flatnonzero(subset == k), np.flatnonzero(subset != k)) for k in range(2)
+    ]
 
 
 @dataclass(frozen=True)
-class Gap:
+class AgeGap:
     """Ages that are missing from training and make up the test rows.
 
     Parameters
@@ -66,7 +68,7 @@ class Gap:
 
     Examples
     --------
-    >>> Gap(51, float("inf")).name, Gap(0, 4).name, Gap(30, 39).name
+    >>> AgeGap(51, float("inf")).name, AgeGap(0, 4).name, AgeGap(30, 39).name
     ('no ages over 50', 'no ages under 5', 'no ages 30 to 39')
     """
 
@@ -75,7 +77,7 @@ class Gap:
 
     @property
     def name(self) -> str:
-        """What training lacks, in words."""
+        """Ages that training lacks, in words."""
         if self.highest == float("inf"):
             return f"no ages over {self.lowest - 1:g}"
         if self.lowest == 0:
@@ -87,5 +89,5 @@ class Gap:
         return (ages >= self.lowest) & (ages <= self.highest)
 
 
-#: What the extrapolation experiment leaves out, one after the other.
-GAPS = (Gap(51, float("inf")), Gap(41, float("inf")), Gap(0, 4), Gap(30, 39))
+#: Gaps of the extrapolation experiment.
+GAPS = (AgeGap(51, float("inf")), AgeGap(41, float("inf")), AgeGap(0, 4), AgeGap(30, 39))

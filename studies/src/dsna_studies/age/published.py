@@ -1,4 +1,4 @@
-"""Figures that others have published, to stand beside those measured; facts with their sources, never our own."""
+"""Published results of others, for comparison with ours, quoted with their sources."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Published:
     Parameters
     ----------
     data : str
-        What it was measured on.
+        Collection that it was measured on.
     method : str
-        As our tables name it, where they have it.
+        Name as in our tables, if it is there.
     mae : float
     source : str
-        Table in which Huang, Loy and Tang quote or report it, or the work that reports it.
+        Table in which Huang, Loy and Tang quote or report it, or the publication that reports it.
 
     Examples
     --------
@@ -56,25 +56,25 @@ _OTHERS = (("EBIF", 3.17, "El Dib and El-Saban 2010"),)
 #: Tables 1 and 2 of "Discriminative Sparse Neighbor Approximation for Imbalanced Learning" (Huang, Loy and Tang).
 PUBLISHED: tuple[Published, ...] = (
     *(Published("FG-NET", method, mae, "Table 1") for method, mae in _TABLE_1.items()),
-    *(Published(data, method, mae, "Table 2") for data, found in _TABLE_2.items() for method, mae in found.items()),
+    *(Published(data, method, mae, "Table 2") for data, errors in _TABLE_2.items() for method, mae in errors.items()),
     *(Published("FG-NET", method, mae, source) for method, mae, source in _OTHERS),
 )
 
 
 def beside_published(measured: pd.DataFrame, data: str) -> pd.DataFrame:
-    """Measured errors with a column of published ones; methods that were only published follow.
+    """Add a column of published errors to measured ones, and rows for methods that were only published.
 
     Parameters
     ----------
     measured : data frame
         Methods in rows, scores in columns.
     data : str
-        What they were measured on.
+        Collection that they were measured on.
 
     Returns
     -------
     data frame
-        With the column "MAE, published (not run here)"; values say which table of the paper they stand in.
+        With the column "MAE, published (not run here)", whose values name the table of the paper.
 
     Examples
     --------
@@ -83,10 +83,10 @@ def beside_published(measured: pd.DataFrame, data: str) -> pd.DataFrame:
     >>> [table.loc[name].fillna("").astype(str).tolist() for name in ("RF", "lsRCA")]
     [['5.5', '5.28 (Table 1)'], ['', '4.38 (Table 2)']]
     """
-    said = {one.method: f"{one.mae:.2f} ({one.source})" for one in PUBLISHED if one.data == data}
-    order = [*measured.index, *(method for method in said if method not in measured.index)]
+    published = {entry.method: f"{entry.mae:.2f} ({entry.source})" for entry in PUBLISHED if entry.data == data}
+    order = [*measured.index, *(method for method in published if method not in measured.index)]
     table = measured.reindex(order)
-    return table.assign(**{COLUMN: [said.get(method, "") for method in order]})
+    return table.assign(**{COLUMN: [published.get(method, "") for method in order]})
 
 
 COLUMN = "MAE, published (not run here)"

@@ -1,4 +1,4 @@
-"""Faces as rows of numbers, learned anew from the training faces of each split."""
+"""Features of faces, learned from the training faces of each split."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dsna_vision.features import AAM, HOG, Face
 
 from ..pictures.crops import CropRows
 from ..pictures.splits import Split
-from .collections import READERS, Collection
+from .collections import READERS, FaceCollection
 
 RADIUS = 32
 _CELL = (12, 12)
@@ -20,13 +20,13 @@ _CELL = (12, 12)
 
 @lru_cache(maxsize=1)
 def _faces(name: str, folder: Path) -> list[Face]:
-    """Faces of a collection, read once in each process."""
+    """Faces of a collection, read once per process."""
     return READERS[name](folder).faces(RADIUS)
 
 
 @dataclass(frozen=True)
 class FaceRows:
-    """Appearance parameters of faces with landmarks, by a model of the training faces alone.
+    """Appearance parameters of faces with landmarks, from a model of the training faces only.
 
     Parameters
     ----------
@@ -45,22 +45,22 @@ class FaceRows:
 
     @property
     def faces(self) -> list[Face]:
-        """All faces, shrunk, in memory."""
+        """All faces, downscaled, in memory."""
         return _faces(self.name, self.folder)
 
     def of(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of the training and of the test faces."""
+        """Features of the training and the test faces."""
         return self.model(split)[1:]
 
     def model(self, split: Split) -> tuple[AAM, np.ndarray, np.ndarray]:
-        """The appearance model too."""
+        """Appearance model, and features of the training and the test faces."""
         model = AAM(radius=RADIUS)
         train = model.fit_transform([self.faces[i] for i in split.train])
         return model, train, model.transform([self.faces[i] for i in split.test])
 
 
-def rows_of(collection: Collection) -> FaceRows | CropRows:
-    """Appearance parameters where all pictures have landmarks, oriented gradients otherwise.
+def rows_of(collection: FaceCollection) -> FaceRows | CropRows:
+    """Use appearance parameters if all pictures have landmarks, and oriented gradients otherwise.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From stored predictions to errors: overall, of old faces, by decade of age."""
+"""Errors of stored predictions: overall, for old faces, by decade of age."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from ..pictures.jobs import parsed
+from ..pictures.jobs import parse_labels
 
 OLD = 40
 _WIDTH = 10
 
 
 def decade_names(ages: np.ndarray) -> list[str]:
-    """Names of the decades that ages lie in.
+    """Names of the decades of ages.
 
     Examples
     --------
@@ -40,16 +40,16 @@ def _means(truth: np.ndarray, predicted: np.ndarray, old: int) -> dict[str, floa
 def score(
     results: pd.DataFrame, methods: Sequence[str], folds: Sequence[str], *, pooled: bool = True, old: int = OLD
 ) -> pd.DataFrame:
-    """Mean absolute errors of the methods that have finished all folds.
+    """Compute the mean absolute errors of the methods that have finished all folds.
 
     Parameters
     ----------
     results : data frame
         Results of one protocol on one collection.
     methods, folds : sequences of str
-        What should be there.
+        Methods, and the folds that each must have finished.
     pooled : bool, default=True
-        Means over all pictures; otherwise means over folds of the means in each.
+        Whether to average over all pictures, rather than over the means of folds.
     old : int, default=40
         Ages above count as old.
 
@@ -67,33 +67,35 @@ def score(
     >>> score(results, ["RF"], ["0"]).loc["RF"].round(2).to_dict()
     {'MAE': 2.5, 'over 40': 4.0, '0-9': 1.0, '40-49': 4.0, 'seconds': 1.1, 'ms per query': 50.0}
     """
-    found: dict[str, dict[str, float]] = {}
+    scores: dict[str, dict[str, float]] = {}
     for method in methods:
-        mine = results[(results["method"] == method) & results["fold"].isin(list(folds))]
-        if len(mine) < len(folds):
+        method_results = results[(results["method"] == method) & results["fold"].isin(list(folds))]
+        if len(method_results) < len(folds):
             continue
-        parts = [(parsed(row.truth), parsed(row.predicted)) for row in mine.itertuples()]
+        labels = [(parse_labels(row.truth), parse_labels(row.predicted)) for row in method_results.itertuples()]
         if pooled:
-            parts = [(np.concatenate([t for t, _ in parts]), np.concatenate([p for _, p in parts]))]
-        means = pd.DataFrame([_means(truth, predicted, old) for truth, predicted in parts]).mean()
-        predict = mine["predict_seconds"].sum()
+            labels = [
+                (np.concatenate([truth for truth, _ in labels]), np.concatenate([predicted for _, predicted in labels]))
+            ]
+        means = pd.DataFrame([_means(truth, predicted, old) for truth, predicted in labels]).mean()
+        predict = method_results["predict_seconds"].sum()
         cost = {
-            "seconds": mine["fit_seconds"].sum() + predict,
-            "ms per query": 1000 * predict / mine["n"].sum(),
+            "seconds": method_results["fit_seconds"].sum() + predict,
+            "ms per query": 1000 * predict / method_results["n"].sum(),
         }
-        found[method] = {str(name): float(value) for name, value in means.items()} | cost
-    return pd.DataFrame.from_dict(found, orient="index")
+        scores[method] = {str(name): float(value) for name, value in means.items()} | cost
+    return pd.DataFrame.from_dict(scores, orient="index")
 
 
 def conclusions(table: pd.DataFrame, ours: str, peers: Sequence[str], columns: Sequence[str]) -> Mapping[str, str]:
-    """For each score, whether ours is below all peers, and which of them is best.
+    """State for each score whether ours is below all peers, and which peer is best.
 
     Parameters
     ----------
     table : data frame, as :func:`score` gives it
     ours : str
     peers, columns : sequences of str
-        Those that are not in the table are not compared.
+        Peers and columns that are not in the table are ignored.
 
     Returns
     -------
@@ -106,13 +108,13 @@ def conclusions(table: pd.DataFrame, ours: str, peers: Sequence[str], columns: S
     >>> conclusions(table, "ours", ["RF"], ["MAE"])
     {'MAE': 'ours 4.00 is below every baseline; the best of them is RF with 5.50'}
     """
-    there = [peer for peer in peers if peer in table.index]
-    said = {}
+    measured_peers = [peer for peer in peers if peer in table.index]
+    sentences = {}
     for column in columns:
-        if column not in table or ours not in table.index or not there:
+        if column not in table or ours not in table.index or not measured_peers:
             continue
-        best, mine = table.loc[there, column].idxmin(), table.loc[ours, column]
-        value = table.loc[best, column]
-        how = "is below every baseline; the best of them is" if mine < value else "is not below"
-        said[column] = f"{ours} {mine:.2f} {how} {best} with {value:.2f}"
-    return said
+        best_peer, our_value = table.loc[measured_peers, column].idxmin(), table.loc[ours, column]
+        peer_value = table.loc[best_peer, column]
+        relation = "is below every baseline; the best of them is" if our_value < peer_value else "is not below"
+        sentences[column] = f"{ours} {our_value:.2f} {relation} {best_peer} with {peer_value:.2f}"
+    return sentences

@@ -16,9 +16,9 @@ from ..pictures.shared_fits import QUICK_TREES
 from ..pictures.splits import person_folds
 from ..study import StudyOptions as Options
 from ..study import run_study
-from .approximations import fit_split, plot_approximations, settling
+from .approximations import convergence, fit_split, plot_approximations
 from .collections import find_collections
-from .figures import plot_embeddings, plot_settling
+from .figures import plot_convergence, plot_embeddings
 from .methods import GAP_METHODS, SWEEP_METHODS, TABLE_METHODS, fits_of
 from .page import READING, gap_section, main_table, section, sweep_section, write_figures
 from .plan import FaceExperiment, experiments
@@ -53,9 +53,9 @@ class AgeStudy(PictureStudy):
                 print(f"{collection.name}: left out {problem}", file=sys.stderr)
         return experiments(collections, self.options.quick)
 
-    def data_of(self, one: FaceExperiment) -> LabelledRows:
-        """Rows of the experiment's collection, made once, and only if they are needed."""
-        collection = one.collection
+    def data_of(self, experiment: FaceExperiment) -> LabelledRows:
+        """Rows of the experiment's collection, computed once on first use."""
+        collection = experiment.collection
         if collection.checksum not in self._rows:
             pictures = collection.pictures
             self._rows[collection.checksum] = LabelledRows(rows_of(collection), pictures.labels, pictures.groups)
@@ -63,19 +63,26 @@ class AgeStudy(PictureStudy):
 
     def sections(self, results: pd.DataFrame) -> tuple[list[str], Callable[[], list[str]]]:
         """Tables of the collections, gaps in the ages, sweeps."""
-        quick = self.options.quick
-        tables = {one.collection.name: (one, main_table(one, results)) for one in of_kind(self.everything, "table")}
-        page = [part for one, table in tables.values() for part in section(one, table, quick)]
-        page += gap_section(of_kind(self.everything, "gap"), results)
+        quick_run = self.options.quick
+        tables = {
+            experiment.collection.name: (experiment, main_table(experiment, results))
+            for experiment in of_kind(self.experiments, "table")
+        }
+        page = [
+            paragraph for experiment, table in tables.values() for paragraph in section(experiment, table, quick_run)
+        ]
+        page += gap_section(of_kind(self.experiments, "gap"), results)
         sweep = None
-        for one in of_kind(self.everything, "sweep"):
-            sweep = one, score(one.results(results), SWEEP_METHODS, one.folds)
+        for experiment in of_kind(self.experiments, "sweep"):
+            sweep = experiment, score(experiment.results(results), SWEEP_METHODS, experiment.folds)
             page += sweep_section(*sweep)
         return page, lambda: write_figures(self.options.out, tables, sweep, self._figures_of_a_fit())
 
     def _figures_of_a_fit(self) -> dict[str, Any]:
-        """Figures that need a fitted model: of one fold of FG-NET, if there is that collection."""
-        collections = [one.collection for one in self.everything if one.collection.name == "FG-NET"]
+        """Figures that need a model fitted on one fold of FG-NET, if that collection is available."""
+        collections = [
+            experiment.collection for experiment in self.experiments if experiment.collection.name == "FG-NET"
+        ]
         if not collections:
             return {}
         pictures = collections[0].pictures
@@ -88,6 +95,6 @@ class AgeStudy(PictureStudy):
         oldest = np.argsort(-fitted.truth, kind="stable")[: 3 * _PICTURED : 3]
         return {
             "embedding.png": plot_embeddings(fitted.train, pictures.labels[fitted.split.train]),
-            "convergence.png": plot_settling(settling(fitted), fitted.truth),
+            "convergence.png": plot_convergence(convergence(fitted), fitted.truth),
             "approximations.png": plot_approximations(fitted, rows, oldest.tolist()),
         }

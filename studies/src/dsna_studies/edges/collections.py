@@ -1,4 +1,4 @@
-"""The photos in a folder: BSDS500, and NYUD where it is there."""
+"""The photos in a folder: BSDS500 and, if available, NYUD."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _DISTANCES = {"BSDS500": 0.0075, "NYUD": 0.011}
 
 
 @dataclass(frozen=True)
-class Collection:
-    """Photos to learn from, and photos to be scored on.
+class PhotoCollection:
+    """Photos for training and photos for scoring.
 
     Parameters
     ----------
     name : {"BSDS500", "NYUD"}
     split : {"val", "test"}
-        Which part is scored.
+        Part that is scored.
     train, test : BoundarySet
 
     Examples
     --------
     >>> nothing = BoundarySet([], [], [])
-    >>> Collection("NYUD", "val", nothing, nothing).max_distance
+    >>> PhotoCollection("NYUD", "val", nothing, nothing).max_distance
     0.011
     """
 
@@ -43,31 +43,31 @@ class Collection:
 
     @property
     def max_distance(self) -> float:
-        """How far apart predicted and true pixels may be, in diagonals of the photo."""
+        """Maximum distance between matched pixels, as a fraction of the photo's diagonal."""
         return _DISTANCES[self.name]
 
 
-def find_collections(data: Path, split: str = "val", quick: bool = False) -> list[Collection]:
-    """Read what a folder holds; photos that cannot be used are named on stderr and left out.
+def find_collections(data: Path, split: str = "val", quick_run: bool = False) -> list[PhotoCollection]:
+    """Read the collections in a folder; photos that cannot be used are reported on stderr and left out.
 
     Parameters
     ----------
     data : Path
-        BSDS500, or a folder that holds ``bsds500`` and, where it is to be had, ``nyud``.
+        BSDS500, or a folder that holds ``bsds500`` and, optionally, ``nyud``.
     split : {"val", "test"}, default="val"
-        Which part is scored.
-    quick : bool, default=False
-        Whether a few photos are enough.
+        Part that is scored.
+    quick_run : bool, default=False
+        Whether to use only a few photos.
 
     Returns
     -------
-    list of Collection
+    list of PhotoCollection
         BSDS500 first.
 
     Raises
     ------
     EdgesError
-        Where the photos of BSDS500 are not there, or NYUD is there and cannot be read.
+        If BSDS500 is missing, or NYUD exists but cannot be read.
 
     Examples
     --------
@@ -76,23 +76,23 @@ def find_collections(data: Path, split: str = "val", quick: bool = False) -> lis
     Traceback (most recent call last):
     dsna_vision.edges.planning.EdgesError: nowhere is not a folder; give the folder that holds images/ and groundTruth/.
     """
-    inside = data / "bsds500"
-    found = [_read("BSDS500", load_bsds500, inside if inside.is_dir() else data, split, quick)]
+    subfolder = data / "bsds500"
+    collections = [_read("BSDS500", load_bsds500, subfolder if subfolder.is_dir() else data, split, quick_run)]
     if (data / "nyud").is_dir():
-        found.append(_read("NYUD", load_nyud, data / "nyud", split, quick))
-    return found
+        collections.append(_read("NYUD", load_nyud, data / "nyud", split, quick_run))
+    return collections
 
 
-def _read(name: str, reader: Callable[..., BoundarySet], folder: Path, split: str, quick: bool) -> Collection:
-    parts = {}
-    for part, wanted in (("train", "train"), ("test", split)):
+def _read(name: str, reader: Callable[..., BoundarySet], folder: Path, split: str, quick_run: bool) -> PhotoCollection:
+    photos_of_role = {}
+    for role, split_name in (("train", "train"), ("test", split)):
         try:
-            photos = reader(folder, wanted, check="full")
+            photos = reader(folder, split_name, check="full")
         except (OSError, DSNAError) as error:
             raise EdgesError(str(error)) from error
         for problem in photos.problems:
             print(f"{name}: left out {problem}", file=sys.stderr)
-        if quick:
-            photos = photos.subset(np.unique(np.linspace(0, len(photos) - 1, _QUICK[part]).astype(int)))
-        parts[part] = photos
-    return Collection(name, split, **parts)
+        if quick_run:
+            photos = photos.subset(np.unique(np.linspace(0, len(photos) - 1, _QUICK[role]).astype(int)))
+        photos_of_role[role] = photos
+    return PhotoCollection(name, split, **photos_of_role)

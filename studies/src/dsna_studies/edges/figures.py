@@ -1,4 +1,4 @@
-"""Plots of scores, and maps beside the photos that they are of: photos are not to be published."""
+"""Plots of scores, and of maps beside their photos; photos must not be published."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .methods import FULL
 
 
 def plot_curves(scored: Scored, title: str = "") -> Any:
-    """Precision against recall of all methods, on lines of equal F; photos of all seeds together.
+    """Plot precision against recall of all methods, pooled over seeds, on lines of equal F.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def plot_curves(scored: Scored, title: str = "") -> Any:
     for method, seeds in scored.items():
         first = next(iter(seeds.values()))
         names = [name for scores in seeds.values() for name in scores.names]
-        together = BoundaryScores(names, first.thresholds, np.concatenate([one.counts for one in seeds.values()]))
+        together = BoundaryScores(names, first.thresholds, np.concatenate([scores.counts for scores in seeds.values()]))
         style = {"color": "crimson", "zorder": 3} if method == FULL else {"linewidth": 1}
         ax = together.plot(label=method, ax=ax, **style)
     if ax is None:
@@ -53,13 +53,13 @@ def plot_curves(scored: Scored, title: str = "") -> Any:
 
 
 def plot_pictures(photos: BoundarySet, rows: Sequence[int], maps: Mapping[str, Sequence[np.ndarray]]) -> Any:
-    """Photos, what people drew in them, and edges as each method sees them (the paper's Fig. 10).
+    """Plot photos, the boundaries that people drew, and the edges that each method finds (the paper's Fig. 10).
 
     Parameters
     ----------
     photos : BoundarySet
     rows : sequence of int
-        Which photos.
+        Numbers of the photos.
     maps : mapping from methods to a map (H, W) for each of these photos
 
     Returns
@@ -79,9 +79,11 @@ def plot_pictures(photos: BoundarySet, rows: Sequence[int], maps: Mapping[str, S
     figure = Figure(figsize=(2.6 * len(titles), 1.9 * len(rows)), layout="constrained")
     panels = figure.subplots(len(rows), len(titles), squeeze=False)
     for k, row in enumerate(rows):
-        drawn = np.mean(photos.boundaries(row), axis=0)
+        mean_boundary = np.mean(photos.boundaries(row), axis=0)
         panels[k, 0].imshow(photos.image(row))
-        for ax, edges in zip(panels[k, 1:], [drawn, *(found[k] for found in maps.values())], strict=True):
+        for ax, edges in zip(
+            panels[k, 1:], [mean_boundary, *(method_maps[k] for method_maps in maps.values())], strict=True
+        ):
             ax.imshow(edges, cmap="gray_r", vmin=0, vmax=1)
         for ax, title in zip(panels[k], titles, strict=True):
             ax.axis("off")

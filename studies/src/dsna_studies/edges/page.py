@@ -1,4 +1,4 @@
-"""Sections of the page: tables beside published figures."""
+"""Sections of the page: tables with published figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..pages import markdown
-from .comparison import Scored, compare, half, pairs_table
+from .comparison import Scored, compare, every_second_photo, pairs_table
 from .methods import FULL, METHODS, PLAIN
 from .published import TABLE_1, TABLE_4, TABLE_5
 from .rare.comparison import rare_table
@@ -19,33 +19,33 @@ _SCORES = ("ODS", "OIS", "AP")
 _BEST = dict.fromkeys((*_SCORES, "R50"), 1)
 READING = """\
 Scores as BSDS500 counts them: ODS is the best F at one threshold for all photos, OIS at each photo's own, AP the
-average precision, R50 the recall at precision one half. Forests of one seed learn from equally many patches of the
-training photos. SE votes for its leaves' own masks. +DSNA, +AH and +kernel blend in the masks of the patches in the
-leaves: by sparse approximation, by an affine hull, by weights that fall with distance; the settings are those of
-EdgeDetector, the same for all. Trees of SE know all training photos; those of the forest whose leaves remember patches
-know half of them each, so that others answer honestly. @2: at half and full size. What follows: a second level scores
-the pixels of the thinned map anew; it learned from maps by first levels that do not know the photo. +boosted: boosted
-trees. +perceptrons: small ones of two hidden layers. +boosted+perceptrons: the mean of both. The paper's weighted and
-cost-sensitive splits (WRF, CS-SE) are not run: they gained nothing over single features. Nor is SE+SMOTE: a patch
-between two others would need a segmentation between theirs, and there is none. Published figures are quoted from Huang,
-Loy and Tang, for the test photos of BSDS500. Seconds a photo: median, on one thread, as the run went; other work on the
-machine is in them."""
+average precision, R50 the recall at a precision of one half. Forests of one seed learn from equal numbers of patches
+of the training photos. SE votes with the masks of its leaves. +DSNA, +AH and +kernel blend in the masks of the
+patches in the leaves: by sparse approximation, by an affine hull, or with weights that decrease with distance; the
+settings are those of EdgeDetector, the same for all. Trees of SE learn from all training photos; those of the forest
+with patches in its leaves learn from half of them each, so that every photo has trees that have not seen it. @2: at
+half and full size. Suffixes after @2 name a second level, which rescores the pixels of the thinned map; it learned
+from maps by first levels trained without the photo. +boosted: boosted trees. +perceptrons: small perceptrons with two
+hidden layers. +boosted+perceptrons: the mean of both. The paper's weighted and cost-sensitive splits (WRF, CS-SE) are
+not run, as they gained nothing over single features. Nor is SE+SMOTE: a patch interpolated between two others would
+need an interpolated segmentation. Published figures are quoted from Huang, Loy and Tang, for the test photos of
+BSDS500. Seconds a photo: median on one thread during the run, affected by other work on the machine."""
 
 _RARE = """\
-Outlines of training masks in 150 classes (k-means on blurred outlines; fewer classes where there are few masks); the
-rarest fifth of the classes is rare. Patches are looked for every eight pixels. Recall is that of what an annotator drew
-in the 16 x 16 pixels of patches that are rare by the same drawing, precision that of what is predicted where any
-annotator has rare patches; matched as in the scores above. Both methods are compared at the precision that the second
-has there at its ODS threshold; counts of all seeds are added up."""
+Outlines of training masks are divided into 150 classes (k-means on blurred outlines; fewer classes if there are few
+masks), of which the rarest fifth is called rare. Patches are searched for on a grid of eight pixels. Recall counts
+the boundaries that an annotator drew in the 16 x 16 pixels of patches that are rare in the same drawing; precision
+counts predicted pixels in the rare patches of any annotator, matched as in the scores above. Both methods are
+compared at the precision of the second at its ODS threshold; counts are summed over seeds."""
 
 
 def table(runs: Sequence[Run], stored: pd.DataFrame) -> pd.DataFrame:
-    """Means over the seeds of runs on one collection.
+    """Average the scores of runs on one collection over seeds.
 
     Parameters
     ----------
     runs : sequence of Run
-        Any seed stands for all seeds of its method.
+        Runs, one for each method, which stands for all seeds.
     stored : data frame
         All results.
 
@@ -61,19 +61,19 @@ def table(runs: Sequence[Run], stored: pd.DataFrame) -> pd.DataFrame:
     """
     rows = {}
     for run in runs:
-        mine = of_method(run, stored)
-        if len(mine):
-            means = mine[["ods", "ois", "ap", "r50"]].mean().set_axis([*_SCORES, "R50"]).to_dict()
+        method_results = of_method(run, stored)
+        if len(method_results):
+            means = method_results[["ods", "ois", "ap", "r50"]].mean().set_axis([*_SCORES, "R50"]).to_dict()
             rows[run.method] = means | {
-                "ODS, seed by seed": " ".join(f"{ods:.3f}" for ods in mine["ods"]),
-                "photos": f"{mine['photos'].min():.0f}",
-                "seconds a photo": f"{mine['seconds_a_photo'].mean():.2f}",
+                "ODS, seed by seed": " ".join(f"{ods:.3f}" for ods in method_results["ods"]),
+                "photos": f"{method_results['photos'].min():.0f}",
+                "seconds a photo": f"{method_results['seconds_a_photo'].mean():.2f}",
             }
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def of_method(run: Run, stored: pd.DataFrame) -> pd.DataFrame:
-    """Results of a run and of the same with other seeds, by seed.
+    """Results of a run with all seeds, ordered by seed.
 
     Examples
     --------
@@ -88,35 +88,35 @@ def of_method(run: Run, stored: pd.DataFrame) -> pd.DataFrame:
     return stored[np.logical_and.reduce([stored[name] == value for name, value in key.items()])].sort_values("seed")
 
 
-def main_section(measured: pd.DataFrame, where: str, beside: bool = True) -> list[str]:
-    """Our methods, beside Table 1 of the paper where asked for.
+def main_section(measured: pd.DataFrame, test_name: str, with_published: bool = True) -> list[str]:
+    """Write a section on our methods, optionally with Table 1 of the paper.
 
     Examples
     --------
     >>> main_section(pd.DataFrame(), "BSDS500 val")[-1]
     'No method has been scored yet.'
     """
-    parts = [f"## {where} (Table 1)"]
+    paragraphs = [f"## {test_name} (Table 1)"]
     if measured.empty:
-        return [*parts, "No method has been scored yet."]
-    shown = measured
-    if beside:
-        shown = measured.assign(**{"ODS, published": [TABLE_1.get(name, np.nan) for name in measured.index]})
+        return [*paragraphs, "No method has been scored yet."]
+    scores_shown = measured
+    if with_published:
+        scores_shown = measured.assign(**{"ODS, published": [TABLE_1.get(name, np.nan) for name in measured.index]})
         for name, ods in TABLE_1.items():
             if name not in METHODS:
-                shown.loc[f"{name}{_MARK}", "ODS, published"] = ods
-    return [*parts, markdown(shown, _BEST, [FULL])]
+                scores_shown.loc[f"{name}{_MARK}", "ODS, published"] = ods
+    return [*paragraphs, markdown(scores_shown, _BEST, [FULL])]
 
 
 def comparison_section(compared: pd.DataFrame, measured: pd.DataFrame) -> list[str]:
-    """Pairs of methods on the same photos.
+    """Write a section on pairs of methods on the same photos.
 
     Parameters
     ----------
     compared : data frame
-        As :func:`dsna_studies.edges.comparison.pairs_of` makes it.
+        Result of :func:`dsna_studies.edges.comparison.pairs_of`.
     measured : data frame
-        As :func:`table` makes it.
+        Result of :func:`table`.
 
     Returns
     -------
@@ -130,16 +130,16 @@ def comparison_section(compared: pd.DataFrame, measured: pd.DataFrame) -> list[s
     if compared.empty:
         return []
     seconds = measured["seconds a photo"].astype(float)
-    slow = [f"{seconds[one.method] / seconds[one.against]:.1f}" for one in compared.itertuples()]
+    slowdowns = [f"{seconds[pair.method] / seconds[pair.against]:.1f}" for pair in compared.itertuples()]
     note = (
-        "Means of the seeds that both have. The interval is that of the ODS gained when photos are drawn anew with "
-        "replacement, the same for both and for all seeds."
+        "Means over the seeds that both methods have. The interval of the gain in ODS is a bootstrap over photos, with "
+        "the same samples for both methods and all seeds."
     )
-    return ["## Pairs on the same photos", note, markdown(pairs_table(compared).assign(**{"times as slow": slow}))]
+    return ["## Pairs on the same photos", note, markdown(pairs_table(compared).assign(**{"times as slow": slowdowns}))]
 
 
 def halves_table(scored: Scored) -> pd.DataFrame:
-    """Scores of even- and odd-numbered photos where there are second levels, and what is gained over SE at their sizes.
+    """Compute scores and gains on even- and odd-numbered photos, if there are second levels.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def halves_table(scored: Scored) -> pd.DataFrame:
     Returns
     -------
     data frame
-        Text, a row for each method; empty where there is no second level.
+        Text, with a row for each method; empty without second levels.
 
     Examples
     --------
@@ -158,28 +158,30 @@ def halves_table(scored: Scored) -> pd.DataFrame:
     if not any(METHODS[name].rescorer for name in scored):
         return pd.DataFrame()
     rows: dict[str, dict[str, str]] = {}
-    for which, parity in (("even", 0), ("odd", 1)):
-        some = half(scored, parity)
-        base = "SE@2" if "SE@2" in some else PLAIN
-        for name in (name for name in METHODS if name in some and METHODS[name].scales == METHODS[base].scales):
-            seeds = some[name]
-            means = [np.mean([getattr(one, score.lower()) for one in seeds.values()]) for score in _SCORES]
-            told = rows.setdefault(name, {})
-            told[f"{which}: ODS / OIS / AP"] = " / ".join(f"{mean:.3f}" for mean in means)
-            found = compare(some, name, base) if name != base else None
-            if found is not None:
-                told[f"{which}: ODS over {base}"] = f"{found.gain:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
-                told[f"{which}: photos ahead"] = f"{100 * found.best:.0f} %"
+    for half_name, parity in (("even", 0), ("odd", 1)):
+        half_scores = every_second_photo(scored, parity)
+        base = "SE@2" if "SE@2" in half_scores else PLAIN
+        for name in (name for name in METHODS if name in half_scores and METHODS[name].scales == METHODS[base].scales):
+            seeds = half_scores[name]
+            means = [
+                np.mean([getattr(seed_scores, score.lower()) for seed_scores in seeds.values()]) for score in _SCORES
+            ]
+            row = rows.setdefault(name, {})
+            row[f"{half_name}: ODS / OIS / AP"] = " / ".join(f"{mean:.3f}" for mean in means)
+            gain = compare(half_scores, name, base) if name != base else None
+            if gain is not None:
+                row[f"{half_name}: ODS over {base}"] = f"{gain.gain:+.4f} ({gain.low:+.4f} to {gain.high:+.4f})"
+                row[f"{half_name}: photos ahead"] = f"{100 * gain.best:.0f} %"
     return pd.DataFrame.from_dict(rows, orient="index").fillna("")
 
 
 def halves_section(halves: pd.DataFrame) -> list[str]:
-    """Even- and odd-numbered photos, where there is something to say.
+    """Write a section on even- and odd-numbered photos, unless the table is empty.
 
     Parameters
     ----------
     halves : data frame
-        As :func:`halves_table` makes it.
+        Result of :func:`halves_table`.
 
     Returns
     -------
@@ -191,20 +193,20 @@ def halves_section(halves: pd.DataFrame) -> list[str]:
     []
     """
     note = (
-        "Photos in the order of their names, counted from 0. A trial looked at the even-numbered validation photos "
-        "when second levels were designed, so the odd-numbered ones are the fairer half. In brackets where 95 % of the "
-        "gains lie if photos are drawn anew; ahead by best F."
+        "Photos are numbered from 0 in the order of their names. The even-numbered validation photos were used in "
+        "designing the second levels, so the odd-numbered ones are the fairer half. In brackets: bootstrap intervals "
+        "of 95 % over photos; photos ahead are those with a higher best F."
     )
     return ["## Even- and odd-numbered photos", note, markdown(halves)] if len(halves) else []
 
 
 def rare_section(compared: pd.DataFrame) -> list[str]:
-    """Pairs of methods where structures are rare.
+    """Write a section on pairs of methods on rare structures.
 
     Parameters
     ----------
     compared : data frame
-        As :func:`dsna_studies.edges.rare.comparison.rare_pairs` makes it.
+        Result of :func:`dsna_studies.edges.rare.comparison.rare_pairs`.
 
     Returns
     -------
@@ -218,26 +220,26 @@ def rare_section(compared: pd.DataFrame) -> list[str]:
     return ["## Rare structures", _RARE, markdown(rare_table(compared))] if len(compared) else []
 
 
-def published_section(measured: pd.DataFrame, where: str) -> list[str]:
-    """Our best row among those of Table 4.
+def published_section(measured: pd.DataFrame, test_name: str) -> list[str]:
+    """Write a section with our methods among those of Table 4.
 
     Examples
     --------
     >>> "HED, published" in published_section(pd.DataFrame(), "BSDS500 val")[-1]
     True
     """
-    rows = {f"{name}{_MARK}": dict(zip(_SCORES, found, strict=True)) for name, found in TABLE_4.items()}
+    rows = {f"{name}{_MARK}": dict(zip(_SCORES, scores, strict=True)) for name, scores in TABLE_4.items()}
     ours = {
-        f"{name}, ours on {where}": measured.loc[name, list(_SCORES)].to_dict()
+        f"{name}, ours on {test_name}": measured.loc[name, list(_SCORES)].to_dict()
         for name in (PLAIN, FULL)
         if name in measured.index
     }
-    note = f"Published figures are for the test photos, ours for {where}; they stand side by side, not in a contest."
+    note = f"Published figures are for the test photos, ours for {test_name}; the two are not directly comparable."
     return ["## Others (Table 4)", note, markdown(pd.DataFrame.from_dict(ours | rows, orient="index"), bold=list(ours))]
 
 
-def cross_section(runs: Sequence[Run], stored: pd.DataFrame, beside: bool = True) -> list[str]:
-    """Runs that are scored on NYUD, beside Table 5 where asked for.
+def cross_section(runs: Sequence[Run], stored: pd.DataFrame, with_published: bool = True) -> list[str]:
+    """Write a section on runs scored on NYUD, optionally with Table 5 of the paper.
 
     Examples
     --------
@@ -246,16 +248,16 @@ def cross_section(runs: Sequence[Run], stored: pd.DataFrame, beside: bool = True
     """
     rows = {}
     for train in ("NYUD", "BSDS500"):
-        mine = [run for run in runs if run.train.name == train]
-        measured = table(mine, stored) if mine else pd.DataFrame()
+        trained_runs = [run for run in runs if run.train.name == train]
+        measured = table(trained_runs, stored) if trained_runs else pd.DataFrame()
         for name in measured.index:
             rows[f"{name} ({train}/NYUD), ours"] = measured.loc[name, list(_SCORES)].to_dict()
     bold = list(rows)
-    if beside:
-        for (name, train), found in TABLE_5.items():
-            rows[f"{name} ({train}/NYUD){_MARK}"] = dict(zip(_SCORES, found, strict=True))
+    if with_published:
+        for (name, train), scores in TABLE_5.items():
+            rows[f"{name} ({train}/NYUD){_MARK}"] = dict(zip(_SCORES, scores, strict=True))
     note = "TRAIN/TEST; photos of 320 x 240 pixels, boundaries matched within 0.011 of the diagonal."
     if not bold:
         note = f"NYUD was not in the data folder (nyud/), so nothing is measured here. {note}"
-    shown = [markdown(pd.DataFrame.from_dict(rows, orient="index"), bold=bold)] if rows else []
-    return ["## Another collection (Table 5)", note, *shown]
+    tables = [markdown(pd.DataFrame.from_dict(rows, orient="index"), bold=bold)] if rows else []
+    return ["## Another collection (Table 5)", note, *tables]

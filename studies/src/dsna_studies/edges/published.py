@@ -1,4 +1,4 @@
-"""Figures that Huang, Loy and Tang report or quote, to stand beside those measured; never our own."""
+"""Results that Huang, Loy and Tang report or quote, for comparison with ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forests, maps and counts that a run keeps on disk, for the next one to resume from."""
+"""Forests, maps and counts that are stored on disk, so that later runs can resume."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from dsna_vision.photos import PhotoError, read_photo, write_map
 from ..results_file import Layout, ResultsFile, load_results
 from ..running import Row, failure
 from .runs import Run
-from .second_level import SecondLevels, loaded
+from .second_level import SecondLevels, load_if_whole
 
-_Draw = Callable[[int], tuple[np.ndarray, float]]
+_Detect = Callable[[int], tuple[np.ndarray, float]]
 _TIMES = Layout(key=("photo",), values=("seconds",))
 _NOISE = np.random.default_rng(0).integers(256, size=(64, 64, 3), dtype=np.uint8)
-_AT_ONCE = 10  # photos scored, by each thread, before progress is shown
+_CHUNK = 10  # photos per thread that are scored between updates of progress
 
 
 class Store:
@@ -34,9 +34,9 @@ class Store:
     Parameters
     ----------
     folder : Path
-        Gets the subfolders ``models``, ``maps``, ``counts`` and, where there are second levels, ``views``.
+        Folder for the subfolders ``models``, ``maps``, ``counts`` and, for second levels, ``views``.
     jobs : int, default=1
-        Threads: trees grown, or photos processed or scored, at a time.
+        Number of threads that grow trees, or that process or score photos.
 
     Examples
     --------
@@ -49,11 +49,11 @@ class Store:
     def __init__(self, folder: Path, jobs: int = 1) -> None:
         self.folder = folder
         self.jobs = jobs
-        self._held: tuple[str, EdgeDetector] | None = None
+        self._cached: tuple[str, EdgeDetector] | None = None
         self._second = SecondLevels(folder, jobs)
 
     def maps(self, run: Run) -> Path:
-        """Folder of PNG files named as the photos."""
+        """Folder of PNG files named after the photos."""
         return self.folder / "maps" / run.name
 
     def map(self, run: Run, row: int) -> np.ndarray:
@@ -61,7 +61,7 @@ class Store:
         return read_photo(self.maps(run) / f"{run.test.test.names[row]}.png")[..., 0] / 255
 
     def with_maps(self, runs: Sequence[Run]) -> list[int]:
-        """Photos of which all runs, of one collection, have a map."""
+        """Numbers of the photos for which all runs, of one collection, have a map."""
         names = runs[0].test.test.names
         return [
             row for row, name in enumerate(names) if all((self.maps(run) / f"{name}.png").is_file() for run in runs)
@@ -72,18 +72,18 @@ class Store:
         return self.folder / "counts" / run.name
 
     def detector(self, run: Run) -> EdgeDetector:
-        """The fitted detector of a run: held, read, or else trained and saved; of two levels the first."""
-        if self._held is None or self._held[0] != run.model:
-            self._held = None  # two forests need not be in memory
-            self._held = run.model, self.kept(run) or self._trained(run)
-        return _as_asked(self._held[1], run)
+        """Fitted detector of a run, or its first level: cached, read from disk, or else trained and saved."""
+        if self._cached is None or self._cached[0] != run.model:
+            self._cached = None  # avoids two forests in memory
+            self._cached = run.model, self.stored_detector(run) or self._train(run)
+        return _with_settings_of(self._cached[1], run)
 
-    def kept(self, run: Run) -> EdgeDetector | None:
-        """The fitted detector of a run, if it is on disk and whole; of two levels the first."""
-        found = loaded(self.folder / "models" / run.model)
-        return _as_asked(found, run) if isinstance(found, EdgeDetector) else None
+    def stored_detector(self, run: Run) -> EdgeDetector | None:
+        """Fitted detector of a run, or its first level, if it is on disk and not damaged."""
+        detector = load_if_whole(self.folder / "models" / run.model)
+        return _with_settings_of(detector, run) if isinstance(detector, EdgeDetector) else None
 
-    def _trained(self, run: Run) -> EdgeDetector:
+    def _train(self, run: Run) -> EdgeDetector:
         detector = EdgeDetector(**run.detector.get_params(deep=False)).set_params(n_jobs=self.jobs, verbose=True)
         detector.fit(run.train.train)
         folder = self.folder / "models"
@@ -92,79 +92,79 @@ class Store:
         return detector
 
     def detect(self, run: Run) -> Iterator[Row]:
-        """Write the maps that are missing or damaged; yields a row for each photo, with an ``error`` if it failed."""
+        """Write missing or damaged maps, yielding a row for each photo, with an ``error`` if it failed."""
         folder, photos = self.maps(run), run.test.test
         folder.mkdir(parents=True, exist_ok=True)
-        missing = [row for row in range(len(photos)) if not _is_whole(folder / f"{photos.names[row]}.png")]
+        missing_rows = [row for row in range(len(photos)) if not _is_whole(folder / f"{photos.names[row]}.png")]
         if run.level is not None:
-            yield from self._learn(run, bool(missing))
-        yield from ({"run": run} for _ in range(len(photos) - len(missing)))
-        if not missing:
+            yield from self._learn(run, bool(missing_rows))
+        yield from ({"run": run} for _ in range(len(photos) - len(missing_rows)))
+        if not missing_rows:
             return
-        draw = self._drawing(run)
-        work = (delayed(_detect)(draw, run, row, folder) for row in missing)
+        detect_edges = self._detection_function(run)
+        tasks = (delayed(_write_map)(detect_edges, run, row, folder) for row in missing_rows)
         with ResultsFile(folder / "seconds.csv", _TIMES) as times:
-            for row in Parallel(self.jobs, prefer="threads", return_as="generator_unordered")(work):
+            for row in Parallel(self.jobs, prefer="threads", return_as="generator_unordered")(tasks):
                 if "seconds" in row:
                     times.add(row)
                 yield {"run": run, **row}
 
     def _learn(self, run: Run, needed: bool) -> Iterator[Row]:
-        """Make the second level of a run; yields a row for each training photo."""
+        """Train the second level of a run, yielding a row for each training photo."""
         if needed:
             yield from self._second.learn(run, lambda: self.detector(run))
         else:
             yield from ({"run": run} for _ in run.train.train.names)
 
-    def _drawing(self, run: Run) -> _Draw:
-        """From the number of a test photo to its map and the seconds that it took."""
+    def _detection_function(self, run: Run) -> _Detect:
+        """Return a function that detects edges in a test photo, given its number, and measures the seconds."""
         detector = self.detector(run)
-        detector.detect(_NOISE, method=run.answer)  # loads the kernels, so that no time measured holds any of it
+        detector.detect(_NOISE, method=run.answer)  # compiles the kernels before time is measured
         if run.level is not None:
             return self._second.lines(run, lambda: detector)
 
-        def draw(row: int) -> tuple[np.ndarray, float]:
+        def detect(row: int) -> tuple[np.ndarray, float]:
             photo = run.test.test.image(row)
             start = time.perf_counter()
-            found = detector.detect(photo, scales=SCALES[run.scales], method=run.answer)
-            return found, time.perf_counter() - start
+            edges = detector.detect(photo, scales=SCALES[run.scales], method=run.answer)
+            return edges, time.perf_counter() - start
 
-        return draw
+        return detect
 
     def score(self, run: Run) -> Iterator[Row]:
-        """Count matches of the maps that there are; yields a row for each photo, with an ``error`` if it failed."""
+        """Count matches of the existing maps, yielding a row for each photo, with an ``error`` if it failed."""
         photos = run.test.test
-        there = [row for row, name in enumerate(photos.names) if (self.maps(run) / f"{name}.png").is_file()]
-        step = _AT_ONCE * self.jobs
-        found: list[BoundaryScores] = []
-        for start in range(0, len(there), step):
-            some = photos.subset(there[start : start + step])
+        mapped_rows = [row for row, name in enumerate(photos.names) if (self.maps(run) / f"{name}.png").is_file()]
+        step = _CHUNK * self.jobs
+        chunk_scores: list[BoundaryScores] = []
+        for start in range(0, len(mapped_rows), step):
+            chunk = photos.subset(mapped_rows[start : start + step])
             try:
                 scores = evaluate(
                     self.maps(run),
-                    some,
+                    chunk,
                     max_distance=run.test.max_distance,
                     n_jobs=self.jobs,
                     out=self.counts(run),
                 )
-            except ValueError as error:  # none of these could be scored
-                yield from ({"run": run, "error": str(error)} for _ in some.names)
+            except ValueError as error:  # no photo of the chunk could be scored
+                yield from ({"run": run, "error": str(error)} for _ in chunk.names)
                 continue
-            found.append(scores)
+            chunk_scores.append(scores)
             yield from ({"run": run} for _ in scores.names)
             yield from ({"run": run, "error": problem} for problem in scores.problems)
-        if found:
-            names = np.array([name for scores in found for name in scores.names])
+        if chunk_scores:
+            names = np.array([name for scores in chunk_scores for name in scores.names])
             content = io.BytesIO()
-            counts = np.concatenate([scores.counts for scores in found])
-            np.savez_compressed(content, names=names, thresholds=found[0].thresholds, counts=counts)
+            counts = np.concatenate([scores.counts for scores in chunk_scores])
+            np.savez_compressed(content, names=names, thresholds=chunk_scores[0].thresholds, counts=counts)
             write_atomically(self._scores(run), content.getvalue())
 
     def scores(self, run: Run) -> BoundaryScores | None:
         """Scores of a run, if it has been scored."""
         try:
-            with np.load(self._scores(run)) as kept:
-                return BoundaryScores(kept["names"].tolist(), kept["thresholds"], kept["counts"])
+            with np.load(self._scores(run)) as stored:
+                return BoundaryScores(stored["names"].tolist(), stored["thresholds"], stored["counts"])
         except (OSError, ValueError, KeyError, zipfile.BadZipFile):
             return None
 
@@ -174,7 +174,7 @@ class Store:
         return float(times["seconds"].median())
 
     def forget(self, run: Run) -> None:
-        """Remove what is kept of a run, its forest included."""
+        """Remove all stored results of a run, including its forest."""
         for folder in (self.maps(run), self.counts(run)):
             shutil.rmtree(folder, ignore_errors=True)
         for path in (self._scores(run), self.folder / "models" / run.model):
@@ -186,8 +186,8 @@ class Store:
         return self.folder / "counts" / f"{run.name}.npz"
 
 
-def _as_asked(detector: EdgeDetector, run: Run) -> EdgeDetector:
-    """A fitted detector that answers as a run has it, on one thread."""
+def _with_settings_of(detector: EdgeDetector, run: Run) -> EdgeDetector:
+    """Set a fitted detector to the settings of a run, on one thread."""
     return detector.set_params(**run.detector.get_params(deep=False) | {"n_jobs": 1})
 
 
@@ -199,12 +199,12 @@ def _is_whole(path: Path) -> bool:
     return True
 
 
-def _detect(draw: _Draw, run: Run, row: int, folder: Path) -> Row:
-    """Write the map of one photo; how long it took, or what went wrong."""
+def _write_map(detect: _Detect, run: Run, row: int, folder: Path) -> Row:
+    """Write the map of one photo, and return the seconds that it took, or the error."""
     name = run.test.test.names[row]
     try:
-        found, seconds = draw(row)
-        write_map(found, folder / f"{name}.png")
+        edges, seconds = detect(row)
+        write_map(edges, folder / f"{name}.png")
     except Exception as error:  # the failure of one photo leaves the others running
         return {"photo": name, "error": f"{name}: {failure(error)}"}
     return {"photo": name, "seconds": seconds}

@@ -22,7 +22,7 @@ from ..study import Say, Study, StudyOptions, run_study
 from .collections import find_collections
 from .comparison import Scored, pairs_of
 from .illustrations import illustrate
-from .methods import METHODS, selected
+from .methods import METHODS, methods_to_run
 from .page import (
     READING,
     comparison_section,
@@ -51,14 +51,14 @@ class Options(StudyOptions):
     Parameters
     ----------
     seeds : tuple of int, default=()
-        Empty: three, or one where `quick`.
+        Seeds to run; empty: three, or one with `quick`.
     patches : int or None, default=None
-        Patches of each tree; None: the default of EdgeDetector.
+        Number of patches per tree; None: the default of EdgeDetector.
     scales : {"single", "two", "multi"}, default="single"
     split : {"val", "test"}, default="val"
-        Which photos are scored.
+        Photos that are scored.
     levels : {1, 2}, default=1
-        Where no method is named: methods of one level, or first levels at two sizes and second levels on top of them.
+        Default methods: those of one level, or first levels at two sizes and second levels.
 
     Examples
     --------
@@ -76,20 +76,20 @@ class Options(StudyOptions):
 
     @property
     def command(self) -> str:
-        """What to type for the same tables, for any data."""
-        given = {"--levels": self.levels, "--patches": self.patches, "--scales": self.scales, "--split": self.split}
+        """Command that reproduces the tables."""
+        values = {"--levels": self.levels, "--patches": self.patches, "--scales": self.scales, "--split": self.split}
         defaults = {"--levels": 1, "--patches": None, "--scales": "single", "--split": "val"}
-        asked = [f"{name} {value}" for name, value in given.items() if value != defaults[name]]
-        return " ".join(["python -m dsna_studies edges --data DIR", *(["--quick"] if self.quick else []), *asked])
+        options = [f"{name} {value}" for name, value in values.items() if value != defaults[name]]
+        return " ".join(["python -m dsna_studies edges --data DIR", *(["--quick"] if self.quick else []), *options])
 
     @property
     def all_seeds(self) -> tuple[int, ...]:
-        """The seeds that are run."""
+        """Seeds to run."""
         return tuple(dict.fromkeys(self.seeds)) or (_QUICK_SEEDS if self.quick else _SEEDS)
 
 
 class EdgesStudy(Study):
-    """Structured edges and ours, on BSDS500 and, where it is there, NYUD.
+    """Structured edges and our method, on BSDS500 and, if available, NYUD.
 
     Examples
     --------
@@ -108,16 +108,16 @@ class EdgesStudy(Study):
         return Path(self.options.out / "edges.md")
 
     def prepare(self, say: Say) -> None:
-        """Read the photos and select the methods asked for."""
+        """Read the photos and select the requested methods."""
         options = self.options
-        methods = selected(options.methods, options.quick, options.levels)
+        methods = methods_to_run(options.methods, options.quick, options.levels)
         collections = find_collections(options.data, options.split, options.quick)
-        plan = partial(planned, collections, patches=options.patches, scales=options.scales, quick=options.quick)
+        plan = partial(planned, collections, patches=options.patches, scales=options.scales, quick_run=options.quick)
         self.runs = {run.key: run for run in plan(methods=methods, seeds=options.all_seeds)}
         levels = [run.level for run in self.runs.values() if run.level is not None]
         for rescorer in {level.rescorer for level in levels}:
-            check_trainable(rescorer)  # before hours of work, not after
-        self.shown = plan(methods=METHODS, seeds=options.all_seeds[:1])
+            check_trainable(rescorer)  # before hours of work
+        self.all_method_runs = plan(methods=METHODS, seeds=options.all_seeds[:1])
         self.store = Store(options.out, options.jobs)
 
     def keys(self) -> list[Key]:
@@ -134,7 +134,7 @@ class EdgesStudy(Study):
         }
 
     def steps(self, left: Sequence[Key]) -> int:
-        """Each photo is processed, then scored; then the scores are stored. Second levels look at training photos."""
+        """Number of photos to process and score, including training photos of second levels, and one step to store."""
         runs = [self.runs[key] for key in left]
         return sum(2 * len(run.test.test) + 1 + (run.level is not None) * len(run.train.train) for run in runs)
 
@@ -170,40 +170,40 @@ class EdgesStudy(Study):
         return f"{run.method}, seed {run.seed}, {run.train.name}/{run.test.name}"
 
     def report(self, results: pd.DataFrame, say: Say) -> list[str]:
-        """Scores, pairs of methods, rare structures, other collections; a run stands for all seeds of its method."""
-        quick, runs, first = self.options.quick, self.shown, self.shown[0]
-        own = [run for run in runs if run.test is run.train and run.test is first.test]
-        where = f"{first.test.name} {first.test.split}"
-        measured = table(own, results)
-        page = main_section(measured, where, beside=not quick)
-        scored = stored_scores(own, results, self.store)
+        """Write scores, pairs of methods, rare structures and other collections, over all seeds of each method."""
+        quick_run, runs, first_run = self.options.quick, self.all_method_runs, self.all_method_runs[0]
+        collection_runs = [run for run in runs if run.test is run.train and run.test is first_run.test]
+        test_name = f"{first_run.test.name} {first_run.test.split}"
+        measured = table(collection_runs, results)
+        page = main_section(measured, test_name, with_published=not quick_run)
+        scored = stored_scores(collection_runs, results, self.store)
         compared = pairs_of(scored)
-        self._keep("pairs.csv", compared)
+        self._write_csv("pairs.csv", compared)
         page += comparison_section(compared, measured)
         halves = halves_table(scored)
-        self._keep("halves.csv", halves.rename_axis("method").reset_index())
+        self._write_csv("halves.csv", halves.rename_axis("method").reset_index())
         page += halves_section(halves)
         with threadpool_limits(self.options.jobs):
-            rare, figures = illustrate(own, scored, self.store, quick)
-        where_rare = rare_pairs(rare, scored)
-        self._keep("rare.csv", where_rare)
-        page += rare_section(where_rare)
+            rare, figures = illustrate(collection_runs, scored, self.store, quick_run)
+        rare_gains = rare_pairs(rare, scored)
+        self._write_csv("rare.csv", rare_gains)
+        page += rare_section(rare_gains)
         say("\n\n".join(page))
-        if not quick:
-            page += published_section(measured, where)
-        page += cross_section([run for run in runs if run.test.name == "NYUD"], results, beside=not quick)
+        if not quick_run:
+            page += published_section(measured, test_name)
+        page += cross_section([run for run in runs if run.test.name == "NYUD"], results, with_published=not quick_run)
         page += ["## Figures", *write_plots(self.options.out, figures)] if figures else []
-        trees, photos = first.detector.n_estimators, len(first.train.train)
-        learned = f"{trees} trees, each of {first.detector.n_patches} patches of {photos} training photos"
-        made = f"Written by `{self.options.command}`: {learned}.{QUICK if quick else ''}"
-        return ["# Edges", made, READING, *page]
+        trees, photos = first_run.detector.n_estimators, len(first_run.train.train)
+        training_summary = f"{trees} trees, each of {first_run.detector.n_patches} patches of {photos} training photos"
+        provenance = f"Written by `{self.options.command}`: {training_summary}.{QUICK if quick_run else ''}"
+        return ["# Edges", provenance, READING, *page]
 
-    def _keep(self, name: str, compared: pd.DataFrame) -> None:
+    def _write_csv(self, name: str, compared: pd.DataFrame) -> None:
         write_atomically(self.options.out / name, compared.to_csv(index=False, float_format="%.6g").encode())
 
 
 def stored_scores(runs: Iterable[Run], results: pd.DataFrame, store: Store) -> Scored:
-    """Scores of each method and seed that are on disk.
+    """Read the scores of each method and seed that are on disk.
 
     Examples
     --------
@@ -211,10 +211,10 @@ def stored_scores(runs: Iterable[Run], results: pd.DataFrame, store: Store) -> S
     >>> stored_scores([], pd.DataFrame(columns=LAYOUT.columns), Store(Path("edges")))
     {}
     """
-    found: dict[str, dict[int, BoundaryScores]] = {}
+    scored: dict[str, dict[int, BoundaryScores]] = {}
     for run in runs:
         for seed in of_method(run, results)["seed"]:
             scores = store.scores(run.of_seed(seed))
             if scores is not None:
-                found.setdefault(run.method, {})[int(seed)] = scores
-    return found
+                scored.setdefault(run.method, {})[int(seed)] = scores
+    return scored

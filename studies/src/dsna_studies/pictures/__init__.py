@@ -1,1 +1,1 @@
-"""Tasks that regress labels of pictures: what the studies of ages and of head poses share."""
+"""Regression of picture labels: code shared by the studies of ages and head poses."""

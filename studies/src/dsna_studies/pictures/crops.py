@@ -1,4 +1,4 @@
-"""Crops of pictures as rows of numbers, learned anew from the training crops of each split."""
+"""Features of picture crops, learned from the training crops of each split."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ COMPONENTS = 200
 
 @dataclass(frozen=True)
 class CropRows:
-    """Principal components of oriented gradients, by the gradients of the training crops alone.
+    """Principal components of oriented gradients, fitted on the training crops only.
 
     Parameters
     ----------
     gradients : array of shape (n, n_features)
-        Histograms of all crops, which look at one crop at a time.
+        Histograms of all crops.
     components : int, default=200
-        Less where there are fewer rows or columns.
+        Number of components, fewer if there are fewer rows or columns.
 
     Examples
     --------
     >>> import numpy as np
     >>> from dsna_studies.pictures.splits import person_folds
     >>> rows = CropRows(np.random.default_rng(0).normal(size=(30, 6)).astype(np.float32))
-    >>> [part.shape for part in rows.of(person_folds(np.arange(30))[0])]
+    >>> [features.shape for features in rows.of(person_folds(np.arange(30))[0])]
     [(24, 6), (6, 6)]
     """
 
@@ -36,8 +36,8 @@ class CropRows:
     components: int = COMPONENTS
 
     def of(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of the training and of the test crops."""
+        """Features of the training and the test crops."""
         train, test = self.gradients[split.train], self.gradients[split.test]
-        most = min(self.components, *train.shape)
-        components = PCA(most, random_state=0).fit(train)
+        n_components = min(self.components, *train.shape)
+        components = PCA(n_components, random_state=0).fit(train)
         return components.transform(train).astype(np.float64), components.transform(test).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Experiments on pictures, and the part of their studies that ages and head poses share."""
+"""Experiments on pictures, and the base class of the studies of ages and head poses."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from ..results_file import Key
 from ..running import Row, in_processes
 from ..select_methods import select_methods
 from ..study import Say, Study
-from .jobs import LAYOUT, Job, LabelledRows
+from .jobs import LAYOUT, LabelledRows, SplitJob
 from .shared_fits import SharedFit
 from .splits import Split
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Methods under one protocol.
+    """Methods to evaluate under one protocol.
 
     Parameters
     ----------
     kind : str
-        What it is for, such as "table", "gap" or "sweep".
+        Purpose, such as "table", "gap" or "sweep".
     splits : sequence of Split
-        Of one protocol.
+        Splits of one protocol.
     methods : tuple of str
     head : tuple of str
-        What results are stored under, up to the protocol.
+        First parts of the key of results, up to the protocol.
 
     Examples
     --------
-    >>> one = Experiment("table", [], ("RF",), ("Pointing'04", "00", "full", "5 folds"))
-    >>> one.key(Split("5 folds", "3", np.arange(4), np.arange(4, 6)), "RF")
+    >>> experiment = Experiment("table", [], ("RF",), ("Pointing'04", "00", "full", "5 folds"))
+    >>> experiment.key(Split("5 folds", "3", np.arange(4), np.arange(4, 6)), "RF")
     ("Pointing'04", '00', 'full', '5 folds', '3', 'RF')
     """
 
@@ -58,7 +58,7 @@ class Experiment:
         return [split.fold for split in self.splits]
 
     def key(self, split: Split, method: str) -> tuple[str, ...]:
-        """What a result is stored under, in the order of the layout."""
+        """Key of a result, in the order of the layout."""
         return (*self.head, split.fold, method)
 
     @property
@@ -67,13 +67,13 @@ class Experiment:
         return [self.key(split, method) for split in self.splits for method in self.methods]
 
     def left(self, keys: Collection[Key]) -> Iterator[tuple[Split, tuple[str, ...]]]:
-        """Splits with the methods whose keys are among those given.
+        """Yield splits with their methods whose keys are among ``keys``.
 
         Examples
         --------
         >>> split = Split("5 folds", "0", np.arange(4), np.arange(4, 6))
-        >>> one = Experiment("table", [split], ("RF", "CS-RF"), ("Pointing'04", "00", "full", "5 folds"))
-        >>> [methods for _, methods in one.left({one.key(split, "CS-RF")})]
+        >>> experiment = Experiment("table", [split], ("RF", "CS-RF"), ("Pointing'04", "00", "full", "5 folds"))
+        >>> [methods for _, methods in experiment.left({experiment.key(split, "CS-RF")})]
         [('CS-RF',)]
         """
         for split in self.splits:
@@ -88,14 +88,14 @@ class Experiment:
 
 
 def of_kind(experiments: Iterable[Any], kind: str) -> list[Any]:
-    """The experiments of one kind.
+    """Select the experiments of one kind.
 
     Examples
     --------
     >>> len(of_kind([Experiment("gap", [], (), ())], "table"))
     0
     """
-    return [one for one in experiments if one.kind == kind]
+    return [experiment for experiment in experiments if experiment.kind == kind]
 
 
 class PictureStudy(Study):
@@ -106,7 +106,7 @@ class PictureStudy(Study):
     name: ClassVar[str]
     title: ClassVar[str]
     reading: ClassVar[str]
-    #: Methods of the tables, which messages name, and others that can be asked for.
+    #: Methods of the tables, which messages list, and other methods that can be selected.
     table_methods: ClassVar[tuple[str, ...]]
     other_methods: ClassVar[tuple[str, ...]]
     fits_of: ClassVar[Callable[[Iterable[str]], list[SharedFit]]]
@@ -121,7 +121,7 @@ class PictureStudy(Study):
         """Read the pictures and plan all experiments."""
 
     @abstractmethod
-    def data_of(self, one: Any) -> LabelledRows:
+    def data_of(self, experiment: Any) -> LabelledRows:
         """Rows and labels of an experiment."""
 
     @abstractmethod
@@ -129,21 +129,30 @@ class PictureStudy(Study):
         """Paragraphs of the page, and a function that writes the figures and returns the lines that show them."""
 
     def prepare(self, say: Say) -> None:
-        """Read the pictures and select the methods asked for."""
-        self.everything: Sequence[Any] = self.read()
-        self.wanted = select_methods(self.everything, self.options.methods, self.table_methods, self.other_methods)
+        """Read the pictures and select the requested methods."""
+        self.experiments: Sequence[Any] = self.read()
+        self.selected_experiments = select_methods(
+            self.experiments, self.options.methods, self.table_methods, self.other_methods
+        )
 
     def keys(self) -> list[Key]:
-        """Keys of all results asked for."""
-        return [key for one in self.wanted for key in one.every_key]
+        """Keys of all requested results."""
+        return [key for experiment in self.selected_experiments for key in experiment.every_key]
 
     def run(self, left: Sequence[Key]) -> Iterator[Row]:
-        """A job for each split that has methods left."""
+        """Run a job for each split that has methods left."""
         missing = set(left)
         jobs = [
-            Job(one.key(split, "")[:-1], self.data_of(one), split, methods, self.options.quick, type(self).fits_of)
-            for one in self.wanted
-            for split, methods in one.left(missing)
+            SplitJob(
+                experiment.key(split, "")[:-1],
+                self.data_of(experiment),
+                split,
+                methods,
+                self.options.quick,
+                type(self).fits_of,
+            )
+            for experiment in self.selected_experiments
+            for split, methods in experiment.left(missing)
         ]
         return in_processes(jobs, self.options.jobs)
 
@@ -153,9 +162,9 @@ class PictureStudy(Study):
 
     def report(self, results: pd.DataFrame, say: Say) -> list[str]:
         """Tables, then figures."""
-        quick = self.options.quick
-        command = f"python -m dsna_studies {self.name} --data DIR{' --quick' if quick else ''}"
+        quick_run = self.options.quick
+        command = f"python -m dsna_studies {self.name} --data DIR{' --quick' if quick_run else ''}"
         page, write_figures = self.sections(results)
         say("\n\n".join(page))
-        head = [f"# {self.title}", f"Written by `{command}`.{QUICK if quick else ''}", self.reading]
+        head = [f"# {self.title}", f"Written by `{command}`.{QUICK if quick_run else ''}", self.reading]
         return [*head, *page, "## Figures", *write_figures()]

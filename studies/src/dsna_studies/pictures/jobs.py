@@ -1,4 +1,4 @@
-"""Methods on a split: rows made once, one result for each method."""
+"""Jobs that evaluate methods on a split: features are computed once, with one result per method."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ LAYOUT = Layout(
 )
 
 
-class Rows(Protocol):
-    """Where the rows of a split come from."""
+class SplitRows(Protocol):
+    """Source of the features of a split."""
 
     def of(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of the training and of the test pictures."""
+        """Features of the training and the test pictures."""
         ...
 
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Rows of all pictures of a collection, with their labels.
+    """Features of all pictures of a collection, with their labels.
 
     Parameters
     ----------
-    rows : Rows
+    rows : SplitRows
     labels : array of shape (n,) or (n, n_outputs)
     groups : array of shape (n,) or None, default=None
-        Persons whose pictures are held out together while a model is fitted.
+        Persons, whose pictures are held out together when a model is fitted.
 
     Examples
     --------
@@ -52,26 +52,26 @@ class LabelledRows:
     array([0., 1., 2.])
     """
 
-    rows: Rows
+    rows: SplitRows
     labels: np.ndarray
     groups: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
-class Job:
-    """Methods on one split of a collection.
+class SplitJob:
+    """Evaluation of methods on one split of a collection.
 
     Parameters
     ----------
     key : tuple of str
-        What results are stored under, but for the method.
+        Key of results without the method.
     data : LabelledRows
     split : Split
     methods : tuple of str
-    quick : bool
-        Whether few trees are enough.
+    quick_run : bool
+        Whether to use few trees.
     fits_of : callable
-        From names of methods to the fits that they share.
+        Returns the distinct fits that methods need.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Job:
     >>> from dsna_studies.pictures.crops import CropRows
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
     >>> key, data = ("UTKFace", "00", "quick", "S1, S2, S3", "S1"), LabelledRows(CropRows(X), X[:, 0])
-    >>> job = Job(key, data, three_subsets(60)[0], ("RF",), quick=True, fits_of=fits_of)
+    >>> job = SplitJob(key, data, three_subsets(60)[0], ("RF",), quick_run=True, fits_of=fits_of)
     >>> [(row["method"], row["n"]) for row in job()]
     [('RF', 40)]
     """
@@ -90,29 +90,29 @@ class Job:
     data: LabelledRows
     split: Split
     methods: tuple[str, ...]
-    quick: bool
+    quick_run: bool
     fits_of: Callable[[Iterable[str]], list[SharedFit]]
 
     def __call__(self) -> list[Row]:
-        """Results of all methods, on one thread; an ``error`` in place of the values of those that fail."""
+        """Evaluate all methods on one thread; methods that fail have an ``error`` instead of values."""
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
             try:
                 start = time.perf_counter()
                 train, test = self.data.rows.of(self.split)
                 seconds = time.perf_counter() - start
-            except Exception as error:  # no method can run; the other splits may
-                return self._failed(self.methods, error)
+            except Exception as error:  # no method can run on this split
+                return self._error_rows(self.methods, error)
             fits = self.fits_of(self.methods)
             return [row | {"rows_seconds": seconds} for fit in fits for row in self._evaluate(fit, train, test)]
 
     def _evaluate(self, fit: SharedFit, train: np.ndarray, test: np.ndarray) -> list[Row]:
-        wanted = [method for method in fit.names if method in self.methods]
+        methods = [method for method in fit.names if method in self.methods]
         labels, groups, split = self.data.labels, self.data.groups, self.split
         truth = labels[split.test]
         try:
             model = fit.make(0)
-            if self.quick:
+            if self.quick_run:
                 model = with_trees(model, QUICK_TREES)
             warm_up(model, train.shape[1], regression=True)
             start = time.perf_counter()
@@ -122,33 +122,33 @@ class Job:
             times = {"fit_seconds": fitted - start, "predict_seconds": time.perf_counter() - fitted}
             answers = fit.answer(model, test)
         except Exception as error:  # any failure of one method must leave the others running
-            return self._failed(wanted, error)
+            return self._error_rows(methods, error)
         return [
-            self._head(method)
+            self._key_columns(method)
             | {"n": len(truth), "mae": np.abs(answers[method] - truth).mean()}
-            | {"truth": _joined(truth), "predicted": _joined(answers[method])}
+            | {"truth": _label_text(truth), "predicted": _label_text(answers[method])}
             | times
-            for method in wanted
+            for method in methods
         ]
 
-    def _head(self, method: str) -> Row:
+    def _key_columns(self, method: str) -> Row:
         return dict(zip(LAYOUT.key, (*self.key, method), strict=True))
 
-    def _failed(self, methods: Iterable[str], error: Exception) -> list[Row]:
-        said = failure(error)
-        return [self._head(method) | {"error": said} for method in methods]
+    def _error_rows(self, methods: Iterable[str], error: Exception) -> list[Row]:
+        message = failure(error)
+        return [self._key_columns(method) | {"error": message} for method in methods]
 
 
-def _joined(labels: np.ndarray) -> str:
+def _label_text(labels: np.ndarray) -> str:
     return " ".join(f"{label:.4g}" for label in labels.ravel())
 
 
-def parsed(text: str) -> np.ndarray:
-    """Labels that a results file holds in one column.
+def parse_labels(text: str) -> np.ndarray:
+    """Parse the labels in a column of a results file.
 
     Examples
     --------
-    >>> parsed("3 41.5")
+    >>> parse_labels("3 41.5")
     array([ 3. , 41.5])
     """
     return np.array(text.split(), dtype=np.float64)

@@ -14,7 +14,7 @@ from dsna.presets import affine_hull
 #: Our method, as tables name it.
 FULL = "CS-RF+DSNA"
 QUICK_TREES = 5
-#: What makes an approximation a hull; distances and tolerances stay those of the model.
+#: Parameters that turn an approximation into an affine hull; distances and tolerances remain those of the model.
 _HULL = ("lam", "gamma", "n_clusters", "proximity_weights", "max_iter")
 
 Answers = dict[str, np.ndarray]
@@ -28,9 +28,9 @@ class SharedFit:
     ----------
     names : tuple of str
     make : callable
-        From a seed to an estimator.
+        Returns an estimator for a seed.
     answer : callable
-        From the fitted estimator and rows to the predictions of each method.
+        Returns the predictions of each method, given the fitted estimator and rows.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class SharedFit:
 
 
 def single(name: str, make: Callable[[int], Any]) -> SharedFit:
-    """A method that shares its fit with no other.
+    """Create a fit for a single method.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def single(name: str, make: Callable[[int], Any]) -> SharedFit:
 
 
 def random_forest(seed: int) -> Any:
-    """The random forest of the tables.
+    """Create the random forest of the tables.
 
     Examples
     --------
@@ -66,12 +66,12 @@ def random_forest(seed: int) -> Any:
     """
     from sklearn.ensemble import RandomForestRegressor
 
-    # A third of the features is Breiman's advice for regression; on faces it is as good as all of them, and faster.
+    # Breiman recommends a third of the features for regression; on faces this is as good as all features, and faster.
     return RandomForestRegressor(100, max_features=1 / 3, random_state=seed)
 
 
 def unique_fits(fits: Iterable[SharedFit]) -> list[SharedFit]:
-    """Shared fits, each once, in the order given.
+    """Remove duplicate fits, keeping their order.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def unique_fits(fits: Iterable[SharedFit]) -> list[SharedFit]:
 
 
 def as_affine_hull(model: Any) -> Any:
-    """The affine-hull baseline on the forest of a fitted DSNARegressor: targets do not enter the coefficients.
+    """Create the affine-hull baseline, without targets in the coefficients, on the forest of a fitted DSNARegressor.
 
     Examples
     --------

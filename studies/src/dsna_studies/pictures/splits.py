@@ -1,4 +1,4 @@
-"""Training and test rows; folds that share no person; labels that training lacks."""
+"""Splits into training and test rows: folds that share no person, and labels that training lacks."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Split:
 
 
 def person_folds(groups: np.ndarray, folds: int = 5, seed: int = 0) -> list[Split]:
-    """Folds that share no person.
+    """Split into folds that share no person.
 
     Parameters
     ----------
     groups : array of shape (n,)
-        Person on each picture.
+        Person in each picture.
     folds : int, default=5
-        Less where there are fewer persons.
+        Number of folds, fewer if there are fewer persons.
     seed : int, default=0
 
     Returns
@@ -56,25 +56,25 @@ def person_folds(groups: np.ndarray, folds: int = 5, seed: int = 0) -> list[Spli
     [4, 4, 4]
     """
     folds = min(folds, len(np.unique(groups)))
-    parts = GroupKFold(folds, shuffle=True, random_state=seed).split(groups, groups=groups)
-    return [Split(f"{folds} person folds", str(k), train, test) for k, (train, test) in enumerate(parts)]
+    indices = GroupKFold(folds, shuffle=True, random_state=seed).split(groups, groups=groups)
+    return [Split(f"{folds} person folds", str(k), train, test) for k, (train, test) in enumerate(indices)]
 
 
-def with_gap(splits: Iterable[Split], protocol: str, inside: np.ndarray) -> list[Split]:
-    """The same splits, with the rows of a gap gone from training and alone in the test rows.
+def with_gap(splits: Iterable[Split], protocol: str, in_gap: np.ndarray) -> list[Split]:
+    """Splits with the rows of a gap removed from training and as the only test rows.
 
     Parameters
     ----------
     splits : iterable of Split
     protocol : str
         Name of the new protocol.
-    inside : bool array of shape (n,)
+    in_gap : bool array of shape (n,)
         Rows whose labels lie in the gap.
 
     Returns
     -------
     list of Split
-        Those that have both training and test rows.
+        Splits that have both training and test rows.
 
     Examples
     --------
@@ -82,5 +82,8 @@ def with_gap(splits: Iterable[Split], protocol: str, inside: np.ndarray) -> list
     >>> [(s.protocol, s.train, s.test) for s in with_gap([split], "no 30", np.array([True, False, True, False]))]
     [('no 30', array([1]), array([2]))]
     """
-    cut = (replace(s, protocol=protocol, train=s.train[~inside[s.train]], test=s.test[inside[s.test]]) for s in splits)
-    return [split for split in cut if len(split.test) and len(split.train)]
+    changed = (
+        replace(split, protocol=protocol, train=split.train[~in_gap[split.train]], test=split.test[in_gap[split.test]])
+        for split in splits
+    )
+    return [split for split in changed if len(split.test) and len(split.train)]

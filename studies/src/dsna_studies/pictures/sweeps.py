@@ -1,4 +1,4 @@
-"""One parameter varied at a time, and the picture of it."""
+"""Sweeps that vary one parameter at a time, and their plot."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Values = Mapping[str, Sequence[Any]]
 
 
 def settings(swept: Values) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and parameters of each setting of a sweep over parameters of the forest.
+    """Yield the name and parameters of each setting of a sweep over parameters of the forest.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def settings(swept: Values) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def setting_of(method: str) -> str:
-    """The setting that the name of a method holds.
+    """Extract the setting from the name of a method.
 
     Examples
     --------
@@ -32,15 +32,15 @@ def setting_of(method: str) -> str:
     return method.partition("(")[2].removesuffix(")")
 
 
-def plot_sweeps(swept: Values, errors: Mapping[str, float], chosen: Mapping[str, Any], ylabel: str) -> Any:
-    """A panel for each parameter: errors along its values, the chosen value in red.
+def plot_sweeps(swept: Values, errors: Mapping[str, float], marked_values: Mapping[str, Any], ylabel: str) -> Any:
+    """Plot errors against the values of each parameter in a panel, with the chosen value in red.
 
     Parameters
     ----------
     swept : mapping from parameters to values
     errors : mapping from the names of settings to errors
         Settings that are missing are left out.
-    chosen : mapping from parameters to the values marked
+    marked_values : mapping from parameters to the values to mark
     ylabel : str
 
     Returns
@@ -60,13 +60,13 @@ def plot_sweeps(swept: Values, errors: Mapping[str, float], chosen: Mapping[str,
     figure = Figure(figsize=(3.6 * len(swept), 3.2), layout="constrained")
     panels = figure.subplots(1, len(swept), squeeze=False, sharey=True)[0]
     for ax, (name, values) in zip(panels, swept.items(), strict=True):
-        there = [value for value in values if f"{name}={value}" in errors]
-        found = [errors[f"{name}={value}"] for value in there]
-        ax.plot(range(len(there)), found, "o-", color="0.3")
-        if chosen.get(name) in there:
-            at = there.index(chosen[name])
-            ax.plot(at, found[at], "o", color="crimson", markersize=9)
-        ax.set_xticks(range(len(there)), [str(value) for value in there])
+        values_with_errors = [value for value in values if f"{name}={value}" in errors]
+        value_errors = [errors[f"{name}={value}"] for value in values_with_errors]
+        ax.plot(range(len(values_with_errors)), value_errors, "o-", color="0.3")
+        if marked_values.get(name) in values_with_errors:
+            marked = values_with_errors.index(marked_values[name])
+            ax.plot(marked, value_errors[marked], "o", color="crimson", markersize=9)
+        ax.set_xticks(range(len(values_with_errors)), [str(value) for value in values_with_errors])
         ax.set_xlabel(name.replace("_", " "))
         ax.grid(alpha=0.3)
     panels[0].set_ylabel(ylabel)

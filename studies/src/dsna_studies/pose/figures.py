@@ -1,4 +1,4 @@
-"""Plots of errors; no head is shown here."""
+"""Plots of errors; they show no heads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COLOURS = {
 
 
 def plot_pitch(errors: Mapping[str, Mapping[float, float]]) -> Any:
-    """Mean absolute pitch error at each pitch angle, a line for each method (the paper's Fig. 9a).
+    """Plot the mean absolute pitch error at each pitch angle, a line for each method (the paper's Fig. 9a).
 
     Examples
     --------
@@ -28,16 +28,18 @@ def plot_pitch(errors: Mapping[str, Mapping[float, float]]) -> Any:
     1
     """
     figure, ax = _axes()
-    for method, found in errors.items():
-        ax.plot(range(len(found)), list(found.values()), "o-", label=method, color=_COLOURS.get(method))
-        ax.set_xticks(range(len(found)), [f"{angle:+.0f}" for angle in found])
+    for method, error_of_angle in errors.items():
+        ax.plot(
+            range(len(error_of_angle)), list(error_of_angle.values()), "o-", label=method, color=_COLOURS.get(method)
+        )
+        ax.set_xticks(range(len(error_of_angle)), [f"{angle:+.0f}" for angle in error_of_angle])
     ax.set(xlabel="pitch, degrees", ylabel="mean absolute pitch error, degrees")
     ax.legend(frameon=False)
     return figure
 
 
 def plot_removal(errors: pd.DataFrame, spread: pd.DataFrame) -> Any:
-    """Pitch error as pictures are removed, a line for each method (Fig. 9b).
+    """Plot the pitch error against the share of pictures removed, a line for each method (Fig. 9b).
 
     Parameters
     ----------

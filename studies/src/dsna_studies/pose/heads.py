@@ -1,4 +1,4 @@
-"""Heads as rows of numbers: oriented gradients of several crops, the same for every split."""
+"""Features of heads: oriented gradients of several crops, the same for every split."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from dsna_vision.features import HOG
 
 from ..study import DataError
 
-#: Sizes of the crops in head boxes: the face alone, and with its outline.
+#: Sizes of the crops relative to head boxes: from the face alone to the head with its outline.
 MARGINS = (1.0, 1.3, 1.6)
 COMPONENTS = 100
 
 
-def read_heads(folder: Path, quick: bool = False) -> PictureSet:
+def read_heads(folder: Path, quick_run: bool = False) -> PictureSet:
     """Read Pointing'04.
 
     The folder holds ``Person01/person01100-90+0.jpg`` and ``.txt``, or a folder ``pointing04`` that does. With
-    ``quick``, only the first series of each person is read.
+    ``quick_run``, only the first series of each person is read.
 
     Examples
     --------
@@ -34,18 +34,20 @@ def read_heads(folder: Path, quick: bool = False) -> PictureSet:
     Traceback (most recent call last):
     dsna_vision.datasets.pictures.MissingPictures: nowhere is not a folder; give the folder that holds the pictures.
     """
-    inside = folder / "pointing04"
-    heads = load_pointing04(inside if inside.is_dir() else folder)
-    if quick:
+    subfolder = folder / "pointing04"
+    heads = load_pointing04(subfolder if subfolder.is_dir() else folder)
+    if quick_run:
         heads = heads.subset([path.name[8] == "1" for path in heads.paths])
     persons = 0 if heads.groups is None else len(np.unique(heads.groups))
     if persons < 2:
-        raise DataError(f"{folder} holds pictures of {persons} persons: at least two are needed to keep them apart.")
+        raise DataError(
+            f"{folder} holds pictures of {persons} persons; at least two are needed for folds that share no person."
+        )
     return heads
 
 
 def checksum(heads: PictureSet) -> str:
-    """Changes with the names and head boxes of the pictures; part of the key of their results.
+    """Checksum of the names and head boxes of the pictures, part of the key of results.
 
     Examples
     --------
@@ -54,18 +56,18 @@ def checksum(heads: PictureSet) -> str:
     >>> len(checksum(PictureSet([Path("1.jpg")], np.array([[0.0, 15.0]]), boxes=np.ones((1, 4)))))
     12
     """
-    said = "\n".join(f"{path.name} {box}" for path, box in zip(heads.paths, np.asarray(heads.boxes), strict=True))
-    return hashlib.sha256(said.encode()).hexdigest()[:12]
+    text = "\n".join(f"{path.name} {box}" for path, box in zip(heads.paths, np.asarray(heads.boxes), strict=True))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def gradients(heads: PictureSet, cache: Path) -> np.ndarray:
-    r"""Oriented gradients of all heads, in crops of several sizes.
+    r"""Compute oriented gradients of all heads, in crops of several sizes.
 
     Parameters
     ----------
     heads : PictureSet
     cache : Path
-        File to keep them in, and to take them from where it holds those of the same pictures.
+        File that stores the gradients, and from which they are read if it is of the same pictures.
 
     Returns
     -------
@@ -84,11 +86,11 @@ def gradients(heads: PictureSet, cache: Path) -> np.ndarray:
     """
     hog = HOG()
     name = f"{checksum(heads)} {hog} {MARGINS}"
-    # A file that is missing, or not whole, is made anew.
+    # A missing or damaged file is written again.
     if cache.is_file():
-        with suppress(OSError, KeyError, ValueError, zipfile.BadZipFile), np.load(cache) as kept:
-            if str(kept["name"]) == name:
-                return np.asarray(kept["rows"])
+        with suppress(OSError, KeyError, ValueError, zipfile.BadZipFile), np.load(cache) as stored:
+            if str(stored["name"]) == name:
+                return np.asarray(stored["rows"])
     rows = np.hstack([hog.transform(heads.crops(margin)) for margin in MARGINS]).astype(np.float32)
     stream = io.BytesIO()
     np.savez(stream, name=np.array(name), rows=rows)

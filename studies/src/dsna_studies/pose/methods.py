@@ -1,4 +1,4 @@
-"""The methods compared on heads; those that share a fitted model are evaluated on one fit."""
+"""The methods compared on heads; methods that share a fitted model are evaluated on one fit."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ..models import fit_apart
 from ..pictures.shared_fits import FULL, Answers, SharedFit, as_affine_hull, random_forest, single, unique_fits
 from ..pictures.sweeps import settings
 
-#: Our setting on heads, chosen on other folds than those of the tables.  Large leaves and trees that differ, by
-#: bootstrap samples, give some 250 neighbours, few of which get a weight.
+#: Our setting on heads, chosen on other folds than those of the tables.  Large leaves, and trees made different by
+#: bootstrap samples, give some 250 neighbours, few of which receive a weight.
 POSE: dict[str, Any] = {
     "forest__n_estimators": 60,
     "forest__min_samples_leaf": 20,
@@ -33,9 +33,9 @@ POSE: dict[str, Any] = {
     "decision": "grid",
     "balance": 0.0,
 }
-#: Balance of the method that gives rare pitch angles more say.
+#: Balance of the method that gives rare pitch angles more weight.
 _BALANCE = 0.6
-#: Values of the sweeps, each parameter on its own, and the default of those that POSE leaves alone.
+#: Values of the sweeps, which vary one parameter at a time, and the defaults of those that POSE does not set.
 SWEPT: dict[str, tuple[int, ...]] = {
     "n_estimators": (5, 10, 20, 30, 60),
     "max_depth": (2, 4, 6, 10, 20),
@@ -51,7 +51,7 @@ OURS = (PAPERS_FORM, "CS-RF", "CS-RF+AH", FULL, BALANCED, SINGLE, SINGLE_BALANCE
 
 
 class AngleByAngle(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
-    """A model of its own for each output.
+    """A separate model for each output.
 
     Parameters
     ----------
@@ -94,8 +94,8 @@ def _kernel_pls(seed: int) -> Any:
     return FittingWidth(KernelPLS(), (0.5, 1.0, 2.0), {"n_components": [10, 20, 40, 80]})
 
 
-def _stages(model: Any, X: np.ndarray) -> Answers:
-    """All that one fit answers."""
+def _shared_answers(model: Any, X: np.ndarray) -> Answers:
+    """Predictions of all methods that share one fit."""
     return {
         "CS-RF": model.predict_forest(X),
         "CS-RF+AH": as_affine_hull(model).predict(X),
@@ -104,15 +104,15 @@ def _stages(model: Any, X: np.ndarray) -> Answers:
     }
 
 
-def _singles(model: Any, X: np.ndarray) -> Answers:
-    """The default balance, which the fit of each angle has found, and none."""
+def _single_angle_answers(model: Any, X: np.ndarray) -> Answers:
+    """Predictions without balance, and with the default balance that the fit of each angle has chosen."""
     plain = copy(model)
-    plain.estimators_ = [one.with_settings(balance=0.0) for one in model.estimators_]
+    plain.estimators_ = [estimator.with_settings(balance=0.0) for estimator in model.estimators_]
     return {SINGLE: plain.predict(X), SINGLE_BALANCED: model.predict(X)}
 
 
-def _past_the_grid(model: Any, X: np.ndarray) -> Answers:
-    """Answers that may lie past the poses seen."""
+def _open_answers(model: Any, X: np.ndarray) -> Answers:
+    """Predictions that may lie beyond the poses in training."""
     mean = model.with_settings(decision="mean")
     return {
         "CS-RF (mean)": model.predict_forest(X),
@@ -138,13 +138,13 @@ _TABLE = (
     single(KERNEL_PLS, _kernel_pls),
     single("KRF (two means)", lambda seed: KMeansForestRegressor(random_state=seed)),
     single(PAPERS_FORM, _papers_form),
-    SharedFit(("CS-RF", "CS-RF+AH", FULL, BALANCED), _ours(), _stages),
-    SharedFit((SINGLE, SINGLE_BALANCED), lambda seed: AngleByAngle(_single_angle(seed)), _singles),
+    SharedFit(("CS-RF", "CS-RF+AH", FULL, BALANCED), _ours(), _shared_answers),
+    SharedFit((SINGLE, SINGLE_BALANCED), lambda seed: AngleByAngle(_single_angle(seed)), _single_angle_answers),
 )
-_GAP = SharedFit(("CS-RF (mean)", f"{FULL} (mean)", f"{FULL} (open)"), _ours(decision="open"), _past_the_grid)
+_GAP = SharedFit(("CS-RF (mean)", f"{FULL} (mean)", f"{FULL} (open)"), _ours(decision="open"), _open_answers)
 _SWEEPS = tuple(single(f"{FULL} ({name})", _ours(**params)) for name, params in settings(SWEPT))
 TABLE_METHODS = tuple(name for fit in _TABLE for name in fit.names)
-#: Out-of-bag tuning makes the paper's form by far the slowest: it comes last.
+#: Out-of-bag tuning makes the paper's form by far the slowest, so it runs last.
 FAST_METHODS = tuple(name for name in TABLE_METHODS if name != PAPERS_FORM)
 #: Methods of the experiment with pictures removed, and of the one with gaps.
 REMOVAL_METHODS = ("RF", "kernel ridge", "KRF (two means)", "CS-RF", "CS-RF+AH", FULL, BALANCED)
@@ -154,7 +154,7 @@ _BY_NAME = {name: fit for fit in (*_TABLE, _GAP, *_SWEEPS) for name in fit.names
 
 
 def fits_of(methods: Iterable[str]) -> list[SharedFit]:
-    """The fits that methods share, each once, in the order of the methods.
+    """List the distinct fits that methods need, in the order of the methods.
 
     Examples
     --------

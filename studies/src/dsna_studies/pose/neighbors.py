@@ -1,4 +1,4 @@
-"""Heads approximated by heads: these figures show persons and are not to be published."""
+"""Heads approximated by other heads; these figures show persons and must not be published."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dsna_vision.datasets import PictureSet
 
 from ..pictures.splits import Split
 
-_SHOWN = 7
+_N_NEIGHBORS = 7
 
 
 def rare_and_common(labels: np.ndarray) -> list[int]:
-    """Rows to show: the first of each extreme pitch, of the extreme yaws at level pitch, and of a frontal head.
+    """Choose rows to show: extreme pitch angles, extreme yaw angles at level pitch, and a frontal head.
 
     Examples
     --------
@@ -24,15 +24,15 @@ def rare_and_common(labels: np.ndarray) -> list[int]:
     >>> rare_and_common(np.array([[0.0, 90.0], [0.0, 0.0], [-90.0, 0.0]]))
     [2, 0, 1]
     """
-    wanted = ((-90, 0), (90, 0), (0, -90), (0, 90), (0, 0))
-    there = [np.flatnonzero((labels == pose).all(axis=1)) for pose in wanted]
-    return [int(rows[0]) for rows in there if len(rows)]
+    poses = ((-90, 0), (90, 0), (0, -90), (0, 90), (0, 0))
+    rows_of_poses = [np.flatnonzero((labels == pose).all(axis=1)) for pose in poses]
+    return [int(rows[0]) for rows in rows_of_poses if len(rows)]
 
 
 def plot_neighbors(
     model: DSNARegressor, heads: PictureSet, split: Split, test: np.ndarray, queries: Sequence[int]
 ) -> Any:
-    """Each query with the training heads of largest coefficients, and what DSNA and the forest alone say (Fig. 7).
+    """Plot queries with their predictions by DSNA and the forest, and neighbours of largest coefficients (Fig. 7).
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def plot_neighbors(
     split : Split
     test : array of shape (n_test, n_features)
     queries : sequence of int
-        Places among the test rows.
+        Indices of test rows.
 
     Returns
     -------
@@ -67,21 +67,27 @@ def plot_neighbors(
     from matplotlib.figure import Figure
 
     rows = test[list(queries)]
-    why, said, forest = model.explain(rows), model.predict(rows), model.predict_forest(rows)
-    figure = Figure(figsize=(1.5 * (_SHOWN + 1), 2.1 * len(queries)), layout="constrained")
-    panels = figure.subplots(len(queries), _SHOWN + 1, squeeze=False)
+    explanation, predicted, forest = model.explain(rows), model.predict(rows), model.predict_forest(rows)
+    figure = Figure(figsize=(1.5 * (_N_NEIGHBORS + 1), 2.1 * len(queries)), layout="constrained")
+    panels = figure.subplots(len(queries), _N_NEIGHBORS + 1, squeeze=False)
     for ax in panels.ravel():
         ax.axis("off")
     for k, query in enumerate(queries):
-        coefficient, near = why.coefficient[k, : why.size[k]], why.rows[k, : why.size[k]]
-        order = np.argsort(-np.abs(coefficient), kind="stable")[:_SHOWN]
-        shown = [int(split.test[query]), *(int(split.train[near[i]]) for i in order)]
-        answer = f"DSNA {_pose(said[k])}\nforest {_pose(forest[k])}"
-        texts = [f"{_pose(heads.labels[shown[0]])}\n{answer}"]
-        texts += [f"{_pose(heads.labels[row])}\n{coefficient[i]:+.2f}" for row, i in zip(shown[1:], order, strict=True)]
-        for ax, row, text in zip(panels[k], shown, texts, strict=False):
+        coefficient, neighbor_rows = (
+            explanation.coefficient[k, : explanation.size[k]],
+            explanation.rows[k, : explanation.size[k]],
+        )
+        order = np.argsort(-np.abs(coefficient), kind="stable")[:_N_NEIGHBORS]
+        picture_numbers = [int(split.test[query]), *(int(split.train[neighbor_rows[i]]) for i in order)]
+        answer = f"DSNA {_pose(predicted[k])}\nforest {_pose(forest[k])}"
+        titles = [f"{_pose(heads.labels[picture_numbers[0]])}\n{answer}"]
+        titles += [
+            f"{_pose(heads.labels[row])}\n{coefficient[i]:+.2f}"
+            for row, i in zip(picture_numbers[1:], order, strict=True)
+        ]
+        for ax, row, title in zip(panels[k], picture_numbers, titles, strict=False):
             ax.imshow(heads.crop(row), cmap="gray")
-            ax.set_title(text, fontsize=7)
+            ax.set_title(title, fontsize=7)
     figure.suptitle("query and neighbours: pitch, yaw; coefficients", fontsize=9)
     return figure
 

@@ -1,8 +1,8 @@
-"""Figures that others have published on Pointing'04, to stand beside those measured; never our own.
+"""Published results of others on Pointing'04, for comparison with ours.
 
 Quoted as facts from Tables 1 and 3 of Huang, Loy and Tang, "Discriminative Sparse Neighbor Approximation for Imbalanced
 Learning", and MLD-wJ from Geng and Xia, "Head pose estimation based on multivariate label distribution" (CVPR 2014);
-the features are other ones than here.
+their features differ from ours.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""From stored predictions to errors: of each angle, at each pitch, of rare poses."""
+"""Errors of stored predictions: by angle, at each pitch, for rare poses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.spatial import cKDTree
 
-from ..pictures.jobs import parsed
+from ..pictures.jobs import parse_labels
 
 #: Columns of the labels.
 ANGLES = ("pitch", "yaw")
@@ -18,7 +18,7 @@ SNAPPED = "average, snapped"
 
 
 def answers(results: pd.DataFrame, method: str, folds: Sequence[str]) -> tuple[np.ndarray, np.ndarray] | None:
-    """True and predicted poses of all folds; None where a fold is missing.
+    """True and predicted poses of all folds, or None if a fold is missing.
 
     Parameters
     ----------
@@ -40,20 +40,22 @@ def answers(results: pd.DataFrame, method: str, folds: Sequence[str]) -> tuple[n
     >>> answers(results, "RF", ["0", "1"]) is None
     True
     """
-    mine = results[(results["method"] == method) & results["fold"].isin(list(folds))]
-    if len(mine) < len(folds):
+    method_results = results[(results["method"] == method) & results["fold"].isin(list(folds))]
+    if len(method_results) < len(folds):
         return None
-    truth, predicted = (parsed(" ".join(mine[name])).reshape(-1, len(ANGLES)) for name in ("truth", "predicted"))
+    truth, predicted = (
+        parse_labels(" ".join(method_results[name])).reshape(-1, len(ANGLES)) for name in ("truth", "predicted")
+    )
     return truth, predicted
 
 
-def snapped(predicted: np.ndarray, poses: np.ndarray) -> np.ndarray:
-    """Predictions moved to the nearest pose of the collection.
+def snap_to_poses(predicted: np.ndarray, poses: np.ndarray) -> np.ndarray:
+    """Move predictions to the nearest pose of the collection.
 
     Examples
     --------
     >>> import numpy as np
-    >>> snapped(np.array([[1.0, 13.0]]), np.array([[0.0, 0.0], [0.0, 15.0]]))
+    >>> snap_to_poses(np.array([[1.0, 13.0]]), np.array([[0.0, 0.0], [0.0, 15.0]]))
     array([[ 0., 15.]])
     """
     grid = np.unique(poses, axis=0)
@@ -61,7 +63,7 @@ def snapped(predicted: np.ndarray, poses: np.ndarray) -> np.ndarray:
 
 
 def pose_table(results: pd.DataFrame, methods: Iterable[str], folds: Sequence[str]) -> pd.DataFrame:
-    """Errors of the methods that have finished all folds.
+    """Compute the errors of the methods that have finished all folds.
 
     Parameters
     ----------
@@ -87,25 +89,25 @@ def pose_table(results: pd.DataFrame, methods: Iterable[str], folds: Sequence[st
     """
     rows = {}
     for method in methods:
-        found = answers(results, method, folds)
-        if found is None:
+        labels = answers(results, method, folds)
+        if labels is None:
             continue
-        truth, predicted = found
+        truth, predicted = labels
         pitch, yaw = np.abs(predicted - truth).mean(axis=0)
-        mine = results[(results["method"] == method) & results["fold"].isin(list(folds))]
+        method_results = results[(results["method"] == method) & results["fold"].isin(list(folds))]
         rows[method] = {
             "yaw": yaw,
             "pitch": pitch,
             AVERAGE: (pitch + yaw) / 2,
-            SNAPPED: np.abs(snapped(predicted, truth) - truth).mean(),
+            SNAPPED: np.abs(snap_to_poses(predicted, truth) - truth).mean(),
             RARE: by_pitch(truth, predicted, np.abs).get(90.0, np.nan),
-            "seconds": mine["fit_seconds"].sum() + mine["predict_seconds"].sum(),
+            "seconds": method_results["fit_seconds"].sum() + method_results["predict_seconds"].sum(),
         }
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def by_pitch(truth: np.ndarray, predicted: np.ndarray, key: np.ufunc = np.positive) -> dict[float, float]:
-    """Mean pitch error at each pitch angle; with ``key=np.abs``, at each size of it.
+def by_pitch(truth: np.ndarray, predicted: np.ndarray, transform: np.ufunc = np.positive) -> dict[float, float]:
+    """Mean pitch error at each pitch angle, or at each absolute angle with ``transform=np.abs``.
 
     Examples
     --------
@@ -113,5 +115,5 @@ def by_pitch(truth: np.ndarray, predicted: np.ndarray, key: np.ufunc = np.positi
     >>> by_pitch(np.array([[90.0, 0.0], [-90.0, 0.0]]), np.array([[80.0, 0.0], [-88.0, 0.0]]))
     {-90.0: 2.0, 90.0: 10.0}
     """
-    error, angle = np.abs(predicted[:, 0] - truth[:, 0]), key(truth[:, 0])
+    error, angle = np.abs(predicted[:, 0] - truth[:, 0]), transform(truth[:, 0])
     return {float(value): float(error[angle == value].mean()) for value in np.unique(angle)}

@@ -48,21 +48,21 @@ class PoseStudy(PictureStudy):
 
     @cached_property
     def rows(self) -> CropRows:
-        """Oriented gradients of all heads, kept in the folder of the results."""
+        """Oriented gradients of all heads, stored in the folder of the results."""
         return CropRows(gradients(self.heads, self.options.out / "gradients.npz"), COMPONENTS)
 
-    def data_of(self, one: Experiment) -> LabelledRows:
-        """All heads; persons are kept together where folds share none."""
-        return LabelledRows(self.rows, self.heads.labels, self.heads.groups if one.kind == "persons" else None)
+    def data_of(self, experiment: Experiment) -> LabelledRows:
+        """All heads, grouped by person for folds that do not share persons."""
+        return LabelledRows(self.rows, self.heads.labels, self.heads.groups if experiment.kind == "persons" else None)
 
     def sections(self, results: pd.DataFrame) -> tuple[list[str], Callable[[], list[str]]]:
         """Tables of both protocols, pictures removed, gaps in the angles, sweeps."""
-        page, plots = sections(self.everything, results, self.options.quick)
+        page, plots = sections(self.experiments, results, self.options.quick)
         return page, lambda: write_plots(self.options.out, plots | {"neighbours.png": self._neighbors()})
 
     def _neighbors(self) -> Any:
         """Plot of neighbours on the first fold."""
-        split = self.everything[0].splits[0]
+        split = self.experiments[0].splits[0]
         train, test = self.rows.of(split)
         model = fits_of([FULL])[0].make(0)
         if self.options.quick:

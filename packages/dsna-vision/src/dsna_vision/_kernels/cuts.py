@@ -1,7 +1,7 @@
-"""Cuts: where a feature separates two groups of rows, and how well.
+"""Cuts: thresholds of features that best separate two groups of rows.
 
 A node has the rows ``rows[start:end]``; ``group[i]`` is the group, 0 or 1, of ``rows[i]``.  Features are bytes, so that
-a histogram knows all cuts.
+a histogram determines all cuts.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def impurity(left0, left1, right0, right1):
 
 @kernel
 def best_cut(counts, min_leaf):
-    """Best place to cut a histogram (BINS, 2) of the two groups: (impurity, first bin on the right)."""
+    """Best cut of a histogram (BINS, 2) of the two groups: (impurity, first bin on the right)."""
     n0 = 0
     n1 = 0
     for b in range(BINS):
@@ -63,9 +63,9 @@ def best_feature(X, rows, start, end, group, tried, min_leaf, counts):
     feature = -1
     cut = 0
     for k in range(tried.shape[0]):
-        value, at = cut_of_feature(X[tried[k]], rows, start, end, group, min_leaf, counts)
+        value, candidate_cut = cut_of_feature(X[tried[k]], rows, start, end, group, min_leaf, counts)
         if value < best:
             best = value
             feature = tried[k]
-            cut = at
+            cut = candidate_cut
     return best, feature, cut

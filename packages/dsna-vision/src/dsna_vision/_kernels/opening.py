@@ -1,4 +1,4 @@
-"""Area opening: peaks are lowered until they are wide enough (union-find of Meijster and Wilkinson, PAMI 2002)."""
+"""Area opening: peaks are lowered until they are large enough (union-find of Meijster and Wilkinson, PAMI 2002)."""
 
 import numpy as np
 
@@ -7,10 +7,10 @@ from dsna.extend.kernels import kernel
 
 @kernel
 def open_area(values, order, area, opened):
-    """Lower each pixel to the highest level at which its component, of 8 neighbours a pixel, has ``area`` pixels.
+    """Lower each pixel to the highest level at which its 8-connected component has ``area`` pixels.
 
-    ``order`` holds the flat places of the pixels above zero in ``values`` (H, W), highest first; ``opened`` (H, W)
-    holds zeros and takes the result, which stays 0 where no level is enough.
+    ``order`` holds the flat indices of the positive pixels of ``values`` (H, W), highest first.  ``opened`` (H, W)
+    holds zeros and receives the result, which is 0 where components are too small at every level.
     """
     height, width = values.shape
     flat, result = values.reshape(values.size), opened.reshape(opened.size)

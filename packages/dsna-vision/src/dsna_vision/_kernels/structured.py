@@ -1,7 +1,8 @@
-"""Growing a structured tree: a node groups its masks in two, then looks for the split that separates the groups.
+"""Growth of a structured tree: each node divides its masks into two groups, then finds the split that separates them.
 
-Layout of a tree with n nodes: ``child[i]`` is the left child of node i, whose right one is the next, or -1 - leaf.
-Node i sends a patch left if ``x[feature[i]] < threshold[i]``; features are bytes (see ``look_up_bins``).
+Layout of a tree with n nodes: ``child[i]`` is the left child of node i, and its right child follows it; in leaves,
+``child[i]`` is -1 - leaf.  Node i sends a patch left if ``x[feature[i]] < threshold[i]``; features are bytes (see
+``look_up_bins``).
 """
 
 from typing import NamedTuple
@@ -18,21 +19,21 @@ SAMPLE = 256
 POWER_STEPS = 8
 
 
-class Growth(NamedTuple):
-    """How a tree grows; every field is a plain number."""
+class StructuredGrowth(NamedTuple):
+    """Growth limits of a tree; every field is a number."""
 
-    n_tried: int  # features looked at in a node
+    n_tried: int  # number of features considered at a node
     min_leaf: int
     max_depth: int
 
 
 class GrownTree(NamedTuple):
-    """A tree and the patches that stand for its leaves."""
+    """A tree and the representative patches of its leaves."""
 
     child: np.ndarray  # (n_nodes,)
     feature: np.ndarray  # (n_nodes,); 0 in leaves
     threshold: np.ndarray  # (n_nodes,)
-    representative: np.ndarray  # (n_leaves,) the patch whose mask stands for the leaf
+    representative: np.ndarray  # (n_leaves,) the patch whose mask represents the leaf
 
 
 @kernel
@@ -43,7 +44,7 @@ def _same_segment(masks, row, pairs, z):
 
 @kernel
 def _embed(masks, rows, start, end, state, pairs, Z, mean):
-    """Embed at most SAMPLE of the rows: which pairs of pixels share a segment. Returns how many, centred in Z."""
+    """Embed at most SAMPLE rows, centred, in Z by whether pairs of pixels share a segment; return their number."""
     n = end - start
     m = min(n, SAMPLE)
     for j in range(PAIRS):
@@ -51,10 +52,10 @@ def _embed(masks, rows, start, end, state, pairs, Z, mean):
         pairs[j, 1] = random_below(state, np.int64(AREA))
     mean[:] = 0.0
     for i in range(m):
-        at = start + i
+        row_index = start + i
         if n > SAMPLE:
-            at = start + (i * n) // m
-        _same_segment(masks, rows[at], pairs, Z[i])
+            row_index = start + (i * n) // m
+        _same_segment(masks, rows[row_index], pairs, Z[i])
         mean += Z[i]
     mean /= m
     for i in range(m):
@@ -64,7 +65,7 @@ def _embed(masks, rows, start, end, state, pairs, Z, mean):
 
 @kernel
 def _main_direction(Z, m, v):
-    """First principal component of the centred rows Z[:m] by power iteration; False if they do not differ."""
+    """First principal component of the centred rows Z[:m] by power iteration; False if all rows are equal."""
     largest = -1.0
     for i in range(m):
         norm = 0.0
@@ -93,17 +94,17 @@ def _main_direction(Z, m, v):
 
 @kernel
 def _representative(Z, m):
-    """Which of the centred rows is closest to their mean."""
-    best = 0
-    least = np.inf
+    """Index of the centred row that is closest to the mean."""
+    closest = 0
+    min_norm = np.inf
     for i in range(m):
         norm = 0.0
         for j in range(PAIRS):
             norm += Z[i, j] * Z[i, j]
-        if norm < least:
-            least = norm
-            best = i
-    return best
+        if norm < min_norm:
+            min_norm = norm
+            closest = i
+    return closest
 
 
 @kernel
@@ -114,7 +115,7 @@ def grow_structured(X, masks, growth, seed):
     ----------
     X : (D, N) uint8 features, one row each.
     masks : (N, AREA) uint8 segmentations.
-    growth : Growth
+    growth : StructuredGrowth
     seed : uint64
 
     Returns
@@ -127,19 +128,19 @@ def grow_structured(X, masks, growth, seed):
     rows = np.empty(N, np.int32)
     for i in range(N):
         rows[i] = i
-    # Sampled rows of a node are its first ones: a random order makes them a fair draw, and partitions are stable.
+    # The sample of a node is a regular subset of its rows: a random order, which partitions keep, makes it random.
     for i in range(N - 1, 0, -1):
         j = random_below(state, i + 1)
         rows[i], rows[j] = rows[j], rows[i]
-    most = max(2 * (N // max(growth.min_leaf, 1)) + 3, 3)
-    child = np.empty(most, np.int32)
-    threshold = np.zeros(most, np.float32)
-    feature = np.zeros(most, np.int32)
-    representative = np.empty(most, np.int32)
-    # Nodes are numbered when they are pushed, and finished in the order of a queue.
-    start_of = np.empty(most, np.int64)
-    end_of = np.empty(most, np.int64)
-    depth_of = np.empty(most, np.int64)
+    max_nodes = max(2 * (N // max(growth.min_leaf, 1)) + 3, 3)
+    child = np.empty(max_nodes, np.int32)
+    threshold = np.zeros(max_nodes, np.float32)
+    feature = np.zeros(max_nodes, np.int32)
+    representative = np.empty(max_nodes, np.int32)
+    # Nodes are numbered when they are queued, and processed in that order.
+    start_of = np.empty(max_nodes, np.int64)
+    end_of = np.empty(max_nodes, np.int64)
+    depth_of = np.empty(max_nodes, np.int64)
     start_of[0] = 0
     end_of[0] = N
     depth_of[0] = 0
@@ -154,7 +155,7 @@ def grow_structured(X, masks, growth, seed):
     counts = np.empty((BINS, 2), np.int64)
     order = np.arange(D)
     n_tried = min(growth.n_tried, D)
-    spare = np.empty(N, np.int32)
+    right_rows = np.empty(N, np.int32)
     node = 0
     while node < n_nodes:
         start = start_of[node]
@@ -166,48 +167,50 @@ def grow_structured(X, masks, growth, seed):
             offset = np.float32(0.0)
             for j in range(PAIRS):
                 offset += mean[j] * v[j]
-            ones = 0
+            n_ones = 0
             for i in range(start, end):
                 _same_segment(masks, rows[i], pairs, z)
                 t = -offset
                 for j in range(PAIRS):
                     t += z[j] * v[j]
                 group[i] = 1 if t > 0.0 else 0
-                ones += group[i]
-            split = 0 < ones < n
+                n_ones += group[i]
+            split = 0 < n_ones < n
         if split:
             for k in range(n_tried):
                 j = k + random_below(state, D - k)
                 order[k], order[j] = order[j], order[k]
-            parent = 2.0 * (n - ones) * ones / n / n
-            impurity, best, cut = best_feature(X, rows, start, end, group, order[:n_tried], growth.min_leaf, counts)
+            parent = 2.0 * (n - n_ones) * n_ones / n / n
+            impurity, best_split_feature, cut = best_feature(
+                X, rows, start, end, group, order[:n_tried], growth.min_leaf, counts
+            )
             split = impurity < parent - 1e-12
         if split:
-            feature[node] = best
+            feature[node] = best_split_feature
             threshold[node] = cut
-            column = X[best]
+            column = X[best_split_feature]
             middle = start
-            right = 0
+            n_right = 0
             for i in range(start, end):
                 if column[rows[i]] < cut:
                     rows[middle] = rows[i]
                     middle += 1
                 else:
-                    spare[right] = rows[i]
-                    right += 1
-            rows[middle:end] = spare[:right]
+                    right_rows[n_right] = rows[i]
+                    n_right += 1
+            rows[middle:end] = right_rows[:n_right]
             child[node] = n_nodes
-            for side in range(2):
-                start_of[n_nodes] = start if side == 0 else middle
-                end_of[n_nodes] = middle if side == 0 else end
+            for is_right in range(2):
+                start_of[n_nodes] = start if is_right == 0 else middle
+                end_of[n_nodes] = middle if is_right == 0 else end
                 depth_of[n_nodes] = depth_of[node] + 1
                 n_nodes += 1
         else:
             child[node] = -1 - n_leaves
-            which = _representative(Z, m)
+            sample_row = _representative(Z, m)
             if n > SAMPLE:
-                which = (which * n) // m
-            representative[n_leaves] = rows[start + which]
+                sample_row = (sample_row * n) // m
+            representative[n_leaves] = rows[start + sample_row]
             n_leaves += 1
         node += 1
     return GrownTree(

@@ -6,8 +6,8 @@ from dsna.extend.kernels import kernel
 
 
 @kernel
-def _between(values, row, column):
-    """Bilinear interpolation; beyond the map its border goes on."""
+def _interpolate(values, row, column):
+    """Bilinear interpolation; beyond the map, border values are repeated."""
     height, width = values.shape
     row = min(max(row, 0.0), height - 1.0)
     column = min(max(column, 0.0), width - 1.0)
@@ -21,13 +21,13 @@ def _between(values, row, column):
 
 @kernel
 def _normal(smooth, row, column):
-    """Unit vector (down, across) along which the map bends most, up or down: across the edge that runs here."""
+    """Unit vector (down, across) of greatest curvature, up or down: the direction across an edge."""
     height, width = smooth.shape
     above, below = max(row - 1, 0), min(row + 1, height - 1)
     left, right = max(column - 1, 0), min(column + 1, width - 1)
-    here = np.float64(smooth[row, column])
-    bend_across = smooth[row, left] - 2.0 * here + smooth[row, right]
-    bend_down = smooth[above, column] - 2.0 * here + smooth[below, column]
+    center = np.float64(smooth[row, column])
+    bend_across = smooth[row, left] - 2.0 * center + smooth[row, right]
+    bend_down = smooth[above, column] - 2.0 * center + smooth[below, column]
     rising = np.float64(smooth[above, left]) + smooth[below, right]
     falling = np.float64(smooth[above, right]) + smooth[below, left]
     mixed = (rising - falling) / 4.0
@@ -37,22 +37,22 @@ def _normal(smooth, row, column):
 
 
 @kernel
-def _fade(place, length, margin):
-    """Share that stays at a place of a row or column: 0 on the border, 1 from ``margin`` pixels inwards."""
-    away = min(place, length - 1 - place)
-    return 1.0 if away >= margin else away / margin
+def _fade(position, length, margin):
+    """Weight of a position in a row or column: 0 on the border, 1 from ``margin`` pixels inwards."""
+    border_distance = min(position, length - 1 - position)
+    return 1.0 if border_distance >= margin else border_distance / margin
 
 
 @kernel
 def suppress_nonmaxima(values, smooth, radius, margin, multiplier, out):
-    """Copy to ``out`` the values that are largest across their edge, the others as 0.
+    """Copy to ``out`` the values that are largest across their edge, and set the others to 0.
 
     Parameters
     ----------
-    values, smooth, out : float32 (height, width); the map, the map that directions are taken from, the result.
-    radius : how many pixels to each side a value is compared with.
+    values, smooth, out : float32 (height, width); the map, a smoothed map for directions, the result.
+    radius : number of pixels on each side with which a value is compared.
     margin : int64 (2,); pixels from the border, down and across, within which values fade.
-    multiplier : what a value is multiplied by before it is compared.
+    multiplier : factor applied to a value before comparison.
     """
     height, width = values.shape
     for row in range(height):
@@ -65,9 +65,9 @@ def suppress_nonmaxima(values, smooth, radius, margin, multiplier, out):
             down, across = _normal(smooth, row, column)
             largest = True
             for step in range(1, radius + 1):
-                ahead = _between(values, row + step * down, column + step * across)
-                behind = _between(values, row - step * down, column - step * across)
-                if value * multiplier < max(ahead, behind):
+                value_ahead = _interpolate(values, row + step * down, column + step * across)
+                value_behind = _interpolate(values, row - step * down, column - step * across)
+                if value * multiplier < max(value_ahead, value_behind):
                     largest = False
                     break
             if largest:

@@ -1,4 +1,4 @@
-"""Edges in photos: a detector that learns from what people drew, and the scores of BSDS500."""
+"""Edges in photos: detectors trained on boundaries that people drew, and the scores of BSDS500."""
 
 from ..photos import read_photo, write_map
 from .detector import EdgeDetector

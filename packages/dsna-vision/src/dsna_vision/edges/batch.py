@@ -1,4 +1,4 @@
-"""What the commands ``dsna edges ...`` do: maps of many photos, and training; a bad photo stops no other."""
+"""Work of the commands ``dsna edges ...``: training, and maps of many photos."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ from ..datasets.pictures import MissingPictures
 from ..photos import PhotoError, read_photo
 from ..wording import number_of
 from .drawing.products import Product
-from .planning import EdgesError, Job, plan
+from .planning import EdgesError, PhotoJob, plan
 
 if TYPE_CHECKING:
     from . import EdgeDetector, TwoLevelDetector
 
 SHIPPED = "shipped"
-#: Sizes at which photos are looked at, in shares of their own, by what they are called.
+#: Sizes at which photos are analysed, relative to their own, by name of the option.
 SCALES = {"single": (1.0,), "two": (0.5, 1.0), "multi": (0.5, 1.0, 2.0)}
 
 
 @dataclass(frozen=True)
 class Detection:
-    """How maps are made.
+    """Settings for detecting edges.
 
     Parameters
     ----------
     model : str
         File of a detector, or "shipped".
     scales : tuple of float
-        Sizes, in shares of the photo's, at which it is looked at.
+        Sizes at which a photo is analysed, relative to its own.
     method : {"dsna", "se"} or None
-        None: "dsna", or "se" where the detector keeps no patches.
+        None means "dsna", or "se" if the detector stores no patches.
     suppress : bool
         Whether edges are thinned.
     n_jobs : int
-        Threads.
+        Number of threads.
     first_level : bool
-        Whether a detector of two levels answers with its first alone, which knows scales, methods and soft maps.
+        Whether to use only the first level of a two-level detector, which supports scales, methods and soft maps.
 
     Examples
     --------
@@ -67,8 +67,8 @@ class Detection:
     n_jobs: int = 1
     first_level: bool = False
 
-    def loaded(self) -> EdgeDetector | TwoLevelDetector:
-        """The detector."""
+    def load(self) -> EdgeDetector | TwoLevelDetector:
+        """Load the detector."""
         from . import load_detector, pretrained
 
         problem = None if self.model == SHIPPED else reading_problem(self.model)
@@ -77,11 +77,11 @@ class Detection:
         with as_user_errors():
             return pretrained() if self.model == SHIPPED else load_detector(Path(self.model))
 
-    def prepared(self, n_photos: int) -> Callable[[np.ndarray], np.ndarray]:
-        """A function from photos to maps; threads share the photos if there are several, else the photo."""
+    def map_function(self, n_photos: int) -> Callable[[np.ndarray], np.ndarray]:
+        """Return a function from photos to maps; threads run over photos if there are several, else within one."""
         from . import TwoLevelDetector
 
-        detector = self.loaded()
+        detector = self.load()
         detector.n_jobs = 1 if n_photos > 1 else self.n_jobs
         if isinstance(detector, TwoLevelDetector) and not self.first_level:
             return detector.detect
@@ -89,7 +89,7 @@ class Detection:
         method = self.method or ("se" if first.pool_ is None else "dsna")
         if method != "se" and first.pool_ is None:
             raise EdgesError(
-                f"The model {self.model} keeps no patches for --method {method}. Remedy: --method se, or dsna edges "
+                f"The model {self.model} stores no patches for --method {method}. Remedy: --method se, or dsna edges "
                 "train with --pool."
             )
         return lambda photo: first.detect(photo, scales=self.scales, method=method, suppress=self.suppress)
@@ -97,30 +97,30 @@ class Detection:
 
 def detect_photos(
     photos: Sequence[Path],
-    how: Detection,
+    detection: Detection,
     *,
     file: Path | None = None,
     out: Path | None = None,
     product: Product | None = None,
     say: Callable[[str], None] = print,
 ) -> int:
-    """Write the edge maps of photos; those that fail are named on stderr, and the others go on.
+    """Write the edge maps of photos, reporting those that fail on stderr.
 
     Parameters
     ----------
     photos : sequence of Path
-    how : Detection
+    detection : Detection
     file, out
-        As :func:`plan` takes them.
+        See :func:`plan`.
     product : Product or None, default=None
-        What is written of each map; None: a grey map.
+        Kind of output; None means a grey map.
     say : callable, default=print
-        Called with what was written.
+        Called with a summary of what was written.
 
     Returns
     -------
     int
-        Exit code: 0, or 1 if a photo failed, or 2 if all did.
+        Exit code: 0, or 1 if a photo failed, or 2 if all failed.
 
     Examples
     --------
@@ -133,26 +133,26 @@ def detect_photos(
     product = product or Product()
     jobs, problems = plan(photos, file=file, out=out, endings=product.endings)
     for problem in problems:
-        tell(f"failed: {problem}")
+        write_to_stderr(f"failed: {problem}")
     written: list[Path] = []
-    where = f"in {out}" if out else "beside the photos"
+    location = f"in {out}" if out else "beside the photos"
     if jobs:
-        detect = how.prepared(len(jobs))
-        work = (joblib.delayed(_detect)(job, detect, product, written) for job in jobs)
+        detect = detection.map_function(len(jobs))
+        work = (joblib.delayed(_write_map)(job, detect, product, written) for job in jobs)
         try:
-            with as_notes(), one_blas_thread(), parts_shown(len(jobs) == 1):
-                done = joblib.Parallel(min(how.n_jobs, len(jobs)), prefer="threads", return_as="generator")(work)
+            with warnings_to_stderr(), one_blas_thread(), parts_shown(len(jobs) == 1):
+                done = joblib.Parallel(min(detection.n_jobs, len(jobs)), prefer="threads", return_as="generator")(work)
                 for failure in progress_bar(len(jobs), done):
                     if failure:
                         problems.append(failure)
-                        tell(f"failed: {failure}")
+                        write_to_stderr(f"failed: {failure}")
         except KeyboardInterrupt:
-            finished = f"{len(written)} of {len(jobs)} maps {where} were written." if written else ""
+            finished = f"{len(written)} of {len(jobs)} maps {location} were written." if written else ""
             raise KeyboardInterrupt(finished) from None
     if written and len(jobs) == 1:
         say(f"Map: {jobs[0].map}")
     elif written:
-        say(f"{len(written)} of {len(jobs)} maps {where}")
+        say(f"{len(written)} of {len(jobs)} maps {location}")
     return (1 if written else 2) if problems else 0
 
 
@@ -173,17 +173,17 @@ def train_detector(
     truth : Path or None
         Folder of ground truth.
     out : Path
-        File for the model.
+        Model file to write.
     parameters : mapping
         Parameters of :class:`dsna_vision.edges.EdgeDetector`.
     levels : {1, 2}, default=1
-        2: it becomes the first level of a :class:`dsna_vision.edges.TwoLevelDetector`.
+        2: train a :class:`dsna_vision.edges.TwoLevelDetector` with this detector as its first level.
     say : callable, default=print
 
     Returns
     -------
     int
-        Exit code: 0, or 1 if photos were left out, which are named on stderr.
+        Exit code: 0, or 1 if photos were left out; these are reported on stderr.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def train_detector(
     from . import EdgeDetector, TwoLevelDetector
 
     check_outputs(files=[out])
-    photos = annotated(data, truth, "train")
+    photos = read_annotated(data, truth, "train")
     start = time.monotonic()
     with as_user_errors():
         detector = EdgeDetector(**parameters)
@@ -214,7 +214,7 @@ def train_detector(
 
 @contextmanager
 def as_user_errors() -> Iterator[None]:
-    """What the library says of wrong input is what a command says."""
+    """Turn the library's errors about wrong input into errors of the command."""
     try:
         yield
     except DSNAError:
@@ -225,7 +225,7 @@ def as_user_errors() -> Iterator[None]:
         raise EdgesError(str(error)) from error
 
 
-def tell(text: str) -> None:
+def write_to_stderr(text: str) -> None:
     """Write a line on stderr, above the progress bar."""
     from tqdm import tqdm
 
@@ -233,28 +233,28 @@ def tell(text: str) -> None:
 
 
 @contextmanager
-def as_notes() -> Iterator[None]:
-    """Tell warnings as notes, each on a line."""
+def warnings_to_stderr() -> Iterator[None]:
+    """Print each warning as a note on one line."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: tell(f"note: {message}")
+        warnings.showwarning = lambda message, *_: write_to_stderr(f"note: {message}")
         yield
 
 
 def progress_bar(total: int, photos: Iterable[Any] | None = None) -> Any:
-    """A progress bar over photos; a single one needs none."""
+    """Progress bar over photos, disabled for a single photo."""
     from tqdm import tqdm
 
     slow = 0.1 if sys.stderr.isatty() else 15.0
     return tqdm(photos, total=total, disable=total < 2, mininterval=slow, unit="photo")
 
 
-def _detect(job: Job, detect: Callable[[Any], Any], product: Product, written: list[Path]) -> str | None:
-    """Write the map of one photo, and note that it is there; what is wrong if that fails."""
+def _write_map(job: PhotoJob, detect: Callable[[Any], Any], product: Product, written: list[Path]) -> str | None:
+    """Write the map of one photo and record its path; return the problem if that fails."""
     try:
         photo = read_photo(job.photo)
-        found = detect(photo)
+        edges = detect(photo)
         make_folder(job.map.parent)
-        product.write(found, photo, job.map)
+        product.write(edges, photo, job.map)
         written.append(job.map)
     except (PhotoError, FileError) as error:
         return str(error)
@@ -262,16 +262,16 @@ def _detect(job: Job, detect: Callable[[Any], Any], product: Product, written: l
         raise
     except MemoryError:
         return f"{job.photo}: not enough memory. Remedy: --scales single, fewer --jobs, or a smaller photo."
-    except Exception as error:  # whatever befalls one photo, the others go on
+    except Exception as error:  # any failure concerns this photo alone
         return f"{job.photo}: {type(error).__name__}: {error}"
     return None
 
 
-def annotated(data: Path, truth: Path | None, split: str) -> BoundarySet:
-    """Photos with ground truth; those that cannot be used are reported."""
+def read_annotated(data: Path, truth: Path | None, split: str) -> BoundarySet:
+    """Read photos with ground truth, reporting those that cannot be used."""
     from ..datasets import load_boundaries, load_bsds500
 
-    with as_user_errors(), as_notes():
+    with as_user_errors(), warnings_to_stderr():
         try:
             photos = load_bsds500(data, split) if truth is None else load_boundaries(data, truth)
         except MissingPictures as error:
@@ -279,5 +279,5 @@ def annotated(data: Path, truth: Path | None, split: str) -> BoundarySet:
                 raise
             raise EdgesError(f"{error} For photos of your own, name the drawings with --truth.") from error
     for problem in photos.problems:
-        tell(f"left out: {problem}")
+        write_to_stderr(f"left out: {problem}")
     return photos

@@ -1,9 +1,9 @@
-"""Edge maps of one photo: tiles of bounded size, bands of positions in parallel, votes of masks.
+"""Edge maps of one photo, from the votes of masks; tiles bound memory, and bands of positions run in parallel.
 
-Structured edges (SE): a position asks half of the trees, neighbours the two halves in turn, and votes for the masks of
-the leaves reached.  The other members of the family start from that map.  Every fourth position, where it shows any
-edge, asks all trees and votes for the masks of the patches in the leaves: weighted by distance ("kernel"), by an affine
-hull ("hull") or by discriminative sparse approximation ("dsna").  The map is a blend of both.
+Structured edges (SE): each position queries half of the trees (adjacent positions alternate between the two halves) and
+votes for the masks of the leaves reached.  The other methods start from that map.  Every fourth position, if a leaf
+shows an edge there, queries all trees and votes for the masks of the patches in the leaves, weighted by distance
+("kernel"), by an affine hull ("hull") or by discriminative sparse approximation ("dsna").  The final map blends both.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .pool import PatchPool, Voting
 
 METHODS = ("se", "kernel", "hull", "dsna")
 TILE, MARGIN = 1024, 64
-_KEPT = 4  # tiles whose channels are kept for the second pass over a photo: 85 MB each
-_BAND = 16  # rows of positions in one task
-_APART = 4  # pixels between positions that ask their neighbours
-_KNEE = 0.2  # votes that make one half in the map, in which weak and strong edges are then told apart alike
-_GAIN = STRIDE**2 / MASK_SIDE**2  # every pixel is in the masks of so many positions
-_VOTE = 2.0**-30  # votes are multiples of it: sums of doubles are then exact, whatever the order of bands and tiles
+_CACHED_TILES = 4  # photos of at most this many tiles keep their channels for the second pass: 85 MB per tile
+_BAND_ROWS = 16  # rows of positions in one task
+_NEIGHBOR_STRIDE = 4  # pixels between positions that use neighbours
+_KNEE = 0.2  # number of votes that maps to one half, so that both weak and strong edges can be distinguished
+_GAIN = STRIDE**2 / MASK_SIDE**2  # reciprocal of the number of positions whose masks cover a pixel
+_VOTE_UNIT = 2.0**-30  # votes are multiples of this, so that sums of doubles are exact in any order of bands and tiles
 
 
 def soft_map(
@@ -41,27 +41,27 @@ def soft_map(
     n_jobs: int | None = None,
     tile: int = TILE,
 ) -> np.ndarray:
-    """Edge map of a photo at its own scale, not thinned.
+    """Compute the edge map of a photo at its own scale, without thinning.
 
     Parameters
     ----------
     photo : array of shape (H, W, 3), uint8
     forest : StructuredForest
     pool : PatchPool or None
-        Patches in the leaves; not needed by "se".
+        Patches in the leaves; not needed for "se".
     voting : Voting
     n_jobs : int or None
     tile : int, default=1024
-        Pixels of a side that are worked on at once: what bounds memory.
+        Side of a tile in pixels; bounds memory.
 
     Returns
     -------
     array of shape (H, W), float32
     """
-    return _soft_maps(photo, forest, pool, voting, n_jobs, tile)[-1]
+    return _leaf_and_neighbor_maps(photo, forest, pool, voting, n_jobs, tile)[-1]
 
 
-def _soft_maps(
+def _leaf_and_neighbor_maps(
     photo: np.ndarray,
     forest: StructuredForest,
     pool: PatchPool | None,
@@ -69,17 +69,17 @@ def _soft_maps(
     n_jobs: int | None,
     tile: int = TILE,
 ) -> list[np.ndarray]:
-    """Map by the leaves and, unless that is all that is asked for, the one with the neighbours' votes."""
+    """Map from the leaves' votes, followed by the map blended with neighbours' votes unless the method is "se"."""
     tiles: Sequence[Tile] = Tiles(photo, tile)
-    alone = voting.method == "se" or pool is None
-    if not alone and len(tiles) <= _KEPT:
+    leaves_only = voting.method == "se" or pool is None
+    if not leaves_only and len(tiles) <= _CACHED_TILES:
         tiles = list(tiles)
-    edges = _voted(tiles, photo.shape[:2], LeafVotes(forest), voting.sharpening, n_jobs)
-    if alone or pool is None:
-        return [_finished(edges)]
+    edges = _vote_map(tiles, photo.shape[:2], LeafVotes(forest), voting.sharpening, n_jobs)
+    if leaves_only or pool is None:
+        return [_smoothed(edges)]
     votes = NeighborVotes(forest, pool, voting, Context(smooth(edges, 1)))
-    found = _voted(tiles, photo.shape[:2], votes, voting.sharpening, n_jobs)
-    return [_finished(edges), _finished((1 - voting.blend) * edges + voting.blend * found)]
+    neighbor_edges = _vote_map(tiles, photo.shape[:2], votes, voting.sharpening, n_jobs)
+    return [_smoothed(edges), _smoothed((1 - voting.blend) * edges + voting.blend * neighbor_edges)]
 
 
 def first_maps(
@@ -90,61 +90,64 @@ def first_maps(
     voting: Voting,
     n_jobs: int | None = None,
 ) -> list[np.ndarray]:
-    """Edge maps of a photo looked at in another size; they are as large as the photo.
+    """Compute edge maps of a resized photo, scaled back to the photo's size.
 
     Parameters
     ----------
     photo, forest, pool, voting, n_jobs
-        As :func:`soft_map` takes them.
+        See :func:`soft_map`.
     size : float
-        In shares of the photo's own.
+        Relative to the photo's own size.
 
     Returns
     -------
     list of arrays of shape (H, W), float32
-        By the leaves alone; after it, unless ``voting`` asks for no more, the one with the neighbours' votes.
+        Map from the leaves, followed by the map blended with neighbours' votes unless the method is "se".
     """
     height, width = photo.shape[:2]
-    small = _resized(photo, (max(1, round(height * size)), max(1, round(width * size))))
-    return [_resized(one, (height, width)) for one in _soft_maps(small, forest, pool, voting, n_jobs)]
+    small = _resize(photo, (max(1, round(height * size)), max(1, round(width * size))))
+    return [_resize(edges, (height, width)) for edges in _leaf_and_neighbor_maps(small, forest, pool, voting, n_jobs)]
 
 
 def neighbors_at(
     photo: np.ndarray,
-    place: tuple[int, int],
+    pixel: tuple[int, int],
     forest: StructuredForest,
     pool: PatchPool,
     voting: Voting,
     n_jobs: int | None = None,
 ) -> tuple[np.ndarray, Neighbors]:
-    """Training patches whose masks are voted for at a place, at the photo's own size.
+    """Find the training patches whose masks receive votes around a pixel, at the photo's own size.
 
     Parameters
     ----------
     photo, forest, pool, voting, n_jobs
-        As :func:`soft_map` takes them.
-    place : (int, int)
+        See :func:`soft_map`.
+    pixel : (int, int)
         Row and column.
 
     Returns
     -------
     positions : array of shape (m, 2)
-        Middles of patches that cover the place, which ``neighbors.voters`` are some of.
+        Centres of the patches that cover the pixel; ``neighbors.voters`` are indices of them.
     neighbors : Neighbors
     """
     reach = MASK_SIDE // 2
-    edges = _voted(Tiles(photo, TILE), photo.shape[:2], LeafVotes(forest), voting.sharpening, n_jobs)
+    edges = _vote_map(Tiles(photo, TILE), photo.shape[:2], LeafVotes(forest), voting.sharpening, n_jobs)
     votes = NeighborVotes(forest, pool, voting, Context(smooth(edges, 1)))
-    start = (max(0, (place[0] - reach) // _APART * _APART), max(0, (place[1] - reach) // _APART * _APART))
+    start = (
+        max(0, (pixel[0] - reach) // _NEIGHBOR_STRIDE * _NEIGHBOR_STRIDE),
+        max(0, (pixel[1] - reach) // _NEIGHBOR_STRIDE * _NEIGHBOR_STRIDE),
+    )
     tile = Tile.cut(photo, start, 2 * MASK_SIDE)
     positions = np.concatenate(list(tile.bands()))
-    away = np.array(place) - positions
-    positions = positions[((away >= -reach) & (away < reach)).all(axis=1)]
-    return positions, votes.neighbors(tile.channels, tile.channels.places(positions - tile.corner), positions)
+    offsets = np.array(pixel) - positions
+    positions = positions[((offsets >= -reach) & (offsets < reach)).all(axis=1)]
+    return positions, votes.neighbors(tile.channels, tile.channels.starts(positions - tile.corner), positions)
 
 
 def as_share(edges: np.ndarray) -> np.ndarray:
-    """Votes brought to the range from 0 to 1.
+    """Scale votes to the range from 0 to 1.
 
     Examples
     --------
@@ -158,44 +161,44 @@ def as_share(edges: np.ndarray) -> np.ndarray:
 def leaf_map(
     photo: np.ndarray, channels: Channels, forest: StructuredForest, trees: Sequence[int], sharpening: int
 ) -> np.ndarray:
-    """Edge map by the masks of the leaves, of a photo whose channels are known.
+    """Compute an edge map from the masks of the leaves, given the channels of the photo.
 
     Parameters
     ----------
     photo : array of shape (H, W, 3), uint8
     channels : Channels
-        Of the whole photo.
+        Channels of the whole photo.
     forest : StructuredForest
     trees : sequence of int
-        Trees that every position asks; if there are none, half of the trees in turn.
+        Trees that every position queries; if empty, positions alternate between two halves of the trees.
     sharpening : int
-        As :class:`Voting` has it.
+        See :class:`Voting`.
 
     Returns
     -------
     array of shape (H, W), float32
     """
-    whole = Tile.cut(photo, (0, 0), max(photo.shape), channels)
-    return _finished(_voted([whole], photo.shape[:2], LeafVotes(forest, tuple(trees)), sharpening, 1))
+    tile = Tile.cut(photo, (0, 0), max(photo.shape), channels)
+    return _smoothed(_vote_map([tile], photo.shape[:2], LeafVotes(forest, tuple(trees)), sharpening, 1))
 
 
-def _finished(edges: np.ndarray) -> np.ndarray:
+def _smoothed(edges: np.ndarray) -> np.ndarray:
     return smooth(np.maximum(edges, np.float32(0)), 1)
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A part of a photo that is worked on at once, cut out with a margin.
+    """A tile of a photo, cut out with a margin.
 
     Parameters
     ----------
     window : (slice, slice)
-        Rows and columns of the photo that are cut out.
+        Rows and columns of the photo covered by the tile and its margin.
     channels : Channels
     colours : array of shape (h, w, 3), float32
-        Smoothed, from 0 to 1: what outlines are sharpened by.
+        Smoothed colours from 0 to 1, used to sharpen outlines.
     ys, xs : arrays
-        Rows and columns of the photo whose crossings are this tile's positions.
+        Rows and columns of the photo that form the grid of the tile's positions.
     """
 
     window: tuple[slice, slice]
@@ -205,12 +208,12 @@ class Tile:
     xs: np.ndarray
 
     @classmethod
-    def cut(cls, photo: np.ndarray, start: tuple[int, int], side: int, channels: Channels | None = None) -> Tile:
-        """The tile of positions from ``start`` on; its channels are computed where they are not given."""
+    def cut(cls, photo: np.ndarray, start: tuple[int, int], size: int, channels: Channels | None = None) -> Tile:
+        """Cut out the tile of positions from ``start`` on, computing its channels unless given."""
         (top, left), (height, width) = start, photo.shape[:2]
         window = (
-            slice(max(0, top - MARGIN), min(height, top + side + MARGIN)),
-            slice(max(0, left - MARGIN), min(width, left + side + MARGIN)),
+            slice(max(0, top - MARGIN), min(height, top + size + MARGIN)),
+            slice(max(0, left - MARGIN), min(width, left + size + MARGIN)),
         )
         crop = photo[window]
         colours = smooth(np.moveaxis(crop, -1, 0).astype(np.float32) / np.float32(255), 1)
@@ -218,28 +221,30 @@ class Tile:
             window=window,
             channels=Channels(crop) if channels is None else channels,
             colours=np.ascontiguousarray(np.moveaxis(colours, 0, -1)),
-            ys=np.arange(top, min(top + side, height), STRIDE),
-            xs=np.arange(left, min(left + side, width), STRIDE),
+            ys=np.arange(top, min(top + size, height), STRIDE),
+            xs=np.arange(left, min(left + size, width), STRIDE),
         )
 
     @property
     def corner(self) -> np.ndarray:
-        """Where the part that is cut out begins in the photo, y and x."""
-        return np.array([one.start for one in self.window])
+        """Top-left corner of the tile with its margin in the photo, (y, x)."""
+        return np.array([extent.start for extent in self.window])
 
     def bands(self) -> Iterator[np.ndarray]:
-        """Positions (n, 2) of some rows after another."""
-        for first in range(0, len(self.ys), _BAND):
-            yield np.stack(np.meshgrid(self.ys[first : first + _BAND], self.xs, indexing="ij"), axis=-1).reshape(-1, 2)
+        """Yield the positions (n, 2) of successive bands of rows."""
+        for start in range(0, len(self.ys), _BAND_ROWS):
+            yield np.stack(np.meshgrid(self.ys[start : start + _BAND_ROWS], self.xs, indexing="ij"), axis=-1).reshape(
+                -1, 2
+            )
 
 
 class Tiles(Sequence[Tile]):
-    """The tiles of a photo, each computed whenever it is asked for; ``list`` keeps them."""
+    """The tiles of a photo, computed anew on each access; call ``list`` to keep them."""
 
-    def __init__(self, photo: np.ndarray, side: int) -> None:
+    def __init__(self, photo: np.ndarray, tile_size: int) -> None:
         self._photo = photo
-        self._side = side
-        self._starts = [(y, x) for y in range(0, len(photo), side) for x in range(0, photo.shape[1], side)]
+        self._tile_size = tile_size
+        self._starts = [(y, x) for y in range(0, len(photo), tile_size) for x in range(0, photo.shape[1], tile_size)]
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -252,103 +257,105 @@ class Tiles(Sequence[Tile]):
 
     def __getitem__(self, number: int | slice) -> Tile | list[Tile]:
         if isinstance(number, slice):
-            return [Tile.cut(self._photo, start, self._side) for start in self._starts[number]]
-        return Tile.cut(self._photo, self._starts[number], self._side)
+            return [Tile.cut(self._photo, start, self._tile_size) for start in self._starts[number]]
+        return Tile.cut(self._photo, self._starts[number], self._tile_size)
 
 
 class Ballots(NamedTuple):
-    """What positions vote for."""
+    """Votes of positions for masks."""
 
-    voters: np.ndarray  # (n,) which of the positions
-    choices: np.ndarray  # (n, k) numbers of masks
+    voters: np.ndarray  # (n,) indices of positions
+    choices: np.ndarray  # (n, k) indices of masks
     weights: np.ndarray  # (n, k)
     table: MaskTable
 
 
 class Neighbors(NamedTuple):
-    """Training patches that positions are approximated by."""
+    """Training patches that approximate positions."""
 
-    voters: np.ndarray  # (n,) which of the positions
+    voters: np.ndarray  # (n,) indices of positions
     rows: np.ndarray  # (n, k) patches of the pool
     weights: np.ndarray  # (n, k)
 
 
-#: From channels, places in them and positions in the photo to votes.
+#: Function of channels, starts of patches in the channels and positions in the photo that returns votes.
 _Votes = Callable[[Channels, np.ndarray, np.ndarray], Ballots]
 
 
 @dataclass(frozen=True)
 class LeafVotes:
-    """Every position votes for the masks of the leaves that it reaches, all alike."""
+    """Equal votes of every position for the masks of the leaves that it reaches."""
 
     forest: StructuredForest
     trees: tuple[int, ...] = ()
 
-    def __call__(self, channels: Channels, places: np.ndarray, positions: np.ndarray) -> Ballots:
-        """Votes of patches that start at ``places`` in the channels, around ``positions`` in the photo."""
+    def __call__(self, channels: Channels, starts: np.ndarray, positions: np.ndarray) -> Ballots:
+        """Votes of patches that start at ``starts`` in the channels, around ``positions`` in the photo."""
         if self.trees:
-            asked = np.tile(self.trees, (len(places), 1))
+            queried_trees = np.tile(self.trees, (len(starts), 1))
         else:
             half = (self.forest.n_trees + 1) // 2
             turn = positions.sum(axis=1) // STRIDE % 2
-            asked = (turn[:, None] * half + np.arange(half)) % self.forest.n_trees
-        choices = self.forest.leaf_mask[self.forest.route(channels, places, asked)]
+            queried_trees = (turn[:, None] * half + np.arange(half)) % self.forest.n_trees
+        choices = self.forest.leaf_mask[self.forest.route(channels, starts, queried_trees)]
         weights = np.full(choices.shape, 1 / choices.shape[1])
-        return Ballots(np.arange(len(places)), choices, weights, self.forest.mask_table)
+        return Ballots(np.arange(len(starts)), choices, weights, self.forest.mask_table)
 
 
 @dataclass(frozen=True)
 class NeighborVotes:
-    """Every fourth position where a leaf shows an edge votes for the masks of patches in the leaves of all trees."""
+    """Votes for the masks of patches in the leaves of all trees, at every fourth position if a leaf shows an edge."""
 
     forest: StructuredForest
     pool: PatchPool
     voting: Voting
     context: Context
 
-    def __call__(self, channels: Channels, places: np.ndarray, positions: np.ndarray) -> Ballots:
-        """Votes of patches that start at ``places`` in the channels, around ``positions`` in the photo."""
-        voters, rows, weights = self.neighbors(channels, places, positions)
-        return Ballots(voters, self.pool.mask[rows], weights * (_APART / STRIDE) ** 2, self.pool.mask_table)
+    def __call__(self, channels: Channels, starts: np.ndarray, positions: np.ndarray) -> Ballots:
+        """Votes of patches that start at ``starts`` in the channels, around ``positions`` in the photo."""
+        voters, rows, weights = self.neighbors(channels, starts, positions)
+        return Ballots(voters, self.pool.mask[rows], weights * (_NEIGHBOR_STRIDE / STRIDE) ** 2, self.pool.mask_table)
 
-    def neighbors(self, channels: Channels, places: np.ndarray, positions: np.ndarray) -> Neighbors:
-        """Neighbours of the patches that start at ``places`` and ask for them."""
-        sparse = np.flatnonzero((positions % _APART == 0).all(axis=1))
-        asked = np.tile(np.arange(self.forest.n_trees), (len(sparse), 1))
-        leaves = self.forest.route(channels, places[sparse], asked)
-        seen = self.forest.mask_table.has_edge[self.forest.leaf_mask[leaves]].any(axis=1)
-        voters, leaves = sparse[seen], leaves[seen]
+    def neighbors(self, channels: Channels, starts: np.ndarray, positions: np.ndarray) -> Neighbors:
+        """Find neighbours of those patches starting at ``starts`` that use neighbours."""
+        on_grid = np.flatnonzero((positions % _NEIGHBOR_STRIDE == 0).all(axis=1))
+        queried_trees = np.tile(np.arange(self.forest.n_trees), (len(on_grid), 1))
+        leaves = self.forest.route(channels, starts[on_grid], queried_trees)
+        shows_edge = self.forest.mask_table.has_edge[self.forest.leaf_mask[leaves]].any(axis=1)
+        voters, leaves = on_grid[shows_edge], leaves[shows_edge]
         if not len(voters):
             return Neighbors(voters, np.empty((0, 1), dtype=np.int64), np.empty((0, 1)))
-        features = describe(channels, places[voters], self.context, positions[voters])
+        features = describe(channels, starts[voters], self.context, positions[voters])
         return Neighbors(voters, *self.pool.weigh(features, leaves, self.voting))
 
 
-def _voted(tiles: Sequence[Tile], shape: tuple[int, ...], votes: _Votes, passes: int, n_jobs: int | None) -> np.ndarray:
-    """Sum of the outlines that the positions of a photo vote for; tiles and bands leave no trace in it."""
+def _vote_map(
+    tiles: Sequence[Tile], shape: tuple[int, ...], votes: _Votes, passes: int, n_jobs: int | None
+) -> np.ndarray:
+    """Sum the outlines that positions vote for; the result does not depend on the division into tiles and bands."""
     edges = np.zeros(shape)
     for tile in tracked_parts(tiles, len(tiles), "tiles of the first level"):
         tasks = [(tile, positions, votes, passes) for positions in tile.bands()]
-        for rows, cast in in_parallel(_vote, tasks, n_jobs):
-            edges[tile.window][rows] += cast
+        for rows, band_edges in in_parallel(_band_votes, tasks, n_jobs):
+            edges[tile.window][rows] += band_edges
     return edges.astype(np.float32)
 
 
-def _vote(tile: Tile, positions: np.ndarray, votes: _Votes, passes: int) -> tuple[slice, np.ndarray]:
-    """Votes of a band of positions: which rows of the tile they fall on, and the map there."""
+def _band_votes(tile: Tile, positions: np.ndarray, votes: _Votes, passes: int) -> tuple[slice, np.ndarray]:
+    """Votes of a band of positions: the rows of the tile that they cover, and the map there."""
     from .._kernels.detection import cast_votes
 
-    inside = positions - tile.corner
-    voters, choices, weights, table = votes(tile.channels, tile.channels.places(inside), positions)
+    in_tile = positions - tile.corner
+    voters, choices, weights, table = votes(tile.channels, tile.channels.starts(in_tile), positions)
     reach = MASK_SIDE // 2
-    rows = slice(max(0, inside[0, 0] - reach), min(len(tile.colours), inside[-1, 0] + reach))
+    rows = slice(max(0, in_tile[0, 0] - reach), min(len(tile.colours), in_tile[-1, 0] + reach))
     edges = np.zeros((rows.stop - rows.start, tile.colours.shape[1]))
     cast = (weights != 0) & table.has_edge[choices]
     cast_votes(
         writable(tile.colours[rows]),
-        inside[voters] - reach - np.array([rows.start, 0]),
+        in_tile[voters] - reach - np.array([rows.start, 0]),
         choices[cast].astype(np.int64),
-        np.round(weights[cast] * (_GAIN / _VOTE)) * _VOTE,
+        np.round(weights[cast] * (_GAIN / _VOTE_UNIT)) * _VOTE_UNIT,
         np.concatenate([[0], np.cumsum(cast.sum(axis=1))]),
         writable(table.masks),
         passes,
@@ -357,8 +364,8 @@ def _vote(tile: Tile, positions: np.ndarray, votes: _Votes, passes: int) -> tupl
     return rows, edges
 
 
-def _resized(values: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """A photo or map in another size, by means of the pixels it covers."""
+def _resize(values: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Resize a photo or map, with antialiasing where it shrinks."""
     if values.shape[:2] == shape:
         return values
     from skimage.transform import resize

@@ -1,4 +1,4 @@
-"""EdgeDetector: a structured forest, and DSNA on the patches in its leaves."""
+"""EdgeDetector: a structured forest combined with DSNA on the patches in its leaves."""
 
 from __future__ import annotations
 
@@ -21,55 +21,55 @@ from dsna.extend.parameters import JOBS, SHARE, CheckedEstimator, at_least, chec
 from ..photos import as_photo
 from ..wording import number_of
 from .detection import METHODS, as_share, first_maps, leaf_map
-from .explanation.edge import ExplainedEdge, check_inside, edge_near, explain_edge
-from .forest import StructuredForest, grow_forest, photos_known
+from .explanation.edge import ExplainedEdge, check_inside, explain_edge, find_edge_near
+from .forest import StructuredForest, grow_forest, learning_photos
 from .pool import Voting, default_approximation, fill_pool
 from .sampling import AnnotatedPhotos
-from .suppression import suppress as thinned
+from .suppression import suppress as thin_edges
 
 if TYPE_CHECKING:
     from ..datasets.boundaries import BoundarySet
 
 _MAX_DEPTH = 64
-_MOST_PASSES = 100
+_MAX_PASSES = 100
 
 
 class EdgeDetector(CheckedEstimator):
-    """Finds the edges that people see as boundaries in photos.
+    """Detect edges in photos that people would draw as boundaries.
 
-    Patches of the photo are sent down a forest whose leaves are small segmentations (Dollar and Zitnick, 2015).  Each
-    patch is then approximated by a few of the training patches in its leaves, whose outlines, weighted by the
-    coefficients, are voted for.
+    Patches of the photo are passed through a forest whose leaves are small segmentations (Dollar and Zitnick, 2015).
+    Each patch is then approximated by a few of the training patches in its leaves, and votes for their outlines with
+    the coefficients as weights.
 
     Parameters
     ----------
     n_estimators : int, default=8
-        Trees; every position asks half of them.
+        Number of trees; every position uses half of them.
     n_patches : int, default=100_000
-        Training patches of each tree.
+        Number of training patches per tree.
     max_features : int, default=43
-        Features looked at in a node, of the random quarter that a tree knows.
+        Number of features considered at each node, out of the random quarter that a tree uses.
     min_samples_leaf : int, default=8
     n_pool : int, default=50_000
-        Patches drawn to be remembered in the leaves; 0 leaves only the method "se".  Four times as many teach how
-        patches are compared.
+        Number of patches drawn to be stored in the leaves; with 0, only the method "se" is available.  Four times as
+        many are used to learn the embedding in which patches are compared.
     leaf_pool : int, default=32
-        Patches remembered in a leaf at most.
+        Maximum number of patches stored in a leaf.
     n_dims : int, default=32
-        Dimensions in which patches are compared.
+        Number of dimensions of the embedding in which patches are compared.
     max_neighbors : int, default=100
-        Patches by which a query is approximated at most.
+        Maximum number of patches that approximate a query.
     approximation : dsna.Approximation or None, default=None
-        How a patch is approximated by its neighbours, whose outlines are the targets. None: the settings of
+        Settings of the approximation of a patch by its neighbours, whose outlines are the targets. None: those of
         :func:`dsna_vision.edges.default_approximation`, ``Approximation(lam=0.01, gamma=0.03, ridge=1.0, max_iter=0)``.
     blend : float, default=1.0
-        Share of the neighbours in the votes; the leaves' own masks have the rest.
+        Share of the neighbours in the votes; the masks of the leaves have the rest.
     sharpening : int, default=2
-        Passes in which outlines move to where colours change.
+        Number of passes that move outlines to colour changes.
     random_state : int, RandomState instance or None, default=None
     n_jobs : int or None, default=None
     verbose : bool, default=False
-        Whether to say what is being done.
+        Whether to report progress.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class EdgeDetector(CheckedEstimator):
         "max_neighbors": [at_least(1)],
         "approximation": [Approximation, None],
         "blend": [SHARE],
-        "sharpening": [at_least(0, _MOST_PASSES)],
+        "sharpening": [at_least(0, _MAX_PASSES)],
         "random_state": ["random_state"],
         "n_jobs": JOBS,
         "verbose": ["verbose"],
@@ -155,15 +155,15 @@ class EdgeDetector(CheckedEstimator):
         Parameters
         ----------
         photos : BoundarySet
-            As ``dsna_vision.datasets.load_bsds500``, ``load_nyud`` or ``load_boundaries`` reads it.
+            Photos read by ``dsna_vision.datasets.load_bsds500``, ``load_nyud`` or ``load_boundaries``.
         y : None
-            Not used.
+            Ignored.
 
         Returns
         -------
         self
         """
-        from .._kernels.structured import Growth
+        from .._kernels.structured import StructuredGrowth
 
         self.check_parameters()
         if not hasattr(photos, "segmentations"):
@@ -175,22 +175,22 @@ class EdgeDetector(CheckedEstimator):
             raise DSNAError("There are no photos to learn from; give some that have ground truth.")
         rng = check_random_state(self.random_state)
         seeds = rng.randint(np.iinfo(np.int32).max, size=2)
-        self._say(f"channels of {number_of(len(photos), 'photo')}")
+        self._log(f"channels of {number_of(len(photos), 'photo')}")
         annotated = AnnotatedPhotos.of(photos, self.n_jobs, bool(self.verbose))
-        growth = Growth(
+        growth = StructuredGrowth(
             n_tried=int(self.max_features),
             min_leaf=int(self.min_samples_leaf),
             max_depth=_MAX_DEPTH,
         )
-        self._say(f"{number_of(self.n_estimators, 'tree')} of {self.n_patches} patches")
-        known = photos_known(self.n_estimators, len(photos), all_of_them=not self.n_pool)
-        shown = "trees" * bool(self.verbose)
-        forest = grow_forest(annotated, self.n_patches, growth, int(seeds[0]), known, self.n_jobs, shown)
+        self._log(f"{number_of(self.n_estimators, 'tree')} of {self.n_patches} patches")
+        photo_mask = learning_photos(self.n_estimators, len(photos), all_photos=not self.n_pool)
+        unit = "trees" * bool(self.verbose)
+        forest = grow_forest(annotated, self.n_patches, growth, int(seeds[0]), photo_mask, self.n_jobs, unit)
         pool = None
         if self.n_pool:
-            self._say("maps of the photos by trees that do not know them")
-            maps = self._honest_maps(annotated, forest, known)
-            self._say(f"{self.n_pool} patches into the leaves")
+            self._log("maps of the photos by trees that have not seen them")
+            maps = self._out_of_sample_maps(annotated, forest, photo_mask)
+            self._log(f"{self.n_pool} patches to store in the leaves")
             draws = np.random.default_rng(int(seeds[1]))
             with one_blas_thread():
                 pool = fill_pool(annotated, forest, maps, self.n_pool, self.n_dims, self.leaf_pool, draws)
@@ -201,17 +201,17 @@ class EdgeDetector(CheckedEstimator):
     def detect(
         self, photo: ArrayLike, scales: float | Sequence[float] = (1.0,), method: str = "dsna", suppress: bool = True
     ) -> np.ndarray:
-        """Edge map of a photo.
+        """Compute the edge map of a photo.
 
         Parameters
         ----------
         photo : array of shape (H, W), (H, W, 3) or (H, W, 4)
             Bytes, 16 bits, or floats from 0 to 1; any size.
         scales : float or sequence of float, default=(1.0,)
-            Sizes at which the photo is looked at; ``(0.5, 1)`` finds a little more, and takes 40 % longer.
+            Sizes at which the photo is analysed; ``(0.5, 1)`` finds slightly more edges and takes 40 % longer.
         method : {"dsna", "se", "kernel", "hull"}, default="dsna"
-            Sparse approximation by the patches in the leaves; leaves' own masks only; patches weighted by distance;
-            by an affine hull.
+            Sparse approximation by the patches in the leaves; the masks of the leaves only; patches weighted by
+            distance; patches weighted by an affine hull.
         suppress : bool, default=True
             Whether edges are thinned to lines.
 
@@ -226,7 +226,7 @@ class EdgeDetector(CheckedEstimator):
             raise DSNAError(f"method={method!r} is unknown: use one of {', '.join(METHODS)}.")
         if method != "se" and self.pool_ is None:
             raise DSNAError(
-                f'This detector remembers no patches; use method="se", or train one with n_pool > 0 for {method!r}.'
+                f'This detector stores no patches; use method="se", or train one with n_pool > 0 for {method!r}.'
             )
         sizes = list(np.atleast_1d(scales))
         if not sizes or not all(is_number(size) and 0 < size < np.inf for size in sizes):
@@ -237,42 +237,42 @@ class EdgeDetector(CheckedEstimator):
         for size in sizes:
             edges += first_maps(colours, float(size), self.forest_, self.pool_, voting, self.n_jobs)[-1] / len(sizes)
         edges = as_share(edges)
-        return thinned(edges) if suppress else edges
+        return thin_edges(edges) if suppress else edges
 
     def explain(
         self, photo: ArrayLike, place: tuple[int, int], n: int = 8, lines: np.ndarray | None = None
     ) -> ExplainedEdge:
-        """Training patches that an edge was made of.
+        """Explain an edge by the training patches that contributed to it.
 
-        The edge at the place is explained, or the strongest within three pixels of it: by the training patches whose
-        outlines pass there and were voted for at the photo's own size.
+        The edge at ``place``, or the strongest within three pixels of it, is explained by the training patches whose
+        outlines pass there and received votes at the photo's own size.
 
         Parameters
         ----------
         photo : array
-            As :meth:`detect` takes it.
+            See :meth:`detect`.
         place : (int, int)
             Row and column.
         n : int, default=8
-            Patches to name, at most.
+            Maximum number of patches to return.
         lines : array of shape (H, W) or None, default=None
-            Thin map in which the edge is looked for, as a :class:`TwoLevelDetector` finds it; None: that of ``detect``.
+            Thin map in which to look for the edge, such as that of a :class:`TwoLevelDetector`; None uses ``detect``.
 
         Returns
         -------
         ExplainedEdge
-            Its ``patches`` have ``outline``, ``share``, ``photo`` and ``centre``.
+            Each of its ``patches`` has ``outline``, ``share``, ``photo`` and ``centre``.
         """
         colours = as_photo(photo)
         check_inside(place, colours.shape)
         soft = self.detect(colours, suppress=False)
-        at = edge_near(thinned(soft) if lines is None else lines, place)
-        pool: Any = self.pool_  # is there, or detect would have refused
+        pixel = find_edge_near(thin_edges(soft) if lines is None else lines, place)
+        pool: Any = self.pool_  # not None: detect has checked it
         level = (self.forest_, pool, self.voting("dsna"))
-        return explain_edge(colours, at, float(soft[at]), level, n, self.n_jobs)
+        return explain_edge(colours, pixel, float(soft[pixel]), level, n, self.n_jobs)
 
     def voting(self, method: str) -> Voting:
-        """How masks are voted for by one of the methods."""
+        """Voting settings of a method."""
         approximation = default_approximation() if self.approximation is None else clone(self.approximation)
         return Voting(
             method=method,
@@ -283,7 +283,7 @@ class EdgeDetector(CheckedEstimator):
         )
 
     def check_parameters(self) -> None:
-        """Refuse parameter values that are out of range, those of the approximation included."""
+        """Validate parameter values, including those of the approximation."""
         self._validate_params()
         if self.approximation is not None:
             self.approximation.check()
@@ -291,13 +291,13 @@ class EdgeDetector(CheckedEstimator):
     def set_params(self, **params: Any) -> EdgeDetector:
         """Set parameters of this detector and of its approximation.
 
-        Those that only ``detect`` looks at (``approximation``, ``blend``, ``max_neighbors``, ``sharpening``) take full
-        effect on a fitted detector, too; the others wait for the next ``fit``.
+        Parameters that only ``detect`` uses (``approximation``, ``blend``, ``max_neighbors``, ``sharpening``) take
+        effect on a fitted detector immediately; the others take effect at the next ``fit``.
 
         Parameters
         ----------
         **params : dict
-            ``blend=...``, ``approximation__lam=...`` and so on; nested names need an ``approximation``.
+            Parameters such as ``blend`` or ``approximation__lam``; nested names need an ``approximation``.
 
         Returns
         -------
@@ -307,11 +307,13 @@ class EdgeDetector(CheckedEstimator):
         super().set_params(**params)
         return self
 
-    def _honest_maps(self, photos: AnnotatedPhotos, forest: StructuredForest, known: np.ndarray) -> list[np.ndarray]:
-        """Maps of the training photos, each by the trees that have not seen it, or by all where there are none."""
+    def _out_of_sample_maps(
+        self, photos: AnnotatedPhotos, forest: StructuredForest, photo_mask: np.ndarray
+    ) -> list[np.ndarray]:
+        """Maps of the training photos, each by the trees that have not seen it, or by all trees if there are none."""
         tasks = [
-            (photo, channels, forest, np.flatnonzero(~seen).tolist(), self.sharpening)
-            for photo, channels, seen in zip(photos.photos, photos.channels, known.T, strict=True)
+            (photo, channels, forest, np.flatnonzero(~learned).tolist(), self.sharpening)
+            for photo, channels, learned in zip(photos.photos, photos.channels, photo_mask.T, strict=True)
         ]
         return in_parallel(leaf_map, tasks, self.n_jobs, "photos" * bool(self.verbose))
 
@@ -321,6 +323,6 @@ class EdgeDetector(CheckedEstimator):
 
         save(self, path)
 
-    def _say(self, text: str) -> None:
+    def _log(self, text: str) -> None:
         if self.verbose:
             print(f"dsna edges: {text}", file=sys.stderr, flush=True)

@@ -1,7 +1,7 @@
-"""A compact description of patches in which distances speak of edges.
+"""A compact description of patches in which distances reflect differences between edges.
 
-Reduced-rank regression: the pooled channels of a patch, and what a first edge map shows around it, predict its blurred
-outline linearly; the leading principal components of the predictions are the description.
+Reduced-rank regression: the blurred outline of a patch is predicted linearly from its pooled channels and from a first
+edge map around it; the leading principal components of the predictions are the description.
 """
 
 from __future__ import annotations
@@ -20,23 +20,26 @@ from .patches import CELLS, HALF, MASK_SIDE, STRIDE, Channels
 
 _POOLED = HALF // 2
 N_POOLED = N_CHANNELS * (_POOLED**2 + len(CELLS) ** 2)
-_CELL_SIZES, _ACROSS = (2, 4, 8, 16), 8  # pixels of a cell's side, the first ones cover a mask; cells of a row
+_CELL_SIZES, _ACROSS = (
+    (2, 4, 8, 16),
+    8,
+)  # side of a cell in pixels (the smallest cells together cover a mask); cells per row
 _REACH = _CELL_SIZES[-1] * _ACROSS // 2
 N_CONTEXT = 2 * len(_CELL_SIZES) * _ACROSS**2
 N_DESCRIBED = N_POOLED + N_CONTEXT
-_LEAST_MEAN = 1e-3  # of a map: one without edges has none
+_MIN_MEAN = 1e-3  # lower limit for the mean of a map, which may be zero
 _BLUR, _RIDGE = 2, 0.01
-_LARGEST = 1e20  # of weights, whose sums stay within float32
+_MAX_WEIGHT = 1e20  # limit for weights, so that their sums stay within float32
 
 
-def pooled_features(channels: Channels, places: np.ndarray) -> np.ndarray:
-    """Channels of patches on grids of 8 x 8 and, well smoothed, of 5 x 5 cells.
+def pooled_features(channels: Channels, starts: np.ndarray) -> np.ndarray:
+    """Look up the channels of patches on grids of 8 x 8 cells and, strongly smoothed, of 5 x 5 cells.
 
     Parameters
     ----------
     channels : Channels
-    places : array of shape (n,)
-        Where patches start.
+    starts : array of shape (n,)
+        Start of each patch in the flat channels.
 
     Returns
     -------
@@ -46,7 +49,7 @@ def pooled_features(channels: Channels, places: np.ndarray) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> channels = Channels(np.zeros((20, 30, 3), dtype=np.uint8))
-    >>> pooled_features(channels, channels.places(np.array([[4, 6]]))).shape
+    >>> pooled_features(channels, channels.starts(np.array([[4, 6]]))).shape
     (1, 1157)
     """
     from .._kernels.patches import look_up
@@ -54,16 +57,16 @@ def pooled_features(channels: Channels, places: np.ndarray) -> np.ndarray:
     height, width = channels.shape
     planes = np.arange(N_CHANNELS)[:, None] * height * width
     grid = np.arange(0, HALF, 2)
-    within = (grid[:, None] * width + grid).ravel()
+    pixels = (grid[:, None] * width + grid).ravel()
     cells = (CELLS[:, None] * width + CELLS).ravel()
-    first = np.concatenate([(planes + within).ravel(), (planes + N_CHANNELS * height * width + cells).ravel()])
-    out = np.empty((len(places), N_POOLED), dtype=np.float32)
-    look_up(writable(channels.pooled), writable(places), first, np.full(N_POOLED, -1), out)
+    first = np.concatenate([(planes + pixels).ravel(), (planes + N_CHANNELS * height * width + cells).ravel()])
+    out = np.empty((len(starts), N_POOLED), dtype=np.float32)
+    look_up(writable(channels.pooled), writable(starts), first, np.full(N_POOLED, -1), out)
     return out
 
 
 def mirror_image() -> tuple[np.ndarray, np.ndarray]:
-    """Which feature of :func:`describe`, and which pixel of a mask, stands for each in a mirrored patch.
+    """Indices that mirror a patch: of the features of :func:`describe`, and of the pixels of a mask.
 
     Examples
     --------
@@ -72,29 +75,29 @@ def mirror_image() -> tuple[np.ndarray, np.ndarray]:
     (1669, array([15, 14, 13]), True)
     """
     planes = np.arange(N_CONTEXT // _ACROSS**2)
-    found: list[np.ndarray] = []
-    before = 0
-    for order, side in ((MIRRORED, _POOLED), (MIRRORED, len(CELLS)), (planes, _ACROSS)):
-        places = before + np.arange(len(order) * side**2).reshape(-1, side, side)
-        found.append(places[order][:, :, ::-1].ravel())
-        before += places.size
-    return np.concatenate(found), np.arange(MASK_SIDE**2).reshape(MASK_SIDE, -1)[:, ::-1].ravel()
+    feature_blocks: list[np.ndarray] = []
+    n_previous = 0
+    for order, size in ((MIRRORED, _POOLED), (MIRRORED, len(CELLS)), (planes, _ACROSS)):
+        block_indices = n_previous + np.arange(len(order) * size**2).reshape(-1, size, size)
+        feature_blocks.append(block_indices[order][:, :, ::-1].ravel())
+        n_previous += block_indices.size
+    return np.concatenate(feature_blocks), np.arange(MASK_SIDE**2).reshape(MASK_SIDE, -1)[:, ::-1].ravel()
 
 
-def describe(channels: Channels, places: np.ndarray, context: Context, positions: np.ndarray) -> np.ndarray:
-    """All that the embedding looks at: pooled features and context, (n, 1669) float32."""
-    return np.concatenate([pooled_features(channels, places), context.features(positions)], axis=1)
+def describe(channels: Channels, starts: np.ndarray, context: Context, positions: np.ndarray) -> np.ndarray:
+    """Features for the embedding: pooled channels and context, (n, 1669) float32."""
+    return np.concatenate([pooled_features(channels, starts), context.features(positions)], axis=1)
 
 
 class Context:
-    """What a first edge map shows in and around patches, as it is and relative to the photo's mean.
+    """A first edge map in and around patches, in absolute values and relative to the photo's mean.
 
-    Relative values tell a strong edge in a calm photo from a weak one in a busy photo.
+    Relative values distinguish a strong edge in a photo with few edges from a weak one in a photo with many.
 
     Parameters
     ----------
     edges : array of shape (H, W), float32
-        The map of the leaves' own masks.
+        Map from the masks of the leaves.
 
     Examples
     --------
@@ -106,14 +109,14 @@ class Context:
     """
 
     def __init__(self, edges: np.ndarray) -> None:
-        relative = edges / (edges + max(edges.mean(), _LEAST_MEAN))
-        pads = [(_REACH, _REACH + side % STRIDE) for side in edges.shape]
+        relative = edges / (edges + max(edges.mean(), _MIN_MEAN))
+        pads = [(_REACH, _REACH + length % STRIDE) for length in edges.shape]
         planes = []
         for values in (edges, relative):
             plane = halved(np.pad(values, pads, mode="symmetric"))
             planes.append(plane)
             for size in _CELL_SIZES[:-1]:
-                plane = _merged(plane, size // STRIDE)
+                plane = _cell_means(plane, size // STRIDE)
                 planes.append(plane)
         self._planes = np.stack(planes).astype(np.float32, copy=False)
 
@@ -122,26 +125,26 @@ class Context:
         from .._kernels.patches import look_up
 
         n_planes, height, width = self._planes.shape
-        first = []
+        cell_offsets = []
         for level in range(n_planes):
             size = _CELL_SIZES[level % len(_CELL_SIZES)]
             cells = (_REACH + size * np.arange(-_ACROSS // 2, _ACROSS // 2)) // STRIDE
-            first.append(level * height * width + (cells[:, None] * width + cells).ravel())
+            cell_offsets.append(level * height * width + (cells[:, None] * width + cells).ravel())
         out = np.empty((len(positions), N_CONTEXT), dtype=np.float32)
-        places = positions[:, 0] // STRIDE * width + positions[:, 1] // STRIDE
-        look_up(self._planes.ravel(), places, np.concatenate(first), np.full(N_CONTEXT, -1), out)
+        offsets = positions[:, 0] // STRIDE * width + positions[:, 1] // STRIDE
+        look_up(self._planes.ravel(), offsets, np.concatenate(cell_offsets), np.full(N_CONTEXT, -1), out)
         return out
 
 
-def _merged(values: np.ndarray, apart: int) -> np.ndarray:
-    """Means of 2 x 2 values that lie ``apart``, from each one to the right and down."""
-    rows = values + np.roll(values, -apart, axis=0)
-    means: np.ndarray = (rows + np.roll(rows, -apart, axis=1)) * np.float32(0.25)
+def _cell_means(values: np.ndarray, distance: int) -> np.ndarray:
+    """Means of 2 x 2 values that lie ``distance``, from each one to the right and down."""
+    rows = values + np.roll(values, -distance, axis=0)
+    means: np.ndarray = (rows + np.roll(rows, -distance, axis=1)) * np.float32(0.25)
     return means
 
 
 def blurred_outlines(masks: np.ndarray) -> np.ndarray:
-    """Outlines of masks (n, 256), smoothed: what patches are compared by.
+    """Smoothed outlines of masks (n, 256), by which patches are compared.
 
     Examples
     --------
@@ -193,8 +196,8 @@ class PatchEmbedding(Checked):
     offset: np.ndarray
 
     FIELDS = {
-        "weights": Array("float32", "features, dimensions", -_LARGEST, _LARGEST),
-        "offset": Array("float32", "dimensions", -_LARGEST, _LARGEST),
+        "weights": Array("float32", "features, dimensions", -_MAX_WEIGHT, _MAX_WEIGHT),
+        "offset": Array("float32", "dimensions", -_MAX_WEIGHT, _MAX_WEIGHT),
     }
     NOT_EMPTY = ("features", "dimensions")
 
@@ -208,19 +211,19 @@ class PatchEmbedding(Checked):
         n_dims: int,
         mirrored: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> PatchEmbedding:
-        """The map that predicts outlines (n, m) from features (n, d) best with so many dimensions.
+        """Fit the map of this rank that best predicts outlines (n, m) from features (n, d).
 
-        Batches are (features, outlines) of some patches after another, of which only sums are kept.  ``mirrored`` says
-        which feature and which pixel stands for each in a mirrored patch: every patch then counts as its mirror image,
-        too.
+        Batches are (features, outlines) of successive patches, of which only sums are kept.  ``mirrored`` holds the
+        indices that mirror features and pixels (see :func:`mirror_image`); every patch is then also counted as its
+        mirror image.
         """
-        mean, middle, square, cross = _moments(batches)
+        mean, outline_mean, square, cross = _moments(batches)
         if mirrored is not None:
             feature, pixel = mirrored
-            apart, aside = (mean - mean[feature]) / 2, (middle - middle[pixel]) / 2
-            square = (square + square[feature][:, feature]) / 2 + np.outer(apart, apart)
-            cross = (cross + cross[feature][:, pixel]) / 2 + np.outer(apart, aside)
-            mean = mean - apart
+            feature_asymmetry, outline_asymmetry = (mean - mean[feature]) / 2, (outline_mean - outline_mean[pixel]) / 2
+            square = (square + square[feature][:, feature]) / 2 + np.outer(feature_asymmetry, feature_asymmetry)
+            cross = (cross + cross[feature][:, pixel]) / 2 + np.outer(feature_asymmetry, outline_asymmetry)
+            mean = mean - feature_asymmetry
         spread = np.sqrt(np.maximum(np.diag(square), 0)) + 1e-6
         square /= np.outer(spread, spread)
         cross /= spread[:, None]
@@ -230,7 +233,7 @@ class PatchEmbedding(Checked):
         return cls(weights, (mean @ weights).astype(np.float32))
 
     def __call__(self, features: np.ndarray) -> np.ndarray:
-        """Embed features (n, d) as float64 (n, n_dims), as the kernels want them."""
+        """Embed features (n, d) as float64 (n, n_dims), the type that kernels expect."""
         embedded: np.ndarray = rowwise_product(features, self.weights) - self.offset
         return embedded
 
@@ -238,18 +241,29 @@ class PatchEmbedding(Checked):
 def _moments(
     batches: Iterable[tuple[np.ndarray, np.ndarray]],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Means of features and outlines, covariances of features, and of features with outlines; float64."""
+    """Means of features and outlines, covariances of features, and of features with outlines, in float64."""
     n = 0
     for features, outlines in batches:
         if not n:
-            origin, start = features.mean(axis=0), outlines.mean(axis=0)  # products of deviations lose few digits
-            sums, totals = np.zeros(features.shape[1]), np.zeros(outlines.shape[1])
-            square, cross = np.zeros((len(sums), len(sums))), np.zeros((len(sums), len(totals)))
-        rows, wanted = np.float64(features) - origin, np.float64(outlines) - start
-        n += len(rows)
-        sums += rows.sum(axis=0)
-        totals += wanted.sum(axis=0)
-        square += rows.T @ rows
-        cross += rows.T @ wanted
-    sums, totals, square, cross = (values / n for values in (sums, totals, square, cross))
-    return origin + sums, start + totals, square - np.outer(sums, sums), cross - np.outer(sums, totals)
+            origin, outline_origin = (
+                features.mean(axis=0),
+                outlines.mean(axis=0),
+            )  # deviations from these are small, so that products lose few digits
+            feature_sums, outline_sums = np.zeros(features.shape[1]), np.zeros(outlines.shape[1])
+            square, cross = (
+                np.zeros((len(feature_sums), len(feature_sums))),
+                np.zeros((len(feature_sums), len(outline_sums))),
+            )
+        feature_rows, outline_rows = np.float64(features) - origin, np.float64(outlines) - outline_origin
+        n += len(feature_rows)
+        feature_sums += feature_rows.sum(axis=0)
+        outline_sums += outline_rows.sum(axis=0)
+        square += feature_rows.T @ feature_rows
+        cross += feature_rows.T @ outline_rows
+    feature_sums, outline_sums, square, cross = (values / n for values in (feature_sums, outline_sums, square, cross))
+    return (
+        origin + feature_sums,
+        outline_origin + outline_sums,
+        square - np.outer(feature_sums, feature_sums),
+        cross - np.outer(feature_sums, outline_sums),
+    )

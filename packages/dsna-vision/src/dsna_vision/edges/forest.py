@@ -1,4 +1,4 @@
-"""The structured forest: trees grown on patches, whose leaves are masks."""
+"""Structured forest: trees grown on patches, with a segmentation mask in each leaf."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dsna.extend.containers import POSITIVE, Array, Checked, Part, check_leaves,
 from dsna.extend.parallel import in_parallel, writable
 
 from .masks import MaskTable
-from .patches import N_FEATURES, Channels, feature_places
+from .patches import N_FEATURES, Channels, feature_offsets
 from .sampling import AnnotatedPhotos
 
 if TYPE_CHECKING:  # numba is imported where a forest grows
-    from .._kernels.structured import Growth
+    from .._kernels.structured import StructuredGrowth
 
 _QUARTER, _FOLDS = 4, 4
 _RANGE_PATCHES, _OUTSIDE = 4000, 0.005
@@ -23,7 +23,7 @@ _RANGE_PATCHES, _OUTSIDE = 4000, 0.005
 
 @dataclass
 class StructuredForest(Checked):
-    """Trees one after another; leaves are numbered through all of them.
+    """Concatenated trees, with leaves numbered consecutively across trees.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class StructuredForest(Checked):
     child, feature, threshold : arrays of shape (n_nodes,)
         Nodes, laid out as in ``dsna_vision._kernels.structured``.
     low, step : arrays of shape (N_FEATURES,), float32
-        How features become bytes.
+        Value of byte 0 and bin width of each feature.
     mask_table : MaskTable
     leaf_mask : array of shape (n_leaves,), int32
         Index of each leaf's mask in the table.
@@ -65,28 +65,28 @@ class StructuredForest(Checked):
     def _check_relations(self, sizes: dict[str, int]) -> None:
         owner = "StructuredForest"
         tree = tree_of_nodes(owner, self.root, np.arange(sizes["trees"]), sizes["nodes"])
-        parent, last = np.flatnonzero(self.child >= 0), np.flatnonzero(self.child < 0)
+        parent, leaf_nodes = np.flatnonzero(self.child >= 0), np.flatnonzero(self.child < 0)
         child = self.child[parent].astype(np.int64)
         check_links(owner, tree, self.root, np.tile(parent, 2), np.concatenate([child, child + 1]))
-        # Leaves are numbered one tree after another.
-        require(len(last) == sizes["leaves"], f"{owner}.leaf_mask has another length than there are leaves")
-        check_leaves(owner, -1 - self.child[last], tree[last], np.sort(tree[last]))
+        # Leaves are numbered tree by tree.
+        require(len(leaf_nodes) == sizes["leaves"], f"{owner}.leaf_mask has another length than there are leaves")
+        check_leaves(owner, -1 - self.child[leaf_nodes], tree[leaf_nodes], np.sort(tree[leaf_nodes]))
 
     @property
     def n_trees(self) -> int:
         """Number of trees."""
         return len(self.root)
 
-    def route(self, channels: Channels, places: np.ndarray, trees: np.ndarray) -> np.ndarray:
-        """Leaves that patches reach.
+    def route(self, channels: Channels, starts: np.ndarray, trees: np.ndarray) -> np.ndarray:
+        """Find the leaves that patches reach.
 
         Parameters
         ----------
         channels : Channels
-        places : array of shape (n,)
-            Where patches start in the channels.
+        starts : array of shape (n,)
+            Start of each patch in the flat channels.
         trees : array of shape (n, n_asked), int64
-            Trees to ask for each patch.
+            Trees to query for each patch.
 
         Returns
         -------
@@ -94,7 +94,7 @@ class StructuredForest(Checked):
         """
         from .._kernels.detection import Nodes, route_patches
 
-        first, second = feature_places(channels.shape)
+        first, second = feature_offsets(channels.shape)
         leaves = np.empty(trees.shape, dtype=np.int32)
         nodes = Nodes(
             root=writable(self.root),
@@ -104,7 +104,7 @@ class StructuredForest(Checked):
         )
         route_patches(
             writable(channels.flat),
-            writable(places),
+            writable(starts),
             writable(trees),
             first,
             second,
@@ -119,9 +119,9 @@ class StructuredForest(Checked):
 def grow_forest(
     photos: AnnotatedPhotos,
     n_patches: int,
-    growth: Growth,
+    growth: StructuredGrowth,
     seed: int,
-    known: np.ndarray,
+    photo_mask: np.ndarray,
     n_jobs: int | None = None,
     unit: str = "",
 ) -> StructuredForest:
@@ -131,39 +131,40 @@ def grow_forest(
     ----------
     photos : AnnotatedPhotos
     n_patches : int
-        How many each tree learns from.
-    growth : Growth
-        Named tuple of ``dsna_vision._kernels.structured``: how a tree grows.
+        Number of patches per tree.
+    growth : StructuredGrowth
+        Growth limits, a named tuple of ``dsna_vision._kernels.structured``.
     seed : int
-    known : array of shape (n_trees, n_photos), bool
+    photo_mask : array of shape (n_trees, n_photos), bool
         Photos that each tree may learn from.
     n_jobs : int or None
     unit : str, default=""
-        What progress counts; nothing is shown where it is empty.
+        Unit of the progress bar; no progress is shown if empty.
 
     Returns
     -------
     StructuredForest
     """
-    seeds = np.random.SeedSequence(seed).spawn(len(known) + 1)
-    ranges = _ranges(photos, np.random.default_rng(seeds[-1]))
+    seeds = np.random.SeedSequence(seed).spawn(len(photo_mask) + 1)
+    ranges = _feature_ranges(photos, np.random.default_rng(seeds[-1]))
     tasks = [
-        (photos, n_patches, growth, one, ranges, np.flatnonzero(its_photos).tolist())
-        for one, its_photos in zip(seeds[:-1], known, strict=True)
+        (photos, n_patches, growth, tree_seed, ranges, np.flatnonzero(row).tolist())
+        for tree_seed, row in zip(seeds[:-1], photo_mask, strict=True)
     ]
-    return _joined(in_parallel(_grow, tasks, n_jobs, unit), ranges)
+    return _join_trees(in_parallel(_grow_tree, tasks, n_jobs, unit), ranges)
 
 
-def photos_known(n_trees: int, n_photos: int, all_of_them: bool = False) -> np.ndarray:
-    """Which photos each tree learns from: half of them, so that the other trees answer honestly for the rest.
+def learning_photos(n_trees: int, n_photos: int, all_photos: bool = False) -> np.ndarray:
+    """Choose half of the photos for each tree, so that every photo has trees that have not seen it.
 
-    Photos are dealt to four folds and a tree leaves out two; fewer photos than folds are known to all trees.
+    Photos are assigned to four folds, and each tree leaves out two of them. With fewer photos than folds, every tree
+    learns from all photos.
 
     Parameters
     ----------
     n_trees, n_photos : int
-    all_of_them : bool, default=False
-        Whether no honest answers are needed.
+    all_photos : bool, default=False
+        Whether every tree learns from all photos.
 
     Returns
     -------
@@ -171,25 +172,25 @@ def photos_known(n_trees: int, n_photos: int, all_of_them: bool = False) -> np.n
 
     Examples
     --------
-    >>> photos_known(2, 5).astype(int)
+    >>> learning_photos(2, 5).astype(int)
     array([[0, 0, 1, 1, 0],
            [1, 0, 0, 1, 1]])
     """
-    if all_of_them or n_photos < _FOLDS:
+    if all_photos or n_photos < _FOLDS:
         return np.ones((n_trees, n_photos), dtype=bool)
     fold, tree = np.arange(n_photos) % _FOLDS, np.arange(n_trees)[:, None]
-    knows: np.ndarray = (fold != tree % _FOLDS) & (fold != (tree + 1) % _FOLDS)
-    return knows
+    learns: np.ndarray = (fold != tree % _FOLDS) & (fold != (tree + 1) % _FOLDS)
+    return learns
 
 
 class _Ranges(NamedTuple):
-    """How features become bytes."""
+    """Binning of features into bytes."""
 
     low: np.ndarray  # (N_FEATURES,) the value of byte 0
     step: np.ndarray  # (N_FEATURES,) from one byte to the next
 
 
-class _Grown(NamedTuple):
+class _MaskTree(NamedTuple):
     """One tree; nodes are laid out as in ``dsna_vision._kernels.structured``."""
 
     child: np.ndarray
@@ -198,39 +199,39 @@ class _Grown(NamedTuple):
     masks: np.ndarray  # (n_leaves, 256)
 
 
-def _ranges(photos: AnnotatedPhotos, rng: np.random.Generator) -> _Ranges:
-    """Ranges that hold nearly all values of some patches."""
+def _feature_ranges(photos: AnnotatedPhotos, rng: np.random.Generator) -> _Ranges:
+    """Ranges that hold nearly all feature values of a sample of patches."""
     values = photos.features(photos.draw(_RANGE_PATCHES, rng), np.arange(N_FEATURES))
     low, high = np.quantile(values, [_OUTSIDE, 1 - _OUTSIDE], axis=0)
     return _Ranges(low.astype(np.float32), (np.maximum(high - low, 1e-6) / 256).astype(np.float32))
 
 
-def _grow(
+def _grow_tree(
     photos: AnnotatedPhotos,
     n_patches: int,
-    growth: Growth,
+    growth: StructuredGrowth,
     seed: np.random.SeedSequence,
     ranges: _Ranges,
-    known: list[int],
-) -> _Grown:
-    """Grow one tree on patches of the photos that it may know."""
+    photo_numbers: list[int],
+) -> _MaskTree:
+    """Grow one tree on patches of the given photos."""
     from .._kernels.structured import grow_structured
 
     rng = np.random.default_rng(seed)
-    patches = photos.draw(n_patches, rng, known)
-    which = np.sort(rng.choice(N_FEATURES, N_FEATURES // _QUARTER, replace=False))
-    bins = photos.bins(patches, which, *ranges)
+    patches = photos.draw(n_patches, rng, photo_numbers)
+    features = np.sort(rng.choice(N_FEATURES, N_FEATURES // _QUARTER, replace=False))
+    bins = photos.bins(patches, features, *ranges)
     tree = grow_structured(bins, patches.masks, growth, np.uint64(rng.integers(2**63)))
-    return _Grown(
+    return _MaskTree(
         child=tree.child,
-        feature=which[tree.feature],
+        feature=features[tree.feature],
         threshold=tree.threshold,
         masks=patches.masks[tree.representative],
     )
 
 
-def _joined(trees: list[_Grown], ranges: _Ranges) -> StructuredForest:
-    """Trees one after another; nodes and leaves are numbered through all of them."""
+def _join_trees(trees: list[_MaskTree], ranges: _Ranges) -> StructuredForest:
+    """Concatenate trees, numbering nodes and leaves consecutively."""
     nodes = np.cumsum([0, *(len(tree.child) for tree in trees)])
     leaves = np.cumsum([0, *(len(tree.masks) for tree in trees)])
     child = [

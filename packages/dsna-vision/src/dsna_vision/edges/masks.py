@@ -1,4 +1,4 @@
-"""Masks kept in little space: alike ones once, four segments at most, two bits a pixel."""
+"""Compact storage of masks: no duplicates, at most four segments, two bits per pixel."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from dsna.extend.containers import Array, Checked
 
-_BITS = np.array([0, 2, 4, 6], dtype=np.uint8)
-_SEGMENTS = 4
+_BIT_SHIFTS = np.array([0, 2, 4, 6], dtype=np.uint8)
+_MAX_SEGMENTS = 4
 
 
 @dataclass
 class MaskTable(Checked):
-    """Different masks of 16 x 16 pixels.
+    """Table of distinct masks of 16 x 16 pixels.
 
     Parameters
     ----------
@@ -42,40 +42,42 @@ class MaskTable(Checked):
 
     @classmethod
     def of(cls, masks: np.ndarray) -> tuple[MaskTable, np.ndarray]:
-        """A table of the different ones among masks (n, 256), and the index of each in it."""
-        few = masks.copy()
-        for i in np.flatnonzero(masks.max(axis=1) >= _SEGMENTS):
-            few[i] = _largest(masks[i])
-        packed = np.bitwise_or.reduce(few.reshape(len(few), -1, len(_BITS)) << _BITS, axis=2)
-        different, index = np.unique(packed, axis=0, return_inverse=True)
-        return cls(different), index.ravel().astype(np.int32)
+        """Create a table of the distinct masks among ``masks`` (n, 256), and return it with the index of each mask."""
+        reduced = masks.copy()
+        for i in np.flatnonzero(masks.max(axis=1) >= _MAX_SEGMENTS):
+            reduced[i] = _keep_largest_segments(masks[i])
+        packed = np.bitwise_or.reduce(reduced.reshape(len(reduced), -1, len(_BIT_SHIFTS)) << _BIT_SHIFTS, axis=2)
+        unique_masks, index = np.unique(packed, axis=0, return_inverse=True)
+        return cls(unique_masks), index.ravel().astype(np.int32)
 
     @cached_property
     def masks(self) -> np.ndarray:
         """The masks, (n, 256) uint8."""
-        pixels = (self.packed[:, :, None] >> _BITS) & np.uint8(3)
+        pixels = (self.packed[:, :, None] >> _BIT_SHIFTS) & np.uint8(3)
         masks: np.ndarray = pixels.reshape(len(self.packed), -1)
         return masks
 
     @cached_property
     def has_edge(self) -> np.ndarray:
-        """Which masks have more than one segment, (n,) bool."""
+        """Whether each mask has more than one segment, (n,) bool."""
         several: np.ndarray = (self.masks != self.masks[:, :1]).any(axis=1)
         return several
 
 
-def _largest(mask: np.ndarray) -> np.ndarray:
-    """A mask whose smallest segments have become part of those that they touch most, until four are left."""
+def _keep_largest_segments(mask: np.ndarray) -> np.ndarray:
+    """Merge the smallest segments of a mask into those that they touch most, until four are left."""
     grid = mask.reshape(16, 16).astype(np.int64)
     while True:
         segments, sizes = np.unique(grid, return_counts=True)
-        if len(segments) <= _SEGMENTS:
+        if len(segments) <= _MAX_SEGMENTS:
             break
-        small = segments[sizes.argmin()]
-        inside = np.pad(grid == small, 1)
-        around = (inside[:-2, 1:-1] | inside[2:, 1:-1] | inside[1:-1, :-2] | inside[1:-1, 2:]) & (grid != small)
+        smallest = segments[sizes.argmin()]
+        in_segment = np.pad(grid == smallest, 1)
+        around = (in_segment[:-2, 1:-1] | in_segment[2:, 1:-1] | in_segment[1:-1, :-2] | in_segment[1:-1, 2:]) & (
+            grid != smallest
+        )
         neighbours, touching = np.unique(grid[around], return_counts=True)
-        grid[grid == small] = neighbours[touching.argmax()]
-    # Numbered as they appear.
+        grid[grid == smallest] = neighbours[touching.argmax()]
+    # Segments are numbered in order of appearance.
     order = {segment: k for k, segment in enumerate(dict.fromkeys(grid.ravel().tolist()))}
     return np.array([order[segment] for segment in grid.ravel().tolist()], dtype=np.uint8)

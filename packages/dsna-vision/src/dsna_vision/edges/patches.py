@@ -1,8 +1,8 @@
-"""Patches: where they are drawn from photos, and which features they have.
+"""Patches: their positions in photos and their features.
 
-A patch is 32 x 32 pixels; its mask is the segmentation of the 16 x 16 pixels in its middle.  Features are looked up in
+A patch is 32 x 32 pixels; its mask is the segmentation of its central 16 x 16 pixels.  Its 7,228 features come from
 the channels of the photo: 16 x 16 x 13 pixels at half resolution, and the differences between the cells of a 5 x 5 grid
-in each channel, 7,228 in all.
+in each channel.
 """
 
 from __future__ import annotations
@@ -19,37 +19,37 @@ SIDE, MASK_SIDE, STRIDE = 32, 16, 2
 HALF = SIDE // 2  # of a patch; also its side at half resolution
 _N_CELLS = 5
 CELLS = ((np.arange(_N_CELLS) + 0.5) * HALF / _N_CELLS).astype(int)  # middles, along one side
-_NEAR = 8  # pixels from a boundary within which a patch counts as one with an edge
+_NEAR_DISTANCE = 8  # pixels from a boundary within which a patch counts as one with an edge
 N_FEATURES = N_CHANNELS * (HALF**2 + _N_CELLS**2 * (_N_CELLS**2 - 1) // 2)
 
 
-def feature_places(shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Where features are found, from the place of a patch on, in flat channels of this height and width.
+def feature_offsets(shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Offsets of features from the start of a patch, in flat channels of the given height and width.
 
     Returns
     -------
     first, second : arrays of shape (N_FEATURES,), int64
-        A feature is the value at ``first``, less the value at ``second`` unless that is -1.
+        A feature is the value at ``first``, minus the value at ``second`` unless that is -1.
 
     Examples
     --------
-    >>> first, second = feature_places((100, 80))
+    >>> first, second = feature_offsets((100, 80))
     >>> len(first), int((second < 0).sum())
     (7228, 3328)
     """
     height, width = shape
-    within = (np.arange(HALF)[:, None] * width + np.arange(HALF)).ravel()
+    pixels = (np.arange(HALF)[:, None] * width + np.arange(HALF)).ravel()
     planes = np.arange(N_CHANNELS)[:, None] * height * width
     cells = (CELLS[:, None] * width + CELLS).ravel()
-    one, other = np.array(list(combinations(cells, 2))).T
+    first_cell, second_cell = np.array(list(combinations(cells, 2))).T
     similar = planes + N_CHANNELS * height * width
-    first = np.concatenate([(planes + within).ravel(), (similar + one).ravel()])
-    second = np.concatenate([np.full(N_CHANNELS * HALF**2, -1), (similar + other).ravel()])
+    first = np.concatenate([(planes + pixels).ravel(), (similar + first_cell).ravel()])
+    second = np.concatenate([np.full(N_CHANNELS * HALF**2, -1), (similar + second_cell).ravel()])
     return first, second
 
 
 class Channels:
-    """Channels of a photo whose borders are mirrored, so that every pixel is the middle of a patch.
+    """Channels of a photo, with mirrored borders so that every pixel can be the centre of a patch.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Channels:
     Attributes
     ----------
     flat : float32 array
-        All channels one after another.
+        All channels, concatenated.
     shape : tuple of int
         Height and width of a channel.
 
@@ -66,12 +66,12 @@ class Channels:
     --------
     >>> import numpy as np
     >>> channels = Channels(np.zeros((21, 30, 3), dtype=np.uint8))
-    >>> channels.shape, channels.places(np.array([[0, 0], [2, 4]]))
+    >>> channels.shape, channels.starts(np.array([[0, 0], [2, 4]]))
     ((27, 31), array([ 0, 33]))
     """
 
     def __init__(self, photo: np.ndarray) -> None:
-        pads = [(HALF, HALF + side % 2) for side in photo.shape[:2]]
+        pads = [(HALF, HALF + length % 2) for length in photo.shape[:2]]
         padded = np.pad(photo, [*pads, (0, 0)], mode="symmetric")
         regular, similar = edge_channels(padded)
         self.shape: tuple[int, int] = regular.shape[1:]
@@ -79,21 +79,21 @@ class Channels:
 
     @cached_property
     def pooled(self) -> np.ndarray:
-        """The same with means of 2 x 2 pixels, from each pixel to the right and down, in the first half."""
+        """Flat channels whose first half holds means of 2 x 2 pixels, from each pixel to the right and down."""
         regular = self.flat[: len(self.flat) // 2].reshape(N_CHANNELS, *self.shape)
         means = regular.copy()
         means[:, :-1, :-1] += regular[:, 1:, :-1] + regular[:, :-1, 1:] + regular[:, 1:, 1:]
         means[:, :-1, :-1] *= np.float32(0.25)
         return np.concatenate([means.ravel(), self.flat[len(self.flat) // 2 :]])
 
-    def places(self, centres: np.ndarray) -> np.ndarray:
-        """Where the patches around pixels (y, x), both even, start."""
+    def starts(self, centres: np.ndarray) -> np.ndarray:
+        """Start in the flat channels of each patch centred on a pixel (y, x); both coordinates are even."""
         starts: np.ndarray = (centres[:, 0] // STRIDE) * self.shape[1] + centres[:, 1] // STRIDE
         return starts
 
 
 def near_boundary(boundary: np.ndarray) -> np.ndarray:
-    """For each place where a mask can be cut out, whether a boundary is within 8 pixels of its middle.
+    """Mark the mask positions whose centre is within 8 pixels of a boundary.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def near_boundary(boundary: np.ndarray) -> np.ndarray:
     Returns
     -------
     near : bool array
-        One row and column for every second pixel, from the eighth on, whose mask lies within the photo.
+        One row and column for every second pixel, starting at the eighth, whose mask lies within the photo.
 
     Examples
     --------
@@ -117,17 +117,17 @@ def near_boundary(boundary: np.ndarray) -> np.ndarray:
     height, width = boundary.shape
     if min(height, width) < MASK_SIDE:
         return np.empty((0, 0), dtype=bool)
-    away = distance_transform_edt(~boundary) if boundary.any() else np.full(boundary.shape, np.inf)
-    return away[half : height - half + 1 : STRIDE, half : width - half + 1 : STRIDE] <= _NEAR
+    distance = distance_transform_edt(~boundary) if boundary.any() else np.full(boundary.shape, np.inf)
+    return distance[half : height - half + 1 : STRIDE, half : width - half + 1 : STRIDE] <= _NEAR_DISTANCE
 
 
-def draw_centres(near: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Middles of n patches, half of them near a boundary, as far as there are such places.
+def draw_centres(is_near: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the centres of n patches, half of them near a boundary if there are enough such positions.
 
     Parameters
     ----------
-    near : bool array
-        As :func:`near_boundary` gives it.
+    is_near : bool array
+        Result of :func:`near_boundary`.
     n : int
     rng : numpy Generator
 
@@ -145,10 +145,11 @@ def draw_centres(near: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarr
     >>> len(centres), int((centres[:, 1] < 8 + 2 * 5).sum())
     (40, 20)
     """
-    # A single patch is near a boundary every other time, lest many drawings with one patch each show no edge at all.
+    # A single patch is near a boundary with probability one half: otherwise, many drawings with one patch each
+    # would show no edge at all.
     n_near = int(rng.integers(2)) if n == 1 else n // 2
-    drawn = []
-    for wanted, places in ((n_near, near), (n - n_near, ~near)):
-        where = np.argwhere(places)
-        drawn.append(where[rng.choice(len(where), min(wanted, len(where)), replace=False)])
-    return np.concatenate(drawn).astype(np.int64) * STRIDE + MASK_SIDE // 2
+    centres = []
+    for n_wanted, mask in ((n_near, is_near), (n - n_near, ~is_near)):
+        positions = np.argwhere(mask)
+        centres.append(positions[rng.choice(len(positions), min(n_wanted, len(positions)), replace=False)])
+    return np.concatenate(centres).astype(np.int64) * STRIDE + MASK_SIDE // 2

@@ -1,4 +1,4 @@
-"""Which photo is read, and where its map is written, settled before any work is done."""
+"""Plan of the photos to read and the maps to write, made before any work is done."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from dsna.extend.files import check_outputs
 from ..photos import PHOTO_ENDINGS
 
 _MAP_ENDINGS = (".png", ".npy")
-_BESIDE = ".edges"  # before the ending of what is written beside a photo
+_EDGES_SUFFIX = ".edges"  # precedes the ending of a map written beside its photo
 
 
 class EdgesError(DSNAError):
-    """Input or output that a command cannot work with; the message names problem and remedy."""
+    """Invalid input or output of a command; the message names problem and remedy."""
 
 
 @dataclass(frozen=True)
-class Job:
-    """A photo, and the file that its map is written to."""
+class PhotoJob:
+    """A photo and the file to write its map to."""
 
     photo: Path
     map: Path
@@ -35,24 +35,24 @@ def plan(
     file: Path | None = None,
     out: Path | None = None,
     endings: tuple[str, ...] = _MAP_ENDINGS,
-) -> tuple[list[Job], list[str]]:
-    """Which photo is written where; places that cannot be written to are refused.
+) -> tuple[list[PhotoJob], list[str]]:
+    """Choose the output file of each photo, and check that outputs can be written.
 
     Parameters
     ----------
     photos : sequence of Path
-        Files, and folders that are searched for pictures, with their subfolders.
+        Files, and folders to search for pictures, including subfolders.
     file : Path or None, default=None
-        File for the map of one photo.
+        Output file for the map of a single photo.
     out : Path or None, default=None
-        Folder for the maps of any number; they are named as the photos, and keep the subfolders they lie in. Without
-        file and folder, the map of ``photo.jpg`` is ``photo.edges.png`` beside it.
+        Output folder for any number of maps, which keep the names and subfolders of the photos. Without file and
+        folder, the map of ``photo.jpg`` is ``photo.edges.png`` beside it.
     endings : tuple of str, default=(".png", ".npy")
-        Endings that the files may have, the usual one first.
+        Allowed file endings, the default first.
 
     Returns
     -------
-    jobs : list of Job
+    jobs : list of PhotoJob
     problems : list of str
         Photos and folders that cannot be used, and why.
 
@@ -72,79 +72,88 @@ def plan(
             ending = file.suffix or "files without ending"
             remedy = ".png, .npy or .svg" if endings == _MAP_ENDINGS else endings[0]
             raise EdgesError(f"{file}: maps are not written as {ending}. Remedy: use {remedy}.")
-        return _without_loss([Job(photos[0], file)], [])
+        return _drop_overwriting([PhotoJob(photos[0], file)], [])
     if out is None and file is None:
-        return _beside(photos, endings[0])
+        return _jobs_beside_photos(photos, endings[0])
     if out is None or file is not None:
         raise EdgesError("Name either a file for one map, as in -o edges.png, or a folder for maps, as in --out edges.")
     if out.suffix.lower() in (*_MAP_ENDINGS, *endings) and not out.exists():
         raise EdgesError(f"--out {out} is for a folder of maps. Remedy: name the file for one map with -o.")
     check_outputs(folders=[out])
     problems: list[str] = []
-    found: dict[Path, Path] = {}
-    for given in photos:
-        if not os.path.isdir(given):  # unlike Path.is_dir, no error where a name is too long
-            found.setdefault(given, Path(given.name))
+    relative_paths: dict[Path, Path] = {}
+    for photo_path in photos:
+        if not os.path.isdir(photo_path):  # unlike Path.is_dir, raises no error if a name is too long
+            relative_paths.setdefault(photo_path, Path(photo_path.name))
             continue
-        if _real(given) == _real(out):
+        if _real_path(photo_path) == _real_path(out):
             raise EdgesError(f"{out} holds the photos; maps need another folder. Remedy: name one, as in --out edges.")
-        inside = [path for path in _pictures(given) if _real(out) not in _real(path).parents]
-        if not inside:
-            problems.append(f"{given}: no pictures in this folder. Remedy: name one with {', '.join(PHOTO_ENDINGS)}.")
-        for path in inside:
-            found.setdefault(path, path.relative_to(given))
-    names = Counter(relative.with_suffix(endings[0]) for relative in found.values())
+        pictures = [path for path in _find_pictures(photo_path) if _real_path(out) not in _real_path(path).parents]
+        if not pictures:
+            problems.append(
+                f"{photo_path}: no pictures in this folder. Remedy: name one with {', '.join(PHOTO_ENDINGS)}."
+            )
+        for path in pictures:
+            relative_paths.setdefault(path, path.relative_to(photo_path))
+    names = Counter(relative_path.with_suffix(endings[0]) for relative_path in relative_paths.values())
     jobs = [
-        Job(photo, out / (short if names[short] == 1 else relative.with_name(f"{relative.name}{endings[0]}")))
-        for photo, relative in found.items()
-        for short in [relative.with_suffix(endings[0])]
+        PhotoJob(
+            photo,
+            out / (map_path if names[map_path] == 1 else relative_path.with_name(f"{relative_path.name}{endings[0]}")),
+        )
+        for photo, relative_path in relative_paths.items()
+        for map_path in [relative_path.with_suffix(endings[0])]
     ]
-    return _without_loss(jobs, problems)
+    return _drop_overwriting(jobs, problems)
 
 
-def _beside(photos: Sequence[Path], ending: str) -> tuple[list[Job], list[str]]:
-    """Maps beside their photos, named after them."""
-    for given in photos:
-        if os.path.isdir(given):
-            raise EdgesError(f"{given} is a folder, and maps of folders need one. Remedy: name it, as in --out edges.")
-    different = list(dict.fromkeys(photos))
-    names = Counter(photo.with_suffix(f"{_BESIDE}{ending}") for photo in different)
+def _jobs_beside_photos(photos: Sequence[Path], ending: str) -> tuple[list[PhotoJob], list[str]]:
+    """Jobs that write each map beside its photo."""
+    for photo_path in photos:
+        if os.path.isdir(photo_path):
+            raise EdgesError(
+                f"{photo_path} is a folder, and maps of folders need one. Remedy: name it, as in --out edges."
+            )
+    unique_photos = list(dict.fromkeys(photos))
+    names = Counter(photo.with_suffix(f"{_EDGES_SUFFIX}{ending}") for photo in unique_photos)
     jobs = [
-        Job(photo, short if names[short] == 1 else photo.with_name(f"{photo.name}{_BESIDE}{ending}"))
-        for photo in different
-        for short in [photo.with_suffix(f"{_BESIDE}{ending}")]
+        PhotoJob(photo, map_path if names[map_path] == 1 else photo.with_name(f"{photo.name}{_EDGES_SUFFIX}{ending}"))
+        for photo in unique_photos
+        for map_path in [photo.with_suffix(f"{_EDGES_SUFFIX}{ending}")]
     ]
     check_outputs(files=[job.map for job in jobs if os.path.isfile(job.photo)])
-    return _without_loss(jobs, [])
+    return _drop_overwriting(jobs, [])
 
 
-def _real(path: Path) -> Path:
-    """Where a path leads; unlike Path.resolve, no error where a link leads back to itself."""
+def _real_path(path: Path) -> Path:
+    """Resolve a path; unlike Path.resolve, raises no error for circular links."""
     return Path(os.path.realpath(path))
 
 
-def _pictures(folder: Path) -> list[Path]:
-    found = (path for path in folder.rglob("*") if path.suffix.lower() in PHOTO_ENDINGS)
-    ours = tuple(f"{_BESIDE}{ending}" for ending in _MAP_ENDINGS)
-    return sorted(path for path in found if not os.path.isdir(path) and not _is_hidden_or_ours(path.name, ours))
+def _find_pictures(folder: Path) -> list[Path]:
+    candidates = (path for path in folder.rglob("*") if path.suffix.lower() in PHOTO_ENDINGS)
+    map_endings = tuple(f"{_EDGES_SUFFIX}{ending}" for ending in _MAP_ENDINGS)
+    return sorted(
+        path for path in candidates if not os.path.isdir(path) and not _is_hidden_or_map(path.name, map_endings)
+    )
 
 
-def _is_hidden_or_ours(name: str, ours: tuple[str, ...]) -> bool:
-    return name.startswith(".") or name.endswith(ours)
+def _is_hidden_or_map(name: str, map_endings: tuple[str, ...]) -> bool:
+    return name.startswith(".") or name.endswith(map_endings)
 
 
-def _without_loss(jobs: list[Job], problems: list[str]) -> tuple[list[Job], list[str]]:
-    """Drop jobs that would overwrite a photo, or the map of another."""
-    kept: dict[Path, Job] = {}
-    sources = {_real(job.photo) for job in jobs}
+def _drop_overwriting(jobs: list[PhotoJob], problems: list[str]) -> tuple[list[PhotoJob], list[str]]:
+    """Drop jobs that would overwrite a photo or the map of another photo."""
+    planned: dict[Path, PhotoJob] = {}
+    sources = {_real_path(job.photo) for job in jobs}
     for job in jobs:
-        if job.map in kept:
+        if job.map in planned:
             problems.append(
-                f"{job.photo}: its map would overwrite that of {kept[job.map].photo}. Remedy: give the folder that "
+                f"{job.photo}: its map would overwrite that of {planned[job.map].photo}. Remedy: give the folder that "
                 "holds both, or use two commands."
             )
-        elif _real(job.map) in sources:
+        elif _real_path(job.map) in sources:
             problems.append(f"{job.photo}: its map would overwrite {job.map}. Remedy: name another place with -o.")
         else:
-            kept[job.map] = job
-    return list(kept.values()), problems
+            planned[job.map] = job
+    return list(planned.values()), problems

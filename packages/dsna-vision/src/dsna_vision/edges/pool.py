@@ -1,4 +1,4 @@
-"""Patches that leaves remember: the rows that DSNA approximates a query by."""
+"""Patches stored in the leaves: the rows from which DSNA approximates a query."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from .patches import MASK_SIDE
 from .sampling import AnnotatedPhotos, Patches
 
 _N_AXES = 8
-_SMALL = 0.005  # weights below are as good as none
-_TAUGHT = 4  # patches that the embedding learns from, for each one in the pool
+_MIN_WEIGHT = 0.005  # smaller weights are set to zero
+_TRAINING_FACTOR = 4  # patches used to fit the embedding, for each one in the pool
 _LARGEST_UNIT, _LONGEST_AXIS = 1e20, 1.001
-_UNIT = 127  # an embedded patch is kept as bytes, one scale for each dimension
+_UNIT = 127  # embedded patches are stored as bytes, with one scale for each dimension
 
 
 def default_approximation() -> Approximation:
-    """Fresh settings, those that ``EdgeDetector(approximation=None)`` stands for.
+    """Settings that ``EdgeDetector(approximation=None)`` uses, in a new object.
 
     Examples
     --------
@@ -42,18 +42,18 @@ def default_approximation() -> Approximation:
 
 @dataclass(frozen=True)
 class Voting:
-    """How masks become a map.
+    """Settings for combining the masks of patches into an edge map.
 
     Parameters
     ----------
     method : {"se", "kernel", "hull", "dsna"}
     approximation : Approximation
-        Settings of the sparse approximation; "kernel" looks at its ``bandwidth`` only.
+        Settings of the sparse approximation; "kernel" uses only its ``bandwidth``.
     blend : float
-        Share of the neighbours' votes; the leaves have the rest.
+        Share of the votes that neighbours cast; the leaves cast the rest.
     max_neighbors : int
     sharpening : int
-        Passes in which boundaries move to where colours change.
+        Number of passes that move boundaries to colour changes.
     """
 
     method: str = "dsna"
@@ -65,16 +65,16 @@ class Voting:
 
 @dataclass
 class PatchOrigins(Checked):
-    """Where the patches of a pool were cut from.
+    """Photos and positions that the patches of a pool were cut from.
 
     Parameters
     ----------
     names : list of str
-        Of the photos.
+        Names of the photos.
     photo : array of shape (n,), int32
-        Photo of each patch, an index of ``names``.
+        Photo of each patch, as an index into ``names``.
     centre : array of shape (n, 2), int32
-        Row and column of its middle.
+        Row and column of each patch's centre.
     """
 
     names: list[str]
@@ -93,7 +93,7 @@ class PatchOrigins(Checked):
 
 @dataclass
 class PatchPool(Checked):
-    """Patches in a forest's leaves: their masks, and where they lie.
+    """Patches in a forest's leaves, with their masks and embeddings.
 
     Parameters
     ----------
@@ -105,11 +105,11 @@ class PatchPool(Checked):
     mask : array of shape (n,), int32
         Index of each patch's mask in the table.
     axes : array of shape (256, 8), float32
-        Leading principal components of the blurred outlines: what clusters are told apart by.
+        Leading principal components of the blurred outlines, which serve as labels for clustering.
     leaf_ptr, leaf_rows : arrays
         Patches of each leaf of the forest.
     origins : PatchOrigins or None, default=None
-        Where the patches were cut from, if that is known.
+        Origins of the patches, if known.
     """
 
     embedding: PatchEmbedding
@@ -141,7 +141,7 @@ class PatchPool(Checked):
     def _check_relations(self, sizes: dict[str, int]) -> None:
         require(
             len(self.embedding.weights) == N_DESCRIBED,
-            "it is from another version of dsna, which described patches otherwise",
+            "it was written by another version of dsna, which describes patches differently",
             "Train it again with `dsna edges train`.",
         )
 
@@ -156,41 +156,43 @@ class PatchPool(Checked):
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """What the patches' outlines are along the axes (n, 8), float64."""
-        along: np.ndarray = (blurred_outlines(self.mask_table.masks) @ self.axes)[self.mask].astype(np.float64)
-        return along
+        """Blurred outlines of the patches projected on the axes, (n, 8) float64."""
+        projections: np.ndarray = (blurred_outlines(self.mask_table.masks) @ self.axes)[self.mask].astype(np.float64)
+        return projections
 
     def weigh(self, features: np.ndarray, leaves: np.ndarray, voting: Voting) -> tuple[np.ndarray, np.ndarray]:
-        """Neighbours of queries, and what they weigh.
+        """Find the neighbours of queries and their weights.
 
         Parameters
         ----------
         features : array of shape (n, 1669)
-            What :func:`dsna_vision.edges.embedding.describe` says of the queries.
+            Descriptions of the queries by :func:`dsna_vision.edges.embedding.describe`.
         leaves : array of shape (n, n_asked), int32
-            Leaves that they reach.
+            Leaves that the queries reach.
         voting : Voting
 
         Returns
         -------
         rows, weights : arrays of shape (n, max_neighbors)
-            Patches of the pool; weights add up to one, small ones are zero.
+            Patches of the pool, and weights that sum to one; small weights are zero.
         """
         queries = self.embedding(features)
-        near = self._gather(leaves, queries, min(voting.max_neighbors, len(self)))
+        neighborhoods = self._gather(leaves, queries, min(voting.max_neighbors, len(self)))
         if voting.method == "kernel":
-            weights = self._kernel(queries, near, voting.approximation.bandwidth)
+            weights = self._kernel(queries, neighborhoods, voting.approximation.bandwidth)
         else:
-            weights = solve(queries, self.rows, self.labels, np.ones(1), near, _setting(voting), 1)["alpha"]
-        weights[np.abs(weights) < _SMALL] = 0
-        return near.rows, weights / np.maximum(weights.sum(axis=1, keepdims=True), _SMALL)
+            weights = solve(queries, self.rows, self.labels, np.ones(1), neighborhoods, _solver_settings(voting), 1)[
+                "alpha"
+            ]
+        weights[np.abs(weights) < _MIN_WEIGHT] = 0
+        return neighborhoods.rows, weights / np.maximum(weights.sum(axis=1, keepdims=True), _MIN_WEIGHT)
 
-    def _gather(self, leaves: np.ndarray, queries: np.ndarray, most: int) -> Neighborhoods:
+    def _gather(self, leaves: np.ndarray, queries: np.ndarray, max_neighbors: int) -> Neighborhoods:
         from dsna.extend.kernels import gather
 
         n = len(queries)
-        rows = np.zeros((n, most), dtype=np.int64)
-        proximity = np.zeros((n, most))
+        rows = np.zeros((n, max_neighbors), dtype=np.int64)
+        proximity = np.zeros((n, max_neighbors))
         size = np.zeros(n, dtype=np.int64)
         ones = np.ones(len(self))
         gather(
@@ -211,16 +213,16 @@ class PatchPool(Checked):
         )
         return Neighborhoods(rows, proximity, size, np.empty((n, 0)))
 
-    def _kernel(self, queries: np.ndarray, near: Neighborhoods, bandwidth: float) -> np.ndarray:
-        """The prior of the sparse approximation, as weights: proximity, less with distance."""
-        away = np.sqrt(((self.rows[near.rows] - queries[:, None]) ** 2).sum(axis=-1))
-        weights = near.proximity * distance_kernel(away, near.size, bandwidth)
+    def _kernel(self, queries: np.ndarray, neighborhoods: Neighborhoods, bandwidth: float) -> np.ndarray:
+        """Weights from the prior of the sparse approximation: proximity, decreasing with distance."""
+        distances = np.sqrt(((self.rows[neighborhoods.rows] - queries[:, None]) ** 2).sum(axis=-1))
+        weights = neighborhoods.proximity * distance_kernel(distances, neighborhoods.size, bandwidth)
         shares: np.ndarray = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
         return shares
 
 
-def _setting(voting: Voting) -> dict[str, Any]:
-    """Settings of the kernel: sparse approximation, or an affine hull of all neighbours."""
+def _solver_settings(voting: Voting) -> dict[str, Any]:
+    """Solver settings for sparse approximation, or for an affine hull of all neighbours."""
     approximation = voting.approximation
     if voting.method == "hull":
         approximation = clone(approximation).set_params(n_clusters=1, lam=0.0, gamma=0.0, proximity_weights=False)
@@ -233,38 +235,38 @@ def fill_pool(
     maps: Sequence[np.ndarray],
     n_patches: int,
     n_dims: int,
-    most: int,
+    leaf_capacity: int,
     rng: np.random.Generator,
 ) -> PatchPool:
-    """Send new patches down a forest and keep at most ``most`` of them in each leaf.
+    """Pass new patches through a forest and store at most ``leaf_capacity`` of them in each leaf.
 
     Parameters
     ----------
     photos : AnnotatedPhotos
     forest : StructuredForest
     maps : sequence of arrays
-        Of each photo the edge map by trees that do not know it.
+        Edge map of each photo, by trees that have not seen it.
     n_patches : int
-        How many, half of them near boundaries.
+        Number of patches, half of them near boundaries.
     n_dims : int
         Dimensions of the space in which patches are compared.
-    most : int
-        Patches a leaf keeps; leaves without edges would hold thousands.
+    leaf_capacity : int
+        Maximum number of patches per leaf; leaves without edges would otherwise hold thousands.
     rng : numpy Generator
 
     Returns
     -------
     PatchPool
     """
-    drawn = photos.draw(_TAUGHT * n_patches, rng)
-    kept = np.zeros(len(drawn), dtype=bool)
-    kept[rng.choice(len(drawn), min(n_patches, len(drawn)), replace=False)] = True
+    candidates = photos.draw(_TRAINING_FACTOR * n_patches, rng)
+    in_pool = np.zeros(len(candidates), dtype=bool)
+    in_pool[rng.choice(len(candidates), min(n_patches, len(candidates)), replace=False)] = True
     features: list[np.ndarray] = []
-    embedding = PatchEmbedding.fitted(_batches(photos, drawn, maps, kept, features), n_dims, mirror_image())
+    embedding = PatchEmbedding.fitted(_batches(photos, candidates, maps, in_pool, features), n_dims, mirror_image())
     rows = embedding(np.concatenate(features))
     unit = np.maximum(np.abs(rows).max(axis=0), 1e-12) / _UNIT
-    patches = drawn[kept]
-    leaf_ptr, leaf_rows = _leaf_lists(_leaves(photos, patches, forest), len(forest.leaf_mask), most)
+    patches = candidates[in_pool]
+    leaf_ptr, leaf_rows = _leaf_lists(_leaves(photos, patches, forest), len(forest.leaf_mask), leaf_capacity)
     used, leaf_rows = np.unique(leaf_rows, return_inverse=True)
     mask_table, mask = MaskTable.of(patches.masks[used])
     _, axes = np.linalg.eigh(np.cov(blurred_outlines(patches.masks).T))
@@ -286,13 +288,17 @@ def fill_pool(
 
 
 def _batches(
-    photos: AnnotatedPhotos, patches: Patches, maps: Sequence[np.ndarray], kept: np.ndarray, features: list[np.ndarray]
+    photos: AnnotatedPhotos,
+    patches: Patches,
+    maps: Sequence[np.ndarray],
+    in_pool: np.ndarray,
+    features: list[np.ndarray],
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Description and outlines of the patches of one photo after another; of those to be kept, put into a list."""
+    """Yield description and outlines of patches photo by photo, and append descriptions of the pool's to a list."""
     for photo, rows in patches.of_photos():
         channels, centres = photos.channels[photo], patches.centres[rows]
-        described = describe(channels, channels.places(centres), Context(maps[photo]), centres)
-        features.append(described[kept[rows]])
+        described = describe(channels, channels.starts(centres), Context(maps[photo]), centres)
+        features.append(described[in_pool[rows]])
         yield described, blurred_outlines(patches.masks[rows])
 
 
@@ -301,20 +307,20 @@ def _leaves(photos: AnnotatedPhotos, patches: Patches, forest: StructuredForest)
     leaves = np.empty((len(patches), forest.n_trees), dtype=np.int32)
     for photo, rows in patches.of_photos():
         channels = photos.channels[photo]
-        asked = np.tile(np.arange(forest.n_trees), (rows.stop - rows.start, 1))
-        leaves[rows] = forest.route(channels, channels.places(patches.centres[rows]), asked)
+        trees = np.tile(np.arange(forest.n_trees), (rows.stop - rows.start, 1))
+        leaves[rows] = forest.route(channels, channels.starts(patches.centres[rows]), trees)
     return leaves
 
 
-def _leaf_lists(leaves: np.ndarray, n_leaves: int, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """CSR lists of the first ``most`` patches of each leaf; patches come in random order within a photo."""
+def _leaf_lists(leaves: np.ndarray, n_leaves: int, leaf_capacity: int) -> tuple[np.ndarray, np.ndarray]:
+    """CSR lists of at most ``leaf_capacity`` patches of each leaf."""
     leaf = leaves.ravel()
     row = np.repeat(np.arange(len(leaves)), leaves.shape[1])
-    # A fixed shuffle, the same for all trees: leaves drop the same patches, so proximities keep their meaning.
+    # All trees use the same shuffle, so that full leaves drop the same patches and proximities stay comparable.
     rank = np.random.default_rng(0).permutation(len(leaves))
     order = np.lexsort((rank[row], leaf))
     leaf, row = leaf[order], row[order]
     start = np.searchsorted(leaf, np.arange(n_leaves + 1))
-    keep = np.arange(len(leaf)) - start[leaf] < most
+    keep = np.arange(len(leaf)) - start[leaf] < leaf_capacity
     ptr = np.concatenate([[0], np.cumsum(np.bincount(leaf[keep], minlength=n_leaves))])
     return ptr, row[keep]

@@ -12,7 +12,7 @@ from scipy.ndimage import distance_transform_edt, label
 from dsna import DSNAError
 from dsna.extend.parallel import in_parallel, writable
 
-from .patches import Channels, draw_centres, feature_places, near_boundary
+from .patches import Channels, draw_centres, feature_offsets, near_boundary
 
 if TYPE_CHECKING:
     from ..datasets.boundaries import BoundarySet
@@ -27,7 +27,7 @@ class Patches:
     Parameters
     ----------
     photo : array of shape (n,)
-        Which photo each patch is from; not falling.
+        Number of the photo that each patch is from, in ascending order.
     centres : array of shape (n, 2)
     masks : array of shape (n, 256), uint8
     """
@@ -40,11 +40,11 @@ class Patches:
         return len(self.photo)
 
     def __getitem__(self, rows: np.ndarray) -> Patches:
-        """Some of the patches, by a mask or rising numbers."""
+        """Select patches by a mask or by ascending indices."""
         return Patches(self.photo[rows], self.centres[rows], self.masks[rows])
 
     def of_photos(self) -> Iterator[tuple[int, slice]]:
-        """(number of a photo, slice of its patches), one after another."""
+        """Yield the number of each photo and the slice of its patches."""
         ends = np.flatnonzero(np.diff(self.photo)) + 1
         for start, end in zip([0, *ends], [*ends, len(self)], strict=True):
             if end > start:
@@ -52,34 +52,36 @@ class Patches:
 
 
 class Drawings:
-    """Photos' segmentations by several people, from which masks are cut."""
+    """Segmentations of photos by several people, from which masks are cut."""
 
     def __init__(self, segmentations: list[list[np.ndarray]]) -> None:
         self.segmentations = segmentations
-        self._near = [[near_boundary(boundary_of(one)) for one in people] for people in segmentations]
+        self._near_maps = [
+            [near_boundary(boundary_of(segmentation)) for segmentation in people] for people in segmentations
+        ]
 
     @classmethod
     def of(cls, photos: BoundarySet, n_jobs: int | None = None) -> Drawings:
-        """Segmentations read from files, the photos left alone."""
-        return Drawings(in_parallel(people_of, [(photos, row) for row in range(len(photos))], n_jobs))
+        """Read the segmentations, but not the photos, from files."""
+        return Drawings(in_parallel(segmentations_of, [(photos, row) for row in range(len(photos))], n_jobs))
 
     def draw(self, n: int, rng: np.random.Generator, photos: Sequence[int] | None = None) -> Patches:
-        """About n patches, evenly over photos, or some of them, and people; fewer where photos are small."""
-        chosen = range(len(self.segmentations)) if photos is None else photos
+        """Draw about n patches, spread evenly over photos and people; fewer if photos are small."""
+        photo_numbers = range(len(self.segmentations)) if photos is None else photos
         photo, centres, masks = [], [], []
-        for place, p in enumerate(chosen):
-            people = self.segmentations[p]
-            n_drawings = len(chosen) * len(people)  # as if all photos had as many as this one
+        for position, number in enumerate(photo_numbers):
+            people = self.segmentations[number]
+            n_drawings = len(photo_numbers) * len(people)  # if all photos had as many as this one
             for k, segmentation in enumerate(people):
-                before = place * len(people) + k
-                wanted = n * (before + 1) // n_drawings - n * before // n_drawings
-                some = draw_centres(self._near[p][k], wanted, rng)
-                photo.append(np.full(len(some), p))
-                centres.append(some)
-                masks.append(masks_at(segmentation, some))
+                n_previous = position * len(people) + k
+                n_wanted = n * (n_previous + 1) // n_drawings - n * n_previous // n_drawings
+                drawn_centres = draw_centres(self._near_maps[number][k], n_wanted, rng)
+                photo.append(np.full(len(drawn_centres), number))
+                centres.append(drawn_centres)
+                masks.append(masks_around(segmentation, drawn_centres))
         if sum(map(len, photo)) < 2:
             raise DSNAError(
-                f"Too few patches can be drawn from {len(chosen)} photos: a detector learns from photos of at "
+                f"Too few patches can be drawn from {len(photo_numbers)} photos: a detector learns from photos of at "
                 "least 16 x 16 pixels, better several hundred, with ground truth. Give such photos, or ask for more "
                 "patches (n_patches, n_pool)."
             )
@@ -100,63 +102,77 @@ class AnnotatedPhotos(Drawings):
         self.names = [str(number) for number in range(len(photos))] if names is None else names
         self.photos = photos
         self.channels = channels
-        self._places = {one.shape: feature_places(one.shape) for one in channels}
+        self._offsets = {channel.shape: feature_offsets(channel.shape) for channel in channels}
 
     @classmethod
     def of(cls, photos: BoundarySet, n_jobs: int | None = None, verbose: bool = False) -> AnnotatedPhotos:
-        """Photos and segmentations read from files; segments are made of boundaries where only those are known."""
-        found = in_parallel(_read, [(photos, row) for row in range(len(photos))], n_jobs, "photos" * verbose)
-        pictures, channels, people = (list(part) for part in zip(*found, strict=True))
+        """Read photos and segmentations from files; segments are derived from boundaries if there are no others."""
+        annotated = in_parallel(_read, [(photos, row) for row in range(len(photos))], n_jobs, "photos" * verbose)
+        pictures, channels, people = (list(column) for column in zip(*annotated, strict=True))
         return cls(pictures, channels, people, list(photos.names))
 
-    def features(self, patches: Patches, which: np.ndarray) -> np.ndarray:
-        """Some features of patches, (n, len(which)) float32."""
+    def features(self, patches: Patches, indices: np.ndarray) -> np.ndarray:
+        """Selected features of patches, (n, len(indices)) float32."""
         from .._kernels.patches import look_up
 
-        out = np.empty((len(patches), len(which)), dtype=np.float32)
-        for p, rows in patches.of_photos():
-            one = self.channels[p]
-            first, second = self._places[one.shape]
-            look_up(writable(one.flat), one.places(patches.centres[rows]), first[which], second[which], out[rows])
+        out = np.empty((len(patches), len(indices)), dtype=np.float32)
+        for number, rows in patches.of_photos():
+            channels = self.channels[number]
+            first, second = self._offsets[channels.shape]
+            look_up(
+                writable(channels.flat),
+                channels.starts(patches.centres[rows]),
+                first[indices],
+                second[indices],
+                out[rows],
+            )
         return out
 
-    def bins(self, patches: Patches, which: np.ndarray, low: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """Some features of patches as bytes, (len(which), n)."""
+    def bins(self, patches: Patches, indices: np.ndarray, low: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Selected features of patches as bytes, (len(indices), n)."""
         from .._kernels.patches import look_up_bins
 
-        out = np.empty((len(which), len(patches)), dtype=np.uint8)
-        for p, rows in patches.of_photos():
-            one = self.channels[p]
-            first, second = self._places[one.shape]
-            some = np.empty((rows.stop - rows.start, len(which)), dtype=np.uint8)
-            at = one.places(patches.centres[rows])
-            look_up_bins(writable(one.flat), at, first[which], second[which], low[which], step[which], some)
-            out[:, rows] = some.T
+        out = np.empty((len(indices), len(patches)), dtype=np.uint8)
+        for number, rows in patches.of_photos():
+            channels = self.channels[number]
+            first, second = self._offsets[channels.shape]
+            photo_bins = np.empty((rows.stop - rows.start, len(indices)), dtype=np.uint8)
+            starts = channels.starts(patches.centres[rows])
+            look_up_bins(
+                writable(channels.flat),
+                starts,
+                first[indices],
+                second[indices],
+                low[indices],
+                step[indices],
+                photo_bins,
+            )
+            out[:, rows] = photo_bins.T
         return out
 
 
 def _read(photos: BoundarySet, row: int) -> tuple[np.ndarray, Channels, list[np.ndarray]]:
     photo = photos.image(row)
-    return photo, Channels(photo), people_of(photos, row)
+    return photo, Channels(photo), segmentations_of(photos, row)
 
 
-def people_of(photos: BoundarySet, row: int) -> list[np.ndarray]:
-    """Each annotator's segmentation of a photo, int64; made of boundaries where only those are known."""
-    people = photos.segmentations(row) or [_segments(one) for one in photos.boundaries(row)]
-    return [np.ascontiguousarray(one, dtype=np.int64) for one in people]
+def segmentations_of(photos: BoundarySet, row: int) -> list[np.ndarray]:
+    """Each annotator's segmentation of a photo, int64; derived from boundaries if there is none."""
+    people = photos.segmentations(row) or [_segments(drawing) for drawing in photos.boundaries(row)]
+    return [np.ascontiguousarray(drawing, dtype=np.int64) for drawing in people]
 
 
-def masks_at(segmentation: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Masks (n, 256) around centres (n, 2) whose masks lie within the photo; segments numbered as they appear."""
+def masks_around(segmentation: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Masks (n, 256) around centres (n, 2), within the photo; segments are numbered in order of appearance."""
     from .._kernels.patches import cut_masks
 
-    cut = np.empty((len(centres), _MASK_AREA), dtype=np.uint8)
-    cut_masks(writable(segmentation), writable(centres), cut)
-    return cut
+    masks = np.empty((len(centres), _MASK_AREA), dtype=np.uint8)
+    cut_masks(writable(segmentation), writable(centres), masks)
+    return masks
 
 
 def _segments(boundary: np.ndarray) -> np.ndarray:
-    """What boundaries enclose; their own pixels go to the nearest segment."""
+    """Segments enclosed by boundaries; boundary pixels go to the nearest segment."""
     segments, _ = label(~boundary)
     if not segments.any():
         return np.zeros(boundary.shape, dtype=np.int64)
@@ -166,7 +182,7 @@ def _segments(boundary: np.ndarray) -> np.ndarray:
 
 
 def boundary_of(segmentation: np.ndarray) -> np.ndarray:
-    """Pixels whose right or lower neighbour is of another segment."""
+    """Pixels whose right or lower neighbour belongs to another segment."""
     edge = np.zeros(segmentation.shape, dtype=bool)
     edge[:, :-1] |= segmentation[:, :-1] != segmentation[:, 1:]
     edge[:-1] |= segmentation[:-1] != segmentation[1:]

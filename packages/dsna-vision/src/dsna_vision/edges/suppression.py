@@ -1,4 +1,4 @@
-"""Thin edges from a soft map: what is not largest across its edge becomes zero."""
+"""Thin edges from a soft map, by non-maximum suppression."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ _SMOOTHING = 4  # radius of the triangle filter before directions are taken
 def suppress(edge_map: ArrayLike, radius: int = 1, margin: int = 5, multiplier: float = 1.01) -> np.ndarray:
     """Thin an edge map by non-maximum suppression.
 
-    The direction across an edge is that in which the smoothed map bends most. A value stays if it is at least
-    as large as those to both sides in that direction, interpolated between pixels.
+    The direction across an edge is that in which the smoothed map has the greatest curvature. A value is kept if it is
+    at least as large as the interpolated values on both sides in that direction.
 
     Parameters
     ----------
     edge_map : array of shape (height, width)
-        How much each pixel looks like an edge, 0 and more.
+        Non-negative edge strength of each pixel.
     radius : int, default=1
-        How many pixels to each side a value is compared with.
+        Number of pixels on each side with which a value is compared.
     margin : int, default=5
-        Values fade linearly to 0 within as many pixels of the border, where a detector sees little; at most half of
-        the height or width.
+        Values fade linearly to 0 within this many pixels of the border, where detection is unreliable; at most half
+        of the height or width.
     multiplier : float, default=1.01
-        A value is multiplied by this before it is compared, so that equals stay.
+        Factor applied to a value before comparison, so that equal values are kept.
 
     Returns
     -------
     float32 array of shape (height, width)
-        At most the values of ``edge_map``.
+        Thinned map, nowhere above ``edge_map``.
 
     Examples
     --------
@@ -47,11 +47,11 @@ def suppress(edge_map: ArrayLike, radius: int = 1, margin: int = 5, multiplier: 
 
     values = np.array(edge_map, dtype=np.float32, order="C")
     if values.ndim != 2 or not values.size:
-        raise DSNAError(f"An edge map has the shape (height, width), not {values.shape}; give one map at a time.")
+        raise DSNAError(f"An edge map must have the shape (height, width), not {values.shape}; give one map at a time.")
     if not np.isfinite(values).all() or values.min() < 0:
-        raise DSNAError("An edge map holds finite numbers of at least 0; clip it, or replace what is not a number.")
+        raise DSNAError("An edge map must contain finite numbers of at least 0; clip it, and replace NaN.")
     if radius < 1 or margin < 0 or not multiplier > 0:
-        raise DSNAError("suppress takes a radius of at least 1, a margin of at least 0 and a multiplier above 0.")
+        raise DSNAError("suppress needs a radius of at least 1, a margin of at least 0 and a multiplier above 0.")
     margins = np.minimum(margin, np.array(values.shape) // 2).astype(np.int64)
     thin = np.empty_like(values)
     suppress_nonmaxima(values, smooth(values, _SMOOTHING), int(radius), margins, float(multiplier), thin)

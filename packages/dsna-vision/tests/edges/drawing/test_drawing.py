@@ -14,8 +14,8 @@ pytest.importorskip("skimage")
 
 from scipy.ndimage import label, maximum_filter
 
-from dsna_vision.edges.drawing.lines import opened, traced
-from dsna_vision.edges.drawing.products import Product, overlaid
+from dsna_vision.edges.drawing.lines import open_contours, trace_lines
+from dsna_vision.edges.drawing.products import Product, overlay_lines
 from dsna_vision.edges.drawing.svg import as_svg
 from dsna_vision.photos import read_photo
 
@@ -33,14 +33,14 @@ def ring():
 
 
 def test_lines_end_at_crossings():
-    paths = traced(cross())
+    paths = trace_lines(cross())
     ends = sorted(tuple(path[0]) for path in paths) + sorted(tuple(path[-1]) for path in paths)
     assert {(2, 10), (18, 10), (10, 2), (10, 18)} <= set(ends)
     assert len([path for path in paths if len(path) > 4]) == 4
 
 
 def test_a_ring_is_closed():
-    (path,) = traced(ring())
+    (path,) = trace_lines(ring())
     np.testing.assert_array_equal(path[0], path[-1])
     assert len(path) > 50
 
@@ -49,7 +49,7 @@ def test_a_ring_is_closed():
 @settings(max_examples=100)
 def test_lines_follow_pixels(mask):
     """Each step goes to a neighbour; lines cover all pixels that have one; no link is followed twice."""
-    paths = traced(mask)
+    paths = trace_lines(mask)
     links = [frozenset(map(tuple, pair)) for path in paths for pair in itertools.pairwise(path)]
     assert len(links) == len(set(links))
     for path in paths:
@@ -69,7 +69,7 @@ def test_crumbs_go():
     edges[3, 7:9] = 0.9  # a dot beside the contour
     edges[8, 5:9] = 0.9
     edges[10, :] = 0.05
-    kept = opened(edges, 10)
+    kept = open_contours(edges, 10)
     edges[3, 7:9], edges[8] = 0.4, 0
     np.testing.assert_array_equal(kept, edges)
 
@@ -82,7 +82,7 @@ def test_crumbs_go():
 )
 @settings(max_examples=200)
 def test_a_threshold_leaves_contours_of_so_many_pixels(edges, area):
-    lowered = opened(edges, area)
+    lowered = open_contours(edges, area)
     for level in (0.25, 0.5, 1):
         contour, _ = label(edges >= level, np.ones((3, 3)))
         large = np.bincount(contour.ravel()) >= area
@@ -112,9 +112,9 @@ def test_files(tmp_path):
     np.testing.assert_array_equal(over[beside], 40)
     assert (over[ring()] == over[ring()][0]).all()
     np.testing.assert_array_equal(over[ring()][0], [0, 255, 255])
-    sea = overlaid(np.full((31, 31, 3), (0, 150, 200), np.uint8), edges > 0)
+    sea = overlay_lines(np.full((31, 31, 3), (0, 150, 200), np.uint8), edges > 0)
     np.testing.assert_array_equal(sea[ring()][0], [255, 30, 0])
-    np.testing.assert_array_equal(overlaid(photo, 0 * edges), photo)
+    np.testing.assert_array_equal(overlay_lines(photo, 0 * edges), photo)
     Product("svg").write(edges, photo, tmp_path / "o.svg")
     drawing = ElementTree.fromstring((tmp_path / "o.svg").read_text("utf-8"))
     (path,) = drawing.iter("{http://www.w3.org/2000/svg}path")
@@ -141,6 +141,6 @@ def test_strokes_that_lead_nowhere():
 
 
 def test_nothing_to_draw():
-    assert traced(np.zeros((5, 5), bool)) == []
+    assert trace_lines(np.zeros((5, 5), bool)) == []
     assert "path" not in as_svg(np.zeros((5, 5)))
-    assert traced(np.eye(1, dtype=bool)) == []
+    assert trace_lines(np.eye(1, dtype=bool)) == []

@@ -8,7 +8,7 @@ from dsna_vision.edges.second_level.candidates import Candidates, find_candidate
 from dsna_vision.edges.second_level.contours import LEVELS, contour_sizes
 from dsna_vision.edges.second_level.description import RINGS, describe, n_columns
 from dsna_vision.edges.second_level.planes import View, normal_axes, planes_of
-from dsna_vision.edges.second_level.regions import N_MERGED, merged
+from dsna_vision.edges.second_level.regions import N_MERGED, merge_columns
 from dsna_vision.edges.second_level.salience import COUNTS, salience
 
 ANGLES = np.arange(4) * np.pi / 4
@@ -25,7 +25,7 @@ def made_view(shape=(52, 70), seed=0, lines=False):
         noise = gaussian_filter(rng.random(shape), sigma)
         maps.append(((noise - noise.min()) / np.ptp(noise)).astype(np.float32) ** 2)
     view = View(photo, tuple(maps))
-    return view.after(find_candidates(maps[1]).on_map(0.7, shape)) if lines else view
+    return view.with_lines(find_candidates(maps[1]).on_map(0.7, shape)) if lines else view
 
 
 def described(view, **how):
@@ -40,7 +40,7 @@ def slow_rings(view, candidates):
     planes = planes_of(view, normal_axes(edges))
     height, width = edges.shape
     rows = []
-    for y, x in candidates.places:
+    for y, x in candidates.pixels:
         s = soft[y : y + 3, x : x + 3]
         yy, xx = s[0, 1] - 2 * s[1, 1] + s[2, 1], s[1, 0] - 2 * s[1, 1] + s[1, 2]
         xy = (s[0, 0] + s[2, 2] - s[0, 2] - s[2, 0]) / 4
@@ -99,7 +99,7 @@ def test_agrees_with_the_definition(lines):
 def test_whole_photo_columns():
     view = made_view(lines=True)
     candidates, found = described(view)
-    y, x = candidates.places.T
+    y, x = candidates.pixels.T
     edges = view.edges.astype(float)
     np.testing.assert_allclose(found[:, 1], edges.mean(), rtol=1e-5)
     np.testing.assert_allclose(found[:, 2], np.sqrt((edges**2).mean()), rtol=1e-5)
@@ -112,7 +112,7 @@ def test_whole_photo_columns():
             contour, _ = label(drawn >= level, np.ones((3, 3)))
             sizes = [np.sum(contour == c) if c else 0 for c in contour[y, x][:20]]
             np.testing.assert_allclose(found[:20, first + k], np.log1p(sizes), rtol=1e-5)
-    whole = np.concatenate([salience(view.lines, candidates), merged(view, candidates)], axis=1)
+    whole = np.concatenate([salience(view.lines, candidates), merge_columns(view, candidates)], axis=1)
     np.testing.assert_array_equal(found[:, WHOLE], whole)
 
 
@@ -156,7 +156,7 @@ def test_turned_and_mirrored_photos(name, lines):
     number = candidates.on_map(np.arange(1, len(found) + 1), view.edges.shape)
     other = turned(view, turn)
     moved, again = described(other)
-    of = turn(number)[moved.places[:, 0], moved.places[:, 1]].astype(int) - 1
+    of = turn(number)[moved.pixels[:, 0], moved.pixels[:, 1]].astype(int) - 1
     assert np.mean(of >= 0) > 0.99  # ties of rounding in non-maximum suppression
     assert len(again) > 0.99 * len(found)
     expected = exchanged_diagonals(found, view) if name == "mirror" else found
@@ -176,7 +176,7 @@ def test_tiles_and_batches_leave_no_trace(lines):
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (3, 2), (17, 40)])
 def test_any_size(shape):
     view = View(np.full((*shape, 3), 90, np.uint8), (np.full(shape, 0.3, np.float32),))
-    for one in (view, view.after(np.full(shape, 0.2, np.float32))):
+    for one in (view, view.with_lines(np.full(shape, 0.2, np.float32))):
         _, found = described(one)
         assert found.shape[1] == n_columns(1, one.lines is not None)
         assert np.isfinite(found).all()

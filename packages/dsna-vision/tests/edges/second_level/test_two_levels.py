@@ -22,7 +22,7 @@ from dsna_vision.datasets import load_bsds500
 from dsna_vision.edges import EdgeDetector, TwoLevelDetector, forest, load_detector
 from dsna_vision.edges.second_level import cross_fitting
 from dsna_vision.edges.second_level.candidates import Candidates
-from dsna_vision.edges.second_level.cross_fitting import Lessons, honest_views, learn_rounds, shares_drawn
+from dsna_vision.edges.second_level.cross_fitting import Lessons, learn_rounds, out_of_block_views, shares_drawn
 from dsna_vision.edges.second_level.rounds import Rounds
 
 FIRST = {"n_estimators": 2, "n_patches": 200, "n_pool": 200}
@@ -61,7 +61,7 @@ def detector(photos):
 
 @pytest.fixture(scope="module")
 def views(photos):
-    return honest_views(photos, EdgeDetector(**FIRST), LESSONS, quiet)
+    return out_of_block_views(photos, EdgeDetector(**FIRST), LESSONS, quiet)
 
 
 def test_maps_are_lines_of_shares(detector):
@@ -106,7 +106,7 @@ def test_rounds_and_blocks_are_averaged(detector):
     for asked in rounds.by_round():
         rows = cross_fitting.describe(view, candidates, lambda rows: rows)
         shares.append(np.mean([one(rows) for one in asked], axis=0))
-        view = view.after(candidates.on_map(shares[-1], view.edges.shape))
+        view = view.with_lines(candidates.on_map(shares[-1], view.edges.shape))
     expected = candidates.on_map(np.mean(shares, axis=0), view.edges.shape)
     np.testing.assert_allclose(detector.detect(PHOTO), expected, atol=1e-6)
 
@@ -140,10 +140,10 @@ def test_no_first_level_maps_a_photo_that_it_knows(photos, monkeypatch):
         return None
 
     monkeypatch.setattr(EdgeDetector, "fit", recorded)
-    monkeypatch.setattr(cross_fitting, "_seen", seen)
-    honest_views(photos, EdgeDetector(n_estimators=1, n_patches=100, n_pool=0), LESSONS, quiet)
+    monkeypatch.setattr(cross_fitting, "_first_view", seen)
+    out_of_block_views(photos, EdgeDetector(n_estimators=1, n_patches=100, n_pool=0), LESSONS, quiet)
     assert sorted(name for name, _ in mapped) == sorted(photos.names)
-    block = dict(zip(photos.names, cross_fitting.dealt(len(photos), 2), strict=True))
+    block = dict(zip(photos.names, cross_fitting.assign_blocks(len(photos), 2), strict=True))
     for name, number in mapped:
         assert not {other for other in photos.names if block[other] == block[name]} & taught[number]
         assert {other for other in photos.names if block[other] != block[name]} == taught[number]
@@ -155,7 +155,7 @@ def test_maps_do_not_know_the_truth_of_their_block(views, tmp_path):
     for k in (0, 2):
         segments = np.random.default_rng(k).integers(1, 3, (4, 5)).repeat(16, axis=0).repeat(16, axis=1)
         write_mat(tmp_path / "groundTruth" / "train" / f"{k}.mat", [segments.astype(np.uint16)])
-    changed = honest_views(load_bsds500(tmp_path, "train"), EdgeDetector(**FIRST), LESSONS, quiet)
+    changed = out_of_block_views(load_bsds500(tmp_path, "train"), EdgeDetector(**FIRST), LESSONS, quiet)
     for row, (one, other) in enumerate(zip(views, changed, strict=True)):
         assert len(one.maps) == 4
         for before, after in zip(one.maps, other.maps, strict=True):
@@ -175,14 +175,14 @@ class Redrawn:
 
 def test_lines_do_not_know_the_truth_of_their_block(photos, views, monkeypatch):
     lines = {}
-    redrawn = cross_fitting._redrawn
+    redrawn = cross_fitting._next_view
 
     def recorded(view, rescorer):
         after = redrawn(view, rescorer)
         lines.setdefault(id(view), []).append(after.lines)
         return after
 
-    monkeypatch.setattr(cross_fitting, "_redrawn", recorded)
+    monkeypatch.setattr(cross_fitting, "_next_view", recorded)
     for nonsense in ((), (1, 3)):
         learn_rounds(Redrawn(photos, nonsense), views, LESSONS, quiet)
     for row, view in enumerate(views):
@@ -227,11 +227,11 @@ def test_parts_that_do_not_belong_together_are_refused(detector, tmp_path):
     rounds = detector.rounds_
     state = rounds.state
     for change, said in (
-        ({"n_rounds": 3}, "another number"),
-        ({"n_rounds": 4}, "other columns"),
-        ({"rescorers": rounds.rescorers[::-1]}, "other columns"),
+        ({"n_rounds": 3}, "different numbers"),
+        ({"n_rounds": 4}, "columns"),
+        ({"rescorers": rounds.rescorers[::-1]}, "columns"),
         ({"rescorers": []}, "no rescorers"),
-        ({"scales": np.array([1.0])}, "other columns"),
+        ({"scales": np.array([1.0])}, "columns"),
         ({"scales": np.array([1.0, 1e9])}, "scales"),
     ):
         with pytest.raises(InvariantError, match=said):

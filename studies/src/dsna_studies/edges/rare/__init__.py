@@ -1,1 +1,1 @@
-"""Rare edge structures: which they are, how much of them is found, which patches they are approximated by."""
+"""Rare edge structures: their classes, their recall, and the patches that approximate them."""

@@ -1,4 +1,4 @@
-"""Classes of edge structures: outlines of training masks in clusters, few of them common, most of them rare."""
+"""Classes of edge structures: clusters of outlines of training masks, few of them common, most of them rare."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dsna_vision.edges.patches import MASK_SIDE
 from dsna_vision.edges.sampling import Drawings
 
 _CLASSES, _PATCHES = 150, 20_000
-_RARE = 0.2  # of the classes
-_PER_CLASS = 20  # patches at least, on average
-_SHOWN = 10
+_RARE_SHARE = 0.2  # share of the classes
+_PER_CLASS = 20  # minimum number of patches, on average
+_N_PANELS = 10
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class EdgeClasses:
     centres : array of shape (n_classes, 256)
         Mean outlines.
     sizes : array of shape (n_classes,)
-        Training patches in each.
+        Number of training patches in each class.
     plain : int
-        Training patches without an edge.
+        Number of training patches without an edge.
 
     Examples
     --------
@@ -46,23 +46,23 @@ class EdgeClasses:
 
     @property
     def is_rare(self) -> np.ndarray:
-        """Which classes are among the rarest fifth."""
+        """Whether each class is among the rarest fifth."""
         n = len(self.sizes)
-        return np.arange(n) >= n - max(1, round(_RARE * n))
+        return np.arange(n) >= n - max(1, round(_RARE_SHARE * n))
 
     def of(self, masks: np.ndarray) -> np.ndarray:
-        """Class of each mask (n, 256), -1 where it has no edge."""
-        found = np.full(len(masks), -1)
+        """Class of each mask (n, 256), or -1 if it has no edge."""
+        classes = np.full(len(masks), -1)
         with_edge = (masks != masks[:, :1]).any(axis=1)
         if with_edge.any():
             outlines = blurred_outlines(masks[with_edge])
-            # |o - c|^2 without the part that all classes share.
-            found[with_edge] = ((self.centres**2).sum(axis=1) - 2 * outlines @ self.centres.T).argmin(axis=1)
-        return found
+            # |o - c|^2 without |o|^2, which is equal for all classes.
+            classes[with_edge] = ((self.centres**2).sum(axis=1) - 2 * outlines @ self.centres.T).argmin(axis=1)
+        return classes
 
 
 def edge_classes(photos: BoundarySet, n_jobs: int | None = None, n_patches: int = _PATCHES) -> EdgeClasses | None:
-    """Draw patches of training photos as a tree does, half of them near boundaries, and put their outlines in clusters.
+    """Draw patches of training photos, half of them near boundaries as trees do, and cluster their outlines.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def edge_classes(photos: BoundarySet, n_jobs: int | None = None, n_patches: int 
     Returns
     -------
     EdgeClasses or None
-        150 classes, or fewer where there are few patches; None where none has an edge.
+        150 classes, or fewer if there are few patches; None if no patch has an edge.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def edge_classes(photos: BoundarySet, n_jobs: int | None = None, n_patches: int 
 
 
 def plot_power_law(classes: EdgeClasses) -> Any:
-    """Sizes of the classes on logarithmic scales, and outlines from common to rare (the paper's Fig. 1b).
+    """Plot the sizes of the classes on logarithmic scales, and outlines from common to rare (the paper's Fig. 1b).
 
     Examples
     --------
@@ -112,7 +112,7 @@ def plot_power_law(classes: EdgeClasses) -> Any:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 4.6), layout="constrained")
-    grid = figure.add_gridspec(2, _SHOWN, height_ratios=[5, 1])
+    grid = figure.add_gridspec(2, _N_PANELS, height_ratios=[5, 1])
     ax = figure.add_subplot(grid[0, :])
     rank = np.arange(1, len(classes.sizes) + 1)
     ax.loglog(rank, classes.sizes, "o-", markersize=3, color="0.3", label="classes of edges")
@@ -122,9 +122,9 @@ def plot_power_law(classes: EdgeClasses) -> Any:
     ax.set(xlabel="class, by size", ylabel="training patches")
     ax.legend(frameon=False)
     ax.grid(alpha=0.3, which="both")
-    for k, one in enumerate(np.linspace(0, len(rank) - 1, _SHOWN).astype(int)):
+    for k, class_number in enumerate(np.linspace(0, len(rank) - 1, _N_PANELS).astype(int)):
         panel = figure.add_subplot(grid[1, k])
-        panel.imshow(classes.centres[one].reshape(MASK_SIDE, MASK_SIDE), cmap="gray_r")
-        panel.set_title(str(rank[one]), fontsize=7, color="crimson" if rare[one] else "black")
+        panel.imshow(classes.centres[class_number].reshape(MASK_SIDE, MASK_SIDE), cmap="gray_r")
+        panel.set_title(str(rank[class_number]), fontsize=7, color="crimson" if rare[class_number] else "black")
         panel.axis("off")
     return figure

@@ -1,4 +1,4 @@
-"""Pairs of methods where structures are rare: how much each finds at the same precision."""
+"""Comparison of methods on rare structures: recall at equal precision."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _PAIRS = (
 
 
 def scored_where_rare(runs: Mapping[str, Run], scored: Scored, classes: EdgeClasses, store: Store) -> Scored:
-    """Score the methods that are compared, each seed that has maps, where rare patches lie.
+    """Score the compared methods on rare patches, for each seed that has maps.
 
     Parameters
     ----------
     runs : mapping from methods to Run
-        On one collection; other seeds are found through them.
+        Runs on one collection, which stand for all seeds.
     scored : mapping from methods to mappings from seeds to BoundaryScores
-        On whole photos.
+        Scores on whole photos.
     classes : EdgeClasses
     store : Store
 
@@ -51,35 +51,35 @@ def scored_where_rare(runs: Mapping[str, Run], scored: Scored, classes: EdgeClas
     >>> scored_where_rare({}, {}, classes, Store(Path("nowhere")))
     {}
     """
-    names = dict.fromkeys(name for pair in _PAIRS if _shared(scored, *pair) for name in pair)
-    wanted = [runs[name].of_seed(seed) for name in names for seed in scored[name]]
-    rows = store.with_maps(wanted) if wanted else []
+    names = dict.fromkeys(name for pair in _PAIRS if _shared_seeds(scored, *pair) for name in pair)
+    seed_runs = [runs[name].of_seed(seed) for name in names for seed in scored[name]]
+    rows = store.with_maps(seed_runs) if seed_runs else []
     if not rows:
         return {}
-    photos = wanted[0].test.test
+    photos = seed_runs[0].test.test
     patches = Parallel(store.jobs, prefer="threads")(delayed(rare_patches)(photos, row, classes) for row in rows)
-    found: dict[str, dict[int, BoundaryScores]] = {}
-    for run in wanted:
+    rare_scored: dict[str, dict[int, BoundaryScores]] = {}
+    for run in seed_runs:
         maps = [store.map(run, row) for row in rows]
         scores = rare_scores(
             maps.__getitem__, patches, run.test.max_distance, out=store.counts(run) / "rare", n_jobs=store.jobs
         )
-        found.setdefault(run.method, {})[run.seed] = scores
-    return found
+        rare_scored.setdefault(run.method, {})[run.seed] = scores
+    return rare_scored
 
 
 def rare_pairs(rare: Scored, scored: Scored) -> pd.DataFrame:
-    """What methods find of rare structures, pair by pair, at the precision of the second at its own ODS threshold.
+    """Compare the recall of pairs of methods on rare structures, at the precision of the second at its ODS threshold.
 
     Parameters
     ----------
     rare, scored : mappings from methods to mappings from seeds to BoundaryScores
-        Where rare patches lie, and on whole photos.
+        Scores on rare patches, and on whole photos.
 
     Returns
     -------
     data frame
-        ``method``, ``against``, ``seeds``, ``photos``, and what a ``RareRecall`` says.
+        ``method``, ``against``, ``seeds``, ``photos``, and the fields of ``RareRecall``.
 
     Examples
     --------
@@ -88,23 +88,25 @@ def rare_pairs(rare: Scored, scored: Scored) -> pd.DataFrame:
     """
     rows = []
     for ours, other in _PAIRS:
-        seeds = _shared(rare, ours, other)
+        seeds = _shared_seeds(rare, ours, other)
         if seeds:
             threshold = float(np.mean([scored[other][seed].ods_threshold for seed in seeds]))
-            one, two = (_summed([rare[name][seed] for seed in seeds]) for name in (ours, other))
-            found = recall_at_equal_precision(one, two, threshold)
-            if found is not None:
-                counted = {"seeds": len(seeds), "photos": len(one.names)}
-                rows.append({"method": ours, "against": other, **counted, **asdict(found)})
+            ours_scores, other_scores = (
+                _sum_over_seeds([rare[name][seed] for seed in seeds]) for name in (ours, other)
+            )
+            recall = recall_at_equal_precision(ours_scores, other_scores, threshold)
+            if recall is not None:
+                n_compared = {"seeds": len(seeds), "photos": len(ours_scores.names)}
+                rows.append({"method": ours, "against": other, **n_compared, **asdict(recall)})
     return pd.DataFrame(rows, columns=["method", "against", "seeds", "photos", *RareRecall.__dataclass_fields__])
 
 
 def rare_table(compared: pd.DataFrame) -> pd.DataFrame:
-    """The pairs in words.
+    """Format the comparisons as text.
 
     Examples
     --------
-    >>> one = {
+    >>> pair = {
     ...     "method": "SE@2",
     ...     "against": "SE",
     ...     "precision": 0.9,
@@ -113,29 +115,29 @@ def rare_table(compared: pd.DataFrame) -> pd.DataFrame:
     ...     "low": 0.01,
     ...     "high": 0.1,
     ... }
-    >>> rare_table(pd.DataFrame([one | {"seeds": 1}])).loc["SE@2 against SE", "gained"]
+    >>> rare_table(pd.DataFrame([pair | {"seeds": 1}])).loc["SE@2 against SE", "gained"]
     '+0.050'
     """
     rows = {
-        f"{one.method} against {one.against}": {
-            "precision of both": f"{one.precision:.3f}",
-            "recall of the first": f"{one.ours:.3f}",
-            "of the second": f"{one.other:.3f}",
-            "gained": f"{one.ours - one.other:+.3f}",
-            "95 % of resampled photos": f"{one.low:+.3f} to {one.high:+.3f}",
-            "seeds": str(one.seeds),
+        f"{pair.method} against {pair.against}": {
+            "precision of both": f"{pair.precision:.3f}",
+            "recall of the first": f"{pair.ours:.3f}",
+            "of the second": f"{pair.other:.3f}",
+            "gained": f"{pair.ours - pair.other:+.3f}",
+            "95 % of resampled photos": f"{pair.low:+.3f} to {pair.high:+.3f}",
+            "seeds": str(pair.seeds),
         }
-        for one in compared.itertuples()
+        for pair in compared.itertuples()
     }
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def _shared(scored: Scored, ours: str, other: str) -> list[int]:
+def _shared_seeds(scored: Scored, ours: str, other: str) -> list[int]:
     """Seeds that both have."""
     return [seed for seed in scored.get(ours, {}) if seed in scored.get(other, {})]
 
 
-def _summed(seeds: Sequence[BoundaryScores]) -> BoundaryScores:
-    """Counts of all seeds added up, photo by photo."""
+def _sum_over_seeds(seeds: Sequence[BoundaryScores]) -> BoundaryScores:
+    """Sum counts over seeds, photo by photo."""
     counts = np.sum([scores.counts for scores in seeds], axis=0)
     return BoundaryScores(seeds[0].names, seeds[0].thresholds, counts)

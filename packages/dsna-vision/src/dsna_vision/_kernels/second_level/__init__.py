@@ -1,1 +1,1 @@
-"""Candidates of a first map, described and scored anew."""
+"""Kernels of the second level: description and rescoring of candidates."""

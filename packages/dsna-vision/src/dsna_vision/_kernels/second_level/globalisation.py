@@ -1,4 +1,4 @@
-"""Lines seen from the whole photo: which pixels belong together, and at which height regions merge."""
+"""Lines in the context of the whole photo: links between pixels, and merging of regions."""
 
 import heapq
 
@@ -9,12 +9,12 @@ from dsna.extend.kernels import kernel
 
 @kernel
 def link_pixels(lines, steps, softness, first, second, strength):
-    """Links between pixels, weaker the stronger the strongest line between them: exp(-line / softness).
+    """Links between pixels with weights exp(-line / softness), by the strongest line between them.
 
     Parameters
     ----------
     lines : float64 (height, width)
-    steps : int64 (n_steps, 2); down and across, from a pixel to the ones that it is linked with.
+    steps : int64 (n_steps, 2); offsets (down, across) from a pixel to those that it is linked with.
     softness : float64
     first, second : int32 (height * width * n_steps,); numbers of linked pixels, row by row.
     strength : float64, of the same shape
@@ -47,93 +47,97 @@ def link_pixels(lines, steps, softness, first, second, strength):
 
 @kernel
 def merge_regions(ends, length, total, size, colours, out):
-    """Merge neighbouring regions, those first whose common border is the weakest on average, until one is left.
+    """Merge neighbouring regions, in ascending order of the mean strength of their border, until one is left.
 
     Parameters
     ----------
-    ends : int64 (n_borders, 2); the two regions of each border; no two borders have the same.
+    ends : int64 (n_borders, 2); the two regions of each border; no two borders have the same regions.
     length : float64 (n_borders,)
-    total : float64 (n_borders,); strengths of the border, added up.
+    total : float64 (n_borders,); summed strengths of the border.
     size : float64 (n_regions,)
-    colours : float64 (n_regions, n_colours); means.
-    out : float64 (n_borders, 5); when the regions merge that a border is between: the strength of all that is between
-        them, never less than that of earlier ones; sizes of the smaller and of the larger; how far their colours are
-        apart; length of what is between them.
+    colours : float64 (n_regions, n_colours); mean colours.
+    out : float64 (n_borders, 5); when the regions on both sides of a border merge: the mean strength of the border
+        between them, at least that of earlier merges; sizes of the smaller and of the larger region; distance of their
+        colours; length of the border.
 
-    ``length``, ``total``, ``size`` and ``colours`` are used up.
+    ``ends``, ``length``, ``total``, ``size`` and ``colours`` are overwritten.
     """
     n_borders, n_regions = ends.shape[0], size.shape[0]
-    # Borders of a region: a chain through slots, two for each border, one for each end.
-    after = np.full(2 * n_borders, -1, dtype=np.int64)
+    # The borders of a region form a linked list of slots; each border has two slots, one for each of its regions.
+    next_slot = np.full(2 * n_borders, -1, dtype=np.int64)
     head = np.full(n_regions, -1, dtype=np.int64)
     for slot in range(2 * n_borders):
-        region = ends[slot // 2, slot % 2]
-        after[slot] = head[region]
-        head[region] = slot
-    became = np.arange(n_borders)  # the border that one was joined to
+        owner = ends[slot // 2, slot % 2]
+        next_slot[slot] = head[owner]
+        head[owner] = slot
+    merged_into = np.arange(n_borders)  # the border that each one was merged into
     changed = np.zeros(n_borders, dtype=np.int64)
-    meets = np.full(n_regions, -1, dtype=np.int64)  # border between the region kept and each of its neighbours
-    waiting = [(total[k] / length[k], k, np.int64(0)) for k in range(n_borders)]
-    heapq.heapify(waiting)
+    border_with = np.full(n_regions, -1, dtype=np.int64)  # border between the merged region and each of its neighbours
+    queue = [(total[k] / length[k], k, np.int64(0)) for k in range(n_borders)]
+    heapq.heapify(queue)
     height = 0.0
-    while len(waiting) > 0:
-        strength, border, version = heapq.heappop(waiting)
-        if became[border] != border or changed[border] != version:
+    while len(queue) > 0:
+        strength, border, version = heapq.heappop(queue)
+        if merged_into[border] != border or changed[border] != version:
             continue
         height = max(height, strength)
-        kept, gone = ends[border, 0], ends[border, 1]
-        apart = 0.0
+        region, absorbed = ends[border, 0], ends[border, 1]
+        squared_distance = 0.0
         for c in range(colours.shape[1]):
-            apart += (colours[kept, c] - colours[gone, c]) ** 2
+            squared_distance += (colours[region, c] - colours[absorbed, c]) ** 2
         out[border, 0] = height
-        out[border, 1] = min(size[kept], size[gone])
-        out[border, 2] = max(size[kept], size[gone])
-        out[border, 3] = np.sqrt(apart)
+        out[border, 1] = min(size[region], size[absorbed])
+        out[border, 2] = max(size[region], size[absorbed])
+        out[border, 3] = np.sqrt(squared_distance)
         out[border, 4] = length[border]
-        changed[border] = -1  # it is no border any more
-        both = size[kept] + size[gone]
+        changed[border] = -1  # no longer a border
+        merged_size = size[region] + size[absorbed]
         for c in range(colours.shape[1]):
-            colours[kept, c] = (size[kept] * colours[kept, c] + size[gone] * colours[gone, c]) / both
-        size[kept] = both
-        slot, last = head[kept], np.int64(-1)
-        head[kept] = -1
-        while slot >= 0:  # what is no border any more leaves the chain
-            one, following = slot // 2, after[slot]
-            if became[one] == one and changed[one] >= 0:
-                meets[ends[one, 1 - slot % 2]] = one
-                head[kept], last = _append(after, head[kept], last, slot)
-            slot = following
-        slot = head[gone]
+            colours[region, c] = (
+                size[region] * colours[region, c] + size[absorbed] * colours[absorbed, c]
+            ) / merged_size
+        size[region] = merged_size
+        slot, last_slot = head[region], np.int64(-1)
+        head[region] = -1
+        while slot >= 0:  # drop merged borders from the list
+            neighbor_border, next_in_chain = slot // 2, next_slot[slot]
+            if merged_into[neighbor_border] == neighbor_border and changed[neighbor_border] >= 0:
+                border_with[ends[neighbor_border, 1 - slot % 2]] = neighbor_border
+                head[region], last_slot = _append(next_slot, head[region], last_slot, slot)
+            slot = next_in_chain
+        slot = head[absorbed]
         while slot >= 0:
-            one, side, following = slot // 2, slot % 2, after[slot]
-            if became[one] == one and changed[one] >= 0:
-                twin = meets[ends[one, 1 - side]]
-                if twin >= 0:
-                    length[twin] += length[one]
-                    total[twin] += total[one]
-                    became[one] = twin
-                    changed[twin] += 1
-                    heapq.heappush(waiting, (total[twin] / length[twin], twin, changed[twin]))
+            neighbor_border, end, next_in_chain = slot // 2, slot % 2, next_slot[slot]
+            if merged_into[neighbor_border] == neighbor_border and changed[neighbor_border] >= 0:
+                joint_border = border_with[ends[neighbor_border, 1 - end]]
+                if joint_border >= 0:
+                    length[joint_border] += length[neighbor_border]
+                    total[joint_border] += total[neighbor_border]
+                    merged_into[neighbor_border] = joint_border
+                    changed[joint_border] += 1
+                    heapq.heappush(
+                        queue, (total[joint_border] / length[joint_border], joint_border, changed[joint_border])
+                    )
                 else:
-                    ends[one, side] = kept
-                    head[kept], last = _append(after, head[kept], last, slot)
-            slot = following
-        slot = head[kept]
+                    ends[neighbor_border, end] = region
+                    head[region], last_slot = _append(next_slot, head[region], last_slot, slot)
+            slot = next_in_chain
+        slot = head[region]
         while slot >= 0:
-            meets[ends[slot // 2, 1 - slot % 2]] = -1
-            slot = after[slot]
+            border_with[ends[slot // 2, 1 - slot % 2]] = -1
+            slot = next_slot[slot]
     for k in range(n_borders):
         root = k
-        while became[root] != root:
-            root = became[root]
+        while merged_into[root] != root:
+            root = merged_into[root]
         out[k] = out[root]
 
 
 @kernel
-def _append(after, head, last, slot):
-    """Head and end of a chain that a slot is added to."""
-    after[slot] = -1
-    if last < 0:
+def _append(next_slot, head, last_slot, slot):
+    """Append a slot to a linked list; return its head and last slot."""
+    next_slot[slot] = -1
+    if last_slot < 0:
         return slot, slot
-    after[last] = slot
+    next_slot[last_slot] = slot
     return head, slot

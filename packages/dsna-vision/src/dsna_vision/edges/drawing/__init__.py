@@ -1,1 +1,1 @@
-"""Edges for people to look at: lines without crumbs, over the photo, or as vectors."""
+"""Drawings of edges: cleaned lines, overlays on the photo, or vectors."""

@@ -1,4 +1,4 @@
-"""What is written of an edge map: a grey map, lines over the photo, or vectors."""
+"""Output of edge maps: a grey map, lines over the photo, or vectors."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from scipy.ndimage import maximum_filter
 from dsna.extend.files import write_atomically
 
 from ...photos import write_map
-from .lines import opened
+from .lines import open_contours
 from .svg import as_svg
 
 ENDINGS = {"map": (".png", ".npy"), "overlay": (".png",), "svg": (".svg",)}
-_COLOURS = np.array([[255, 30, 0], [0, 255, 255]])  # one of them shows on most of any photo
-_HALO = 0.6  # how much darker the photo is beside a line, for where it has the colour of the line
-_FAINT = 0.1  # below, an edge is no line unless a threshold says so
-CRUMB = 10  # pixels; contours of fewer are crumbs
+_COLOURS = np.array([[255, 30, 0], [0, 255, 255]])  # at least one of them stands out on any photo
+_HALO = 0.6  # how much the photo is darkened beside a line, to set off lines of a similar colour
+_FAINT = 0.1  # weaker edges are not drawn unless a threshold is given
+CRUMB = 10  # contours of fewer pixels are removed
 
 
 @dataclass(frozen=True)
 class Product:
-    """What is written.
+    """Kind of output and its settings.
 
     Parameters
     ----------
     kind : {"map", "overlay", "svg"}
     threshold : float or None
-        From where on an edge is drawn, then in full strength; None: the fainter, the less visible.
+        Edges of at least this strength are drawn in full; None draws edges in proportion to their strength.
     min_length : int
-        Contours of fewer pixels are lowered to the level at which they have so many; 1 leaves all as it is.
+        Contours of fewer pixels are lowered to the level at which they have this many; 1 changes nothing.
     invert : bool
-        Dark edges on white; of a map alone.
+        Whether to draw dark edges on white; for maps only.
 
     Examples
     --------
@@ -52,29 +52,29 @@ class Product:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """Endings of files that hold it, the usual one first."""
+        """Possible file endings, the default first."""
         return ENDINGS[self.kind]
 
     def lines(self, edges: np.ndarray) -> np.ndarray:
-        """What is left of an edge map."""
-        lines = edges if self.min_length <= 1 else opened(edges, self.min_length)
+        """Remove short and weak edges from a map."""
+        lines = edges if self.min_length <= 1 else open_contours(edges, self.min_length)
         if self.threshold is not None:
             return ((lines >= self.threshold) & (lines > 0)).astype(edges.dtype)
         return lines if self.kind == "map" else np.where(lines >= _FAINT, lines, edges.dtype.type(0))
 
     def write(self, edges: np.ndarray, photo: np.ndarray, path: Path) -> None:
-        """Write the edges of a photo to a file, whole or not at all.
+        """Write the edges of a photo to a file atomically.
 
         Parameters
         ----------
         edges : array of shape (H, W), float32
         photo : array of shape (H, W, 3), uint8
         path : Path
-            With one of the ``endings``.
+            Must have one of the ``endings``.
         """
         lines = self.lines(edges)
         if not lines.any():
-            warnings.warn(f"{path}: {self._blank(edges)}.", stacklevel=2)
+            warnings.warn(f"{path}: {self._explain_blank(edges)}.", stacklevel=2)
         if self.kind == "map":
             write_map(1 - lines if self.invert else lines, path)
         elif self.kind == "svg":
@@ -83,25 +83,25 @@ class Product:
             content = io.BytesIO()
             from PIL import Image
 
-            Image.fromarray(overlaid(photo, lines)).save(content, format="PNG")
+            Image.fromarray(overlay_lines(photo, lines)).save(content, format="PNG")
             write_atomically(path, content.getvalue())
 
-    def _blank(self, edges: np.ndarray) -> str:
-        """Why nothing is drawn."""
-        strongest = opened(edges, self.min_length).max(initial=0)
+    def _explain_blank(self, edges: np.ndarray) -> str:
+        """Explain why nothing is drawn."""
+        strongest = open_contours(edges, self.min_length).max(initial=0)
         if not strongest:
             return f"there is no edge of {self.min_length} pixels or more" if edges.any() else "there is no edge"
         return f"no edge reaches {self.threshold or _FAINT:g}: the strongest is {strongest:.2f}"
 
 
-def overlaid(photo: np.ndarray, lines: np.ndarray) -> np.ndarray:
-    """Lines over a photo, red or cyan, the one that differs more from what they cover, with a dark halo.
+def overlay_lines(photo: np.ndarray, lines: np.ndarray) -> np.ndarray:
+    """Draw lines with a dark halo over a photo, in red or cyan, whichever contrasts more.
 
     Parameters
     ----------
     photo : array of shape (H, W, 3), uint8
     lines : array of shape (H, W)
-        From 0, where the photo shows, to 1.
+        Opacity from 0, where the photo shows, to 1.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def overlaid(photo: np.ndarray, lines: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> overlaid(np.full((1, 3, 3), 100, dtype=np.uint8), np.array([[0.0, 0.0, 1.0]])).tolist()
+    >>> overlay_lines(np.full((1, 3, 3), 100, dtype=np.uint8), np.array([[0.0, 0.0, 1.0]])).tolist()
     [[[100, 100, 100], [40, 40, 40], [0, 255, 255]]]
     """
     share = np.clip(lines, 0, 1)[:, :, None]

@@ -1,25 +1,25 @@
-"""Lines as vectors, in a file that browsers and drawing programs open."""
+"""Lines as vectors, in SVG files."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .lines import traced
+from .lines import trace_lines
 
-_TOLERANCE = 0.75  # pixels that a line may leave the pixels it is made of
+_TOLERANCE = 0.75  # maximum distance in pixels between a line and its pixels
 _STROKE = 1.5
 
 
 def as_svg(lines: np.ndarray, min_length: int = 1) -> str:
-    """A map of lines as an SVG drawing: black, the fainter a line the more transparent.
+    """Convert a map of lines to an SVG drawing in black, with fainter lines more transparent.
 
     Parameters
     ----------
     lines : array of shape (H, W)
-        0 where there is none.
+        Strengths; 0 where there is no line.
     min_length : int, default=1
-        Strokes of fewer pixels are left out if both ends are open, or if one is and two longer strokes go on at the
-        other: what is left of a contour then has no gap.
+        Shorter strokes are left out if both ends are open, or if one end is open and two longer strokes meet at the
+        other, so that the rest of the contour has no gap.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def as_svg(lines: np.ndarray, min_length: int = 1) -> str:
 
     height, width = lines.shape
     paths = []
-    for path in _without_spurs(traced(lines > 0), min_length):
+    for path in _without_spurs(trace_lines(lines > 0), min_length):
         strength = float(np.mean(lines[path[:, 0], path[:, 1]]))
         points = "L".join(f"{x:g} {y:g}" for y, x in approximate_polygon(path + 0.5, _TOLERANCE).tolist())
         paths.append(f'<path stroke-opacity="{min(strength, 1.0):.2g}" d="M{points}"/>')
@@ -58,14 +58,14 @@ def as_svg(lines: np.ndarray, min_length: int = 1) -> str:
 
 
 def _without_spurs(paths: list[np.ndarray], min_length: int) -> list[np.ndarray]:
-    """The paths but for short ones that lead nowhere."""
-    meeting: dict[tuple[int, ...], list[int]] = {}
+    """Drop short paths that do not connect other paths."""
+    lengths_at: dict[tuple[int, ...], list[int]] = {}
     for path in paths:
         for end in path[[0, -1]].tolist():
-            meeting.setdefault(tuple(end), []).append(len(path))
+            lengths_at.setdefault(tuple(end), []).append(len(path))
 
     def leads_on(path: np.ndarray) -> bool:
-        ends = [meeting[tuple(end)] for end in path[[0, -1]].tolist()]
+        ends = [lengths_at[tuple(end)] for end in path[[0, -1]].tolist()]
         joints = [lengths for lengths in ends if len(lengths) > 1]
         return len(joints) == 2 or (len(joints) == 1 and sum(n > len(path) for n in joints[0]) < 2)
 

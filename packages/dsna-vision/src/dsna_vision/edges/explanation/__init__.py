@@ -1,1 +1,1 @@
-"""What an edge was made of: training patches, their outlines and where they are from."""
+"""Explanations of edges by training patches: their outlines, shares and origins."""

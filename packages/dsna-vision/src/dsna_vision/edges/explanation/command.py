@@ -1,4 +1,4 @@
-"""What ``dsna edges explain`` does: one edge of one photo, in words and in a picture."""
+"""Work of ``dsna edges explain``: explain one edge of a photo in words and in a picture."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .edge import ExplainedEdge, check_inside
 from .picture import plot_explained
 
 _UNKNOWN = (
-    "This model does not know which photos its patches are from, as models trained by older versions; "
-    "`dsna edges train` makes one that does."
+    "This model does not record which photos its patches came from, because an older version trained it; "
+    "train a new one with `dsna edges train`."
 )
 
 
@@ -36,19 +36,19 @@ def explain_photo(
     data: Path | None = None,
     say: Callable[[str], None] = print,
 ) -> int:
-    """Say and draw what an edge of a photo was made of.
+    """Print and draw the training patches that contributed to an edge.
 
     Parameters
     ----------
     photo : Path
     at : (int, int)
-        x and y of the edge, in pixels from the upper left.
+        x and y of the edge, in pixels from the upper left corner.
     model : str
         File of a detector, or "shipped".
     file : Path or None, default=None
-        PNG file for the picture; None: ``photo.explained.png`` beside the photo.
+        PNG file for the picture; None means ``photo.explained.png`` beside the photo.
     data : Path or None, default=None
-        The photos that the detector has learned from, to show its patches.
+        Folder of the photos used to train the detector, to show its patches.
     say : callable, default=print
 
     Returns
@@ -63,45 +63,47 @@ def explain_photo(
     Traceback (most recent call last):
     dsna_vision.edges.planning.EdgesError: a.txt: pictures are written as .png. Remedy: use this ending.
     """
-    place = photo.with_name(f"{photo.stem}.explained.png") if file is None else file
-    if place.suffix.lower() != ".png":
-        raise EdgesError(f"{place}: pictures are written as .png. Remedy: use this ending.")
-    check_outputs(files=[place])
+    picture_file = photo.with_name(f"{photo.stem}.explained.png") if file is None else file
+    if picture_file.suffix.lower() != ".png":
+        raise EdgesError(f"{picture_file}: pictures are written as .png. Remedy: use this ending.")
+    check_outputs(files=[picture_file])
     colours = read_photo(photo)
     check_inside((at[1], at[0]), colours.shape)
-    detector = Detection(model).loaded()
+    detector = Detection(model).load()
     if detector.pool_ is None:
-        raise EdgesError(f"The model {model} keeps no patches to explain edges with. Remedy: train one with --pool.")
-    cut = None if data is None else _patches_of(load_bsds500(data, "train"), detector.pool_.origins)
+        raise EdgesError(f"The model {model} stores no patches to explain edges with. Remedy: train one with --pool.")
+    read_training_photo = None if data is None else _photo_reader(load_bsds500(data, "train"), detector.pool_.origins)
     with parts_shown(True):
         lines = detector.detect(colours) if isinstance(detector, TwoLevelDetector) else None
         first = detector.first_level_ if isinstance(detector, TwoLevelDetector) else detector
-        found = first.explain(colours, (at[1], at[0]), lines=lines)
-    if not found.patches:
-        x, y = found.place[::-1]
-        raise EdgesError(f"No training patch spoke for the edge at {x},{y}. Remedy: choose a place on a clearer edge.")
-    for line in _told(found, lines):
+        explained = first.explain(colours, (at[1], at[0]), lines=lines)
+    if not explained.patches:
+        x, y = explained.place[::-1]
+        raise EdgesError(f"No training patch voted for the edge at {x},{y}. Remedy: choose a place on a clearer edge.")
+    for line in _describe(explained, lines):
         say(line)
     content = io.BytesIO()
-    plot_explained(colours, found, cut).savefig(content, format="png", dpi=150)
-    write_atomically(place, content.getvalue())
-    say(f"Picture: {place}")
+    plot_explained(colours, explained, read_training_photo).savefig(content, format="png", dpi=150)
+    write_atomically(picture_file, content.getvalue())
+    say(f"Picture: {picture_file}")
     return 0
 
 
-def _told(found: ExplainedEdge, lines: np.ndarray | None) -> list[str]:
-    """The explanation in lines of text."""
-    y, x = found.place
-    told = [f"Edge at {x},{y}: {found.strength:.2f} of 1"]
+def _describe(explained: ExplainedEdge, lines: np.ndarray | None) -> list[str]:
+    """Put the explanation into lines of text."""
+    y, x = explained.place
+    text_lines = [f"Edge at {x},{y}: {explained.strength:.2f} of 1"]
     if lines is not None:
-        told[0] += f" in the first level, {lines[y, x]:.2f} after the second"
-    told.append(f"Made of {number_of(found.n_patches, 'training patch', 'training patches')}; the largest shares:")
-    told += [f"{100 * patch.share:+5.0f} %  {patch.origin}".rstrip() for patch in found.patches]
-    return told if found.patches[0].origin else [*told, _UNKNOWN]
+        text_lines[0] += f" in the first level, {lines[y, x]:.2f} after the second"
+    text_lines.append(
+        f"Made of {number_of(explained.n_patches, 'training patch', 'training patches')}; the largest shares:"
+    )
+    text_lines += [f"{100 * patch.share:+5.0f} %  {patch.origin}".rstrip() for patch in explained.patches]
+    return text_lines if explained.patches[0].origin else [*text_lines, _UNKNOWN]
 
 
-def _patches_of(photos: BoundarySet, origins: PatchOrigins | None) -> Callable[[str], np.ndarray]:
-    """From the name of a training photo to its colours; all that the model knows must be there."""
+def _photo_reader(photos: BoundarySet, origins: PatchOrigins | None) -> Callable[[str], np.ndarray]:
+    """Return a function that reads a training photo by name, after checking that all photos of the model exist."""
     missing = [] if origins is None else sorted(set(origins.names) - set(photos.names))
     if missing:
         raise EdgesError(

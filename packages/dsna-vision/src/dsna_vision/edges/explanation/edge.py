@@ -15,27 +15,27 @@ from ..forest import StructuredForest
 from ..patches import MASK_SIDE
 from ..pool import PatchPool, Voting
 
-_NEAR = 2  # pixels: sharpening moves an outline by so much
-_WITHIN = 3  # pixels from a place within which the edge that is meant is looked for
-_SEEN = 0.03  # of a thin map; what is fainter cannot be told from black
+_OUTLINE_TOLERANCE = 2  # pixels by which sharpening may move an outline
+_SEARCH_RADIUS = 3  # pixels around a place in which to look for an edge
+_MIN_STRENGTH = 0.03  # of an edge in a thin map; weaker ones look black
 
 
 @dataclass(frozen=True)
 class ExplainedPatch:
-    """A training patch that an edge was made of.
+    """A training patch that contributed to an edge.
 
     Parameters
     ----------
     share : float
-        Of all votes for an edge at the place; negative where it spoke against one.
+        Share of the patch in all votes for an edge at the place; negative if it voted against one.
     outline : bool array of shape (16, 16)
-        What a person drew in its middle.
+        Boundary that a person drew in the centre of the patch.
     place : (int, int)
-        Where in the outline the edge lies, row and column.
+        Row and column of the edge in the outline.
     photo : str or None
-        Name of the training photo; None where the detector does not know it.
+        Name of the training photo; None if unknown.
     centre : (int, int) or None
-        Row and column of the patch's middle in that photo.
+        Row and column of the patch's centre in that photo; None if unknown.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class ExplainedPatch:
 
     @property
     def origin(self) -> str:
-        """Photo, and column and row of the patch in it; empty where they are not known."""
+        """Photo, and column and row of the patch in it; empty if unknown."""
         if self.photo is None or self.centre is None:
             return ""
         return f"{self.photo} at {self.centre[1]},{self.centre[0]}"
@@ -60,18 +60,18 @@ class ExplainedPatch:
 
 @dataclass(frozen=True)
 class ExplainedEdge:
-    """What an edge was made of.
+    """An edge and the training patches that contributed to it.
 
     Parameters
     ----------
     place : (int, int)
         Row and column in the photo.
     strength : float
-        Of the edge there, from 0 to 1, before lines are thinned.
+        Strength of the edge before thinning, from 0 to 1.
     patches : list of ExplainedPatch
-        Those of the largest shares, largest first.
+        Patches of the largest shares, in descending order.
     n_patches : int
-        How many training patches spoke for or against an edge.
+        Number of training patches that voted for or against the edge.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class ExplainedEdge:
 
 
 def check_inside(place: tuple[int, int], shape: tuple[int, ...]) -> None:
-    """Refuse a place, row and column, outside of a photo.
+    """Raise an error if a place (row, column) lies outside a photo.
 
     Examples
     --------
@@ -99,8 +99,8 @@ def check_inside(place: tuple[int, int], shape: tuple[int, ...]) -> None:
         )
 
 
-def edge_near(lines: np.ndarray, place: tuple[int, int]) -> tuple[int, int]:
-    """The pixel of an edge that is meant by a place: the place itself, or the strongest within three pixels.
+def find_edge_near(lines: np.ndarray, place: tuple[int, int]) -> tuple[int, int]:
+    """Find the edge pixel at a place, or else the strongest within three pixels of it.
 
     Parameters
     ----------
@@ -114,16 +114,18 @@ def edge_near(lines: np.ndarray, place: tuple[int, int]) -> tuple[int, int]:
     >>> lines = np.zeros((9, 9))
     >>> lines[:, 6] = 0.5
     >>> lines[5, 6] = 0.75
-    >>> edge_near(lines, (4, 5)), edge_near(lines, (4, 6))
+    >>> find_edge_near(lines, (4, 5)), find_edge_near(lines, (4, 6))
     ((5, 6), (4, 6))
     """
-    top, left = (max(0, int(one) - _WITHIN) for one in place)
-    near = lines[top : int(place[0]) + _WITHIN + 1, left : int(place[1]) + _WITHIN + 1]
-    if near.max() < _SEEN:
-        raise DSNAError(f"No edge within {_WITHIN} pixels of {place[1]},{place[0]}. Remedy: choose a place on an edge.")
-    if lines[place] >= _SEEN:
+    top, left = (max(0, int(coordinate) - _SEARCH_RADIUS) for coordinate in place)
+    window = lines[top : int(place[0]) + _SEARCH_RADIUS + 1, left : int(place[1]) + _SEARCH_RADIUS + 1]
+    if window.max() < _MIN_STRENGTH:
+        raise DSNAError(
+            f"No edge within {_SEARCH_RADIUS} pixels of {place[1]},{place[0]}. Remedy: choose a place on an edge."
+        )
+    if lines[place] >= _MIN_STRENGTH:
         return int(place[0]), int(place[1])
-    row, column = np.unravel_index(near.argmax(), near.shape)
+    row, column = np.unravel_index(window.argmax(), window.shape)
     return top + int(row), left + int(column)
 
 
@@ -135,7 +137,7 @@ def explain_edge(
     n: int,
     n_jobs: int | None = None,
 ) -> ExplainedEdge:
-    """Training patches whose outlines, as they were voted for, pass within two pixels of a place.
+    """Explain an edge by the training patches whose outlines pass within two pixels of it.
 
     Parameters
     ----------
@@ -143,10 +145,10 @@ def explain_edge(
     place : (int, int)
         Row and column.
     strength : float
-        Of the edge there.
+        Strength of the edge.
     level : (StructuredForest, PatchPool, Voting)
     n : int
-        Patches to name, at most.
+        Maximum number of patches to return.
     n_jobs : int or None, default=None
 
     Returns
@@ -159,20 +161,22 @@ def explain_edge(
     row, weight = rows[query, column], weights[query, column]
     offset = np.array(place) - positions[voters[query]] + MASK_SIDE // 2
     outlines = outlines_of(pool.mask_table.masks[pool.mask[row]]).reshape(-1, MASK_SIDE, MASK_SIDE).astype(bool)
-    near = maximum_filter(outlines, (1, 2 * _NEAR + 1, 2 * _NEAR + 1), mode="constant")
-    hit = near[np.arange(len(row)), offset[:, 0], offset[:, 1]]
+    wide_outlines = maximum_filter(
+        outlines, (1, 2 * _OUTLINE_TOLERANCE + 1, 2 * _OUTLINE_TOLERANCE + 1), mode="constant"
+    )
+    hit = wide_outlines[np.arange(len(row)), offset[:, 0], offset[:, 1]]
     row, weight, offset, outlines = row[hit], weight[hit], offset[hit], outlines[hit]
-    patches, which = np.unique(row, return_inverse=True)
-    total = np.bincount(which, weight, len(patches))
-    whole = float(np.abs(total).sum())
-    found = []
+    patches, patch_index = np.unique(row, return_inverse=True)
+    total = np.bincount(patch_index, weight, len(patches))
+    total_size = float(np.abs(total).sum())
+    explained = []
     for k in np.argsort(-total, kind="stable")[:n].tolist():
-        votes = np.flatnonzero(which == k)
+        votes = np.flatnonzero(patch_index == k)
         main = votes[np.abs(weight[votes]).argmax()]
         name, centre = _origin(pool, int(patches[k]))
-        where = (int(offset[main, 0]), int(offset[main, 1]))
-        found.append(ExplainedPatch(float(total[k]) / whole, outlines[main], where, name, centre))
-    return ExplainedEdge(place, strength, found, len(patches))
+        offset_in_outline = (int(offset[main, 0]), int(offset[main, 1]))
+        explained.append(ExplainedPatch(float(total[k]) / total_size, outlines[main], offset_in_outline, name, centre))
+    return ExplainedEdge(place, strength, explained, len(patches))
 
 
 def _origin(pool: PatchPool, row: int) -> tuple[str | None, tuple[int, int] | None]:

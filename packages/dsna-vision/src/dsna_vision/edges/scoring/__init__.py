@@ -1,1 +1,1 @@
-"""Scores of edge maps, as BSDS500 counts them."""
+"""Scores of edge maps by the counting rules of BSDS500."""

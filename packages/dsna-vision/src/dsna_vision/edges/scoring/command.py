@@ -1,4 +1,4 @@
-"""What ``dsna edges evaluate`` does: scores of a folder of maps, or of the maps that a detector makes."""
+"""Work of ``dsna edges evaluate``: score a folder of maps, or the maps that a detector makes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dsna.extend.files import check_results_folder, make_folder, write_atomicall
 from dsna.extend.parallel import one_blas_thread
 
 from ...datasets.boundaries import BoundarySet
-from ..batch import Detection, annotated, as_user_errors, progress_bar, tell
+from ..batch import Detection, as_user_errors, progress_bar, read_annotated, write_to_stderr
 from ..planning import EdgesError
 from .evaluation import read_map
 
@@ -36,22 +36,22 @@ def score(
     Parameters
     ----------
     maps : Path or Detection
-        Folder of PNG files named as the photos, or how maps are made.
+        Folder of PNG files named after the photos, or settings for detecting edges.
     data, truth
-        As :func:`dsna_vision.edges.batch.train_detector` takes them.
+        See :func:`dsna_vision.edges.batch.train_detector`.
     split : {"train", "val", "test"}
         Part of BSDS500.
     out : Path or None, default=None
-        Folder for scores.csv, photos.csv, pr.png, and counts from which a second run goes on.
+        Folder for scores.csv, photos.csv, pr.png and counts, from which a second run resumes.
     n_jobs : int, default=1
-        Photos at a time.
+        Number of photos processed in parallel.
     say : callable, default=print
-        Called with the scores, and with where they are.
+        Called with the scores, and with the folder that they were written to.
 
     Returns
     -------
     int
-        Exit code: 0, or 1 if photos were left out, which are named on stderr.
+        Exit code: 0, or 1 if photos were left out; these are reported on stderr.
 
     Examples
     --------
@@ -67,36 +67,36 @@ def score(
         raise EdgesError(f"{maps} is not a folder: name one that holds a PNG file for each photo.")
     if out is not None:
         check_results_folder(out, *_SCORE_FILES)
-    photos = annotated(data, truth, split)
+    photos = read_annotated(data, truth, split)
     map_of = _map_source(maps, photos)
-    filed = None if out is None else out / "counts"
-    with as_user_errors(), one_blas_thread(), progress_bar(len(photos)) as begun:
+    counts_folder = None if out is None else out / "counts"
+    with as_user_errors(), one_blas_thread(), progress_bar(len(photos)) as progress:
 
-        def counted(row: int) -> np.ndarray:
-            begun.update()
+        def map_with_progress(row: int) -> np.ndarray:
+            progress.update()
             return map_of(row)
 
-        scores = evaluate(counted, photos, n_jobs=n_jobs, out=filed)
+        scores = evaluate(map_with_progress, photos, n_jobs=n_jobs, out=counts_folder)
     for problem in scores.problems:
-        tell(f"left out: {problem}")
+        write_to_stderr(f"left out: {problem}")
     say(str(scores))
     if out is not None:
-        _file_scores(scores, out)
+        _write_scores(scores, out)
         say(f"Scores and curve: {out}")
     return 1 if photos.problems or scores.problems else 0
 
 
 def _map_source(maps: Path | Detection, photos: BoundarySet) -> Callable[[int], np.ndarray]:
-    """From the number of a photo to its map, read from a folder or detected."""
+    """Return a function that reads or detects the map of a photo by its number."""
     if isinstance(maps, Detection):
-        detect = maps.prepared(len(photos))
+        detect = maps.map_function(len(photos))
         return lambda row: detect(photos.image(row))
     if not any((maps / f"{name}.png").is_file() for name in photos.names):
         raise EdgesError(f"{maps} holds no map of these photos: {photos.names[0]}.png and so on are expected.")
     return lambda row: read_map(maps / f"{photos.names[row]}.png")
 
 
-def _file_scores(scores: Any, out: Path) -> None:
+def _write_scores(scores: Any, out: Path) -> None:
     make_folder(out)
     overall = {name: getattr(scores, name) for name in ("ods", "ois", "ap", "r50")}
     _write_csv(out / "scores.csv", [{"photos": len(scores.table), **overall}])

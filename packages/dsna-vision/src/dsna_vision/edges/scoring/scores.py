@@ -1,4 +1,4 @@
-"""What a detector of boundaries achieves: ODS, OIS, AP, R50 and the curve of precision and recall."""
+"""Scores of a boundary detector: ODS, OIS, AP, R50 and the precision-recall curve."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Any
 
 import numpy as np
 
-_STEPS = np.linspace(0.0, 1.0, 100)  # between two thresholds
+_STEPS = np.linspace(0.0, 1.0, 100)  # interpolation weights between two thresholds
 _TINY = np.finfo(float).eps
 
 
 @dataclass
 class BoundaryScores:
-    """Counts of matched pixels, and the scores that follow from them.
+    """Counts of matched pixels and the scores computed from them.
 
     Attributes
     ----------
     names : list of str
         Names of the photos.
     thresholds : array of shape (n_thresholds,)
-        Pixels of at least this value are taken for boundary.
+        Pixels of at least this value count as boundary.
     counts : array of shape (n_photos, n_thresholds, 4)
-        True pixels matched and all true pixels, over all annotators; predicted pixels that some annotator matches,
-        and all predicted pixels.
+        Matched and all true pixels, over all annotators; predicted pixels matched to any annotator, and all predicted
+        pixels.
     problems : list of str
-        Photos that were left out, and why.
+        Photos that were left out, with reasons.
     ods, ods_threshold, ods_precision, ods_recall : float
         Best F of all photos at one threshold, that threshold, and precision and recall there.
     ois : float
@@ -34,7 +34,7 @@ class BoundaryScores:
     ap : float
         Average precision.
     r50 : float
-        Recall where half of what is predicted is right; 0 where precision is always lower.
+        Recall at a precision of one half; 0 if precision is always lower.
     precision, recall, f : arrays of shape (n_thresholds,)
         Over all photos, at each threshold.
 
@@ -88,7 +88,7 @@ class BoundaryScores:
 
     @property
     def ods_threshold(self) -> float:
-        """Where F is best."""
+        """Threshold at which F is best."""
         return self._best[1]
 
     @property
@@ -109,35 +109,35 @@ class BoundaryScores:
 
     @property
     def ap(self) -> float:
-        """Precision at recall 0, 0.01, ..., 1, zero where the curve does not go, summed up and divided by 100.
+        """Sum of precision at recall 0, 0.01, ..., 1, divided by 100; precision is zero beyond the ends of the curve.
 
-        Where recall is the same at all thresholds there is no curve, and precision times recall is taken.
+        If recall is the same at all thresholds, this is precision times recall.
         """
-        recall, first = np.unique(self.recall, return_index=True)
+        recall, first_index = np.unique(self.recall, return_index=True)
         if len(recall) < 2:
             return float(self.precision[0] * self.recall[0])
-        at = np.arange(101) / 100
-        return float(np.interp(at, recall, self.precision[first], left=0.0, right=0.0).sum() / 100)
+        recall_grid = np.arange(101) / 100
+        return float(np.interp(recall_grid, recall, self.precision[first_index], left=0.0, right=0.0).sum() / 100)
 
     @property
     def r50(self) -> float:
-        """Recall where precision is one half; at the lowest precision there is, if all are higher."""
+        """Recall at a precision of one half, or at the lowest precision if all are higher."""
         any_predicted = self.counts[..., 3].sum(axis=0) > 0
-        precision, first = np.unique(self.precision[any_predicted], return_index=True)
+        precision, first_index = np.unique(self.precision[any_predicted], return_index=True)
         if not len(precision):
             return 0.0
-        return float(np.interp(max(0.5, precision[0]), precision, self.recall[any_predicted][first], right=0.0))
+        return float(np.interp(max(0.5, precision[0]), precision, self.recall[any_predicted][first_index], right=0.0))
 
     @cached_property
     def table(self) -> list[dict[str, Any]]:
         """For each photo: ``name``, best ``f``, its ``threshold``, and ``f_at_ods``, F at the threshold of ODS."""
-        found = []
+        rows = []
         for name, counts in zip(self.names, self.counts, strict=True):
             recall, precision = _rates(counts)
             f, threshold, *_ = _peak(self.thresholds, recall, precision)
-            at_ods = [np.interp(self.ods_threshold, self.thresholds, each) for each in (recall, precision)]
-            found.append({"name": name, "f": f, "threshold": threshold, "f_at_ods": float(_f(*at_ods))})
-        return found
+            at_ods = [np.interp(self.ods_threshold, self.thresholds, curve) for curve in (recall, precision)]
+            rows.append({"name": name, "f": f, "threshold": threshold, "f_at_ods": float(_f(*at_ods))})
+        return rows
 
     def __str__(self) -> str:
         left_out = f"   {len(self.problems)} left out" if self.problems else ""
@@ -154,11 +154,11 @@ class BoundaryScores:
         Parameters
         ----------
         label : str or None, default=None
-            Name in the legend; ODS is added to it.
+            Name in the legend, where ODS is added.
         ax : matplotlib axes or None, default=None
-            Where to draw; None makes a figure. Several curves may share the axes.
+            Axes to draw on; None creates a figure. Several curves may share axes.
         **style
-            For matplotlib's ``plot``: ``color`` and so on.
+            Arguments of matplotlib's ``plot``, such as ``color``.
 
         Returns
         -------
@@ -182,9 +182,9 @@ class BoundaryScores:
                 recall = np.linspace(f / (2 - f), 1, 100)
                 ax.plot(recall, f * recall / (2 * recall - f), color="0.85", linewidth=0.8, zorder=0)
                 ax.annotate(f"{f:.1f}", (1, f / (2 - f)), color="0.6", fontsize=7, ha="right", va="bottom")
-        shown = self.counts[..., 3].sum(axis=0) > 0
+        has_predictions = self.counts[..., 3].sum(axis=0) > 0
         name = f"{label} (ODS {self.ods:.3f})" if label else f"ODS {self.ods:.3f}"
-        (line,) = ax.plot(self.recall[shown], self.precision[shown], label=name, **style)
+        (line,) = ax.plot(self.recall[has_predictions], self.precision[has_predictions], label=name, **style)
         ax.plot(self.ods_recall, self.ods_precision, "o", color=line.get_color(), markersize=4)
         ax.legend(loc="lower left")
         return ax
@@ -201,7 +201,7 @@ def _f(recall: Any, precision: Any) -> Any:
 
 
 def _peak(thresholds: np.ndarray, recall: np.ndarray, precision: np.ndarray) -> tuple[float, float, float, float]:
-    """Best F, and threshold, recall and precision there, with 100 steps between neighbouring thresholds."""
+    """Best F with its threshold, recall and precision, interpolated in 100 steps between thresholds."""
     points = np.stack([thresholds, recall, precision])
     if len(thresholds) > 1:
         points = points[:, :-1, None] * (1.0 - _STEPS) + points[:, 1:, None] * _STEPS

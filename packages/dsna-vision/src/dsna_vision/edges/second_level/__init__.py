@@ -1,1 +1,1 @@
-"""The second level: candidates of a first edge map, described in the frame of their own edge and scored anew."""
+"""Second level: candidate pixels of a first edge map, described relative to their own edge and rescored."""

@@ -1,4 +1,4 @@
-"""Candidates: pixels that stay when the first map is thinned."""
+"""Candidates: pixels that remain when the first map is thinned."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ..detection import as_share
 from ..suppression import suppress
 
-_LEAST = 0.03  # of the thinned map; what is fainter stays without an edge
+_MIN_STRENGTH = 0.03  # weaker pixels of the thinned map are no candidates
 
 
 @dataclass(frozen=True)
@@ -18,31 +18,31 @@ class Candidates:
 
     Parameters
     ----------
-    places : array of shape (n, 2), int64
-        Row and column, row by row.
+    pixels : array of shape (n, 2), int64
+        Row and column of each pixel, in row-major order.
     strength : array of shape (n,), float32
-        In the thinned map.
+        Strength in the thinned map.
     """
 
-    places: np.ndarray
+    pixels: np.ndarray
     strength: np.ndarray
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.pixels)
 
     def __getitem__(self, rows: np.ndarray) -> Candidates:
-        """Some of them."""
-        return Candidates(self.places[rows], self.strength[rows])
+        """Select candidates."""
+        return Candidates(self.pixels[rows], self.strength[rows])
 
     def on_map(self, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """A map of this shape that holds values at the candidates and 0 elsewhere."""
-        drawn = np.zeros(shape, dtype=np.float32)
-        drawn[self.places[:, 0], self.places[:, 1]] = values
-        return drawn
+        """Create a map of this shape with the given values at the candidates and 0 elsewhere."""
+        edges = np.zeros(shape, dtype=np.float32)
+        edges[self.pixels[:, 0], self.pixels[:, 1]] = values
+        return edges
 
 
 def find_candidates(edges: np.ndarray) -> Candidates:
-    """Candidates of a soft map of votes.
+    """Find the candidates of a soft map of votes.
 
     Parameters
     ----------
@@ -56,10 +56,10 @@ def find_candidates(edges: np.ndarray) -> Candidates:
     --------
     >>> import numpy as np
     >>> ridge = np.tile(np.array([0, 0, 0, 0, 0.1, 0.3, 0.1, 0, 0, 0, 0], dtype=np.float32), (12, 1))
-    >>> found = find_candidates(ridge)
-    >>> sorted(set(found.places[:, 1].tolist())), round(float(found.strength.max()), 2)
+    >>> candidates = find_candidates(ridge)
+    >>> sorted(set(candidates.pixels[:, 1].tolist())), round(float(candidates.strength.max()), 2)
     ([5], 0.6)
     """
     thin = suppress(as_share(edges))
-    places = np.argwhere(thin > _LEAST)
-    return Candidates(places, thin[places[:, 0], places[:, 1]])
+    pixels = np.argwhere(thin > _MIN_STRENGTH)
+    return Candidates(pixels, thin[pixels[:, 0], pixels[:, 1]])

@@ -1,4 +1,4 @@
-"""How long the contours are that candidates belong to, at several thresholds of a thin map."""
+"""Length of the contours that candidates belong to, at several thresholds of a thin map."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from scipy.ndimage import label
 from .candidates import Candidates
 
 LEVELS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
-_TOUCHING = np.ones((3, 3))
+_EIGHT_NEIGHBORS = np.ones((3, 3))
 
 
 def contour_sizes(lines: np.ndarray, candidates: Candidates) -> np.ndarray:
-    """Size of the connected contour of each candidate at each level, as log(1 + pixels); 0 where the map is below.
+    """Size of each candidate's connected contour at each level, as log(1 + pixels); 0 where the map is below.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ def contour_sizes(lines: np.ndarray, candidates: Candidates) -> np.ndarray:
     >>> np.expm1(contour_sizes(lines, middle)).round().tolist()
     [[5.0, 5.0, 5.0, 0.0, 0.0, 0.0]]
     """
-    y, x = candidates.places.T
+    y, x = candidates.pixels.T
     sizes = np.empty((len(y), len(LEVELS)), dtype=np.float32)
     for k, level in enumerate(LEVELS):
-        contour, _ = label(lines >= level, _TOUCHING)
+        contour, _ = label(lines >= level, _EIGHT_NEIGHBORS)
         pixels = np.bincount(contour.ravel())
         pixels[0] = 0
         sizes[:, k] = np.log1p(pixels[contour[y, x]])

@@ -1,7 +1,7 @@
-"""Candidates described in the frame of their own edge: rings of samples around them, turned to their normal.
+"""Descriptions of candidates in the frame of their own edge: samples on rings, relative to the edge's normal.
 
-A photo is worked on in tiles, and the candidates of a tile in batches, so that no description of all of them is ever
-held; neither leaves a trace in the numbers.
+Photos are processed in tiles, and the candidates of a tile in batches, so that the descriptions of all candidates never
+have to be in memory; the results do not depend on tiles and batches.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from dsna.extend.parallel import chunks, in_parallel, tracked_parts, writable
 from .candidates import Candidates
 from .contours import LEVELS, contour_sizes
 from .planes import N_COLOURS, N_SCALARS, Planes, View, normal_axes, planes_of
-from .regions import N_MERGED, merged
+from .regions import N_MERGED, merge_columns
 from .salience import COUNTS, salience
 
-TILE = 512  # pixels of a side that are worked on at once
-BATCH = 4096  # candidates that are described at once
-N_ANGLES = 4  # of the samples on a ring, with the points opposite
-_LEAST_MEAN = 1e-3
+TILE = 512  # side of a tile in pixels
+BATCH = 4096  # number of candidates described at once
+N_ANGLES = 4  # number of samples on half a ring; each is combined with the opposite one
+_MIN_MEAN = 1e-3
 
 
 class Ring(NamedTuple):
-    """Where samples are taken."""
+    """A ring of samples around a candidate."""
 
     radius: int  # pixels
     step: int  # 2: at half the resolution
@@ -45,20 +45,20 @@ def describe(
     tile: int = TILE,
     batch: int = BATCH,
 ) -> np.ndarray:
-    """What is answered to the descriptions of candidates.
+    """Apply a function to the descriptions of candidates.
 
     Parameters
     ----------
     view : View
     candidates : Candidates
-        Some or all of those of ``view.edges``.
+        Candidates of ``view.edges``, or a subset.
     answer : callable
-        From descriptions (n, n_columns), float32, to n values or rows.
+        Function from descriptions (n, n_columns), float32, to n values or rows.
     n_jobs : int or None
     tile : int, default=512
-        Pixels of a side that are worked on at once, even: what bounds memory.
+        Side of a tile in pixels, even; bounds memory.
     batch : int, default=4096
-        Candidates described at once.
+        Number of candidates described at once.
 
     Returns
     -------
@@ -74,28 +74,28 @@ def describe(
     >>> describe(view, find_candidates(edges), lambda rows: rows).shape
     (38, 309)
     """
-    own = _own_columns(view, candidates, n_jobs)
+    photo_columns = _photo_columns(view, candidates, n_jobs)
     order = [np.empty(0, dtype=np.int64)]
     answers = [answer(np.empty((0, n_columns(len(view.maps), view.lines is not None)), dtype=np.float32))]
-    n_tiles = len(np.unique(candidates.places // tile, axis=0))
-    tiles = _tiles(view, candidates.places, tile, n_jobs)
-    for inside, frames in tracked_parts(tiles, n_tiles, "tiles of the second level"):
-        tasks = [(frames, candidates.places[rows], own[rows], answer) for rows in _batches(inside, batch)]
-        order.append(inside)
-        answers.extend(in_parallel(_answered, tasks, n_jobs))
-    found: np.ndarray = np.concatenate(answers)[np.argsort(np.concatenate(order))]
-    return found
+    n_tiles = len(np.unique(candidates.pixels // tile, axis=0))
+    tiles = _tiles(view, candidates.pixels, tile, n_jobs)
+    for tile_rows, frames in tracked_parts(tiles, n_tiles, "tiles of the second level"):
+        tasks = [(frames, candidates.pixels[rows], photo_columns[rows], answer) for rows in _batches(tile_rows, batch)]
+        order.append(tile_rows)
+        answers.extend(in_parallel(_describe_batch, tasks, n_jobs))
+    in_order: np.ndarray = np.concatenate(answers)[np.argsort(np.concatenate(order))]
+    return in_order
 
 
 def n_columns(n_maps: int, with_lines: bool) -> int:
-    """How many numbers describe a candidate.
+    """Number of columns of a candidate's description.
 
     Parameters
     ----------
     n_maps : int
-        Maps of the first level.
+        Number of maps of the first level.
     with_lines : bool
-        Whether there is a map by the round before.
+        Whether there is a map from the previous round.
 
     Examples
     --------
@@ -103,71 +103,77 @@ def n_columns(n_maps: int, with_lines: bool) -> int:
     (350, 454)
     """
     n_scalars = n_maps + N_SCALARS + with_lines
-    return _n_own(with_lines) + n_scalars + len(RINGS) * N_ANGLES * (2 * n_scalars + 2 * (1 + with_lines) + N_COLOURS)
+    return (
+        _n_photo_columns(with_lines)
+        + n_scalars
+        + len(RINGS) * N_ANGLES * (2 * n_scalars + 2 * (1 + with_lines) + N_COLOURS)
+    )
 
 
-def _own_columns(view: View, candidates: Candidates, n_jobs: int | None) -> np.ndarray:
-    """Numbers for which the whole photo is looked at: strengths of edges, contours, and what lines divide it into."""
-    y, x = candidates.places.T
-    own = np.empty((len(candidates), _n_own(view.lines is not None)), dtype=np.float32)
-    here, mean = view.edges[y, x], mean_and_rms(view.edges)[0]
-    own[:, 0] = candidates.strength
-    own[:, 1:3] = mean_and_rms(view.edges)
-    own[:, 3] = here / (here + mean)
+def _photo_columns(view: View, candidates: Candidates, n_jobs: int | None) -> np.ndarray:
+    """Columns that depend on the whole photo: edge strengths, contours, and regions enclosed by lines."""
+    y, x = candidates.pixels.T
+    columns = np.empty((len(candidates), _n_photo_columns(view.lines is not None)), dtype=np.float32)
+    strength, mean = view.edges[y, x], mean_and_rms(view.edges)[0]
+    columns[:, 0] = candidates.strength
+    columns[:, 1:3] = mean_and_rms(view.edges)
+    columns[:, 3] = strength / (strength + mean)
     if view.lines is not None:
-        own[:, 4:6] = mean_and_rms(view.lines)
-        own[:, 6] = view.lines[y, x]  # as it is: the planes hold it smoothed
-        thin = candidates.on_map(candidates.strength, view.edges.shape)
-        looks: list[tuple[Callable[..., np.ndarray], Any]] = [
+        columns[:, 4:6] = mean_and_rms(view.lines)
+        columns[:, 6] = view.lines[y, x]  # not smoothed, unlike in the planes
+        thin_map = candidates.on_map(candidates.strength, view.edges.shape)
+        tasks: list[tuple[Callable[..., np.ndarray], Any]] = [
             (salience, view.lines),  # takes longest
-            (merged, view),
-            (contour_sizes, thin),
+            (merge_columns, view),
+            (contour_sizes, thin_map),
             (contour_sizes, view.lines),
         ]
-        divided, enclosed, *lengths = in_parallel(_look, [(*look, candidates) for look in looks], n_jobs)
-        own[:, 7:] = np.concatenate([*lengths, divided, enclosed], axis=1)
-    return own
+        divided, enclosed, *lengths = in_parallel(_apply, [(*task, candidates) for task in tasks], n_jobs)
+        columns[:, 7:] = np.concatenate([*lengths, divided, enclosed], axis=1)
+    return columns
 
 
-def _look(how: Callable[..., np.ndarray], at: Any, candidates: Candidates) -> np.ndarray:
-    return how(at, candidates)
+def _apply(function: Callable[..., np.ndarray], values: Any, candidates: Candidates) -> np.ndarray:
+    return function(values, candidates)
 
 
-def _n_own(with_lines: bool) -> int:
+def _n_photo_columns(with_lines: bool) -> int:
     return 4 + (3 + 2 * len(LEVELS) + len(COUNTS) + N_MERGED) * with_lines
 
 
 def mean_and_rms(edges: np.ndarray) -> tuple[np.float32, np.float32]:
-    """Mean, not quite 0, and root mean square of a map."""
+    """Mean, with a positive lower limit, and root mean square of a map."""
     square = np.einsum("ij,ij->", edges, edges, dtype=np.float64) / edges.size
-    return np.float32(max(edges.mean(dtype=np.float64), _LEAST_MEAN)), np.float32(np.sqrt(square))
+    return np.float32(max(edges.mean(dtype=np.float64), _MIN_MEAN)), np.float32(np.sqrt(square))
 
 
-class _Frames(NamedTuple):
-    """A tile, ready for the candidates in it."""
+class _TileFrames(NamedTuple):
+    """Planes of a tile from which its candidates are described."""
 
-    window: np.ndarray  # where it begins in the photo, and the size of the photo
+    window: np.ndarray  # position of the tile in the photo, and size of the photo
     axes: np.ndarray  # (h, w, 2)
     planes: Planes
     counts: np.ndarray
     smoothed: list[np.ndarray]  # for each ring
 
 
-def _tiles(view: View, places: np.ndarray, side: int, n_jobs: int | None) -> Iterator[tuple[np.ndarray, _Frames]]:
-    """Numbers of the candidates in one tile after another, and the tile; those without candidates are left out."""
-    tile = places // side
-    for top, left in np.unique(tile, axis=0):
-        window, part = view.part(int(top) * side, int(left) * side, side)
-        axes = normal_axes(part.edges)
-        planes = planes_of(part, axes)
+def _tiles(
+    view: View, pixels: np.ndarray, tile_size: int, n_jobs: int | None
+) -> Iterator[tuple[np.ndarray, _TileFrames]]:
+    """Yield the tiles that contain candidates, with the indices of these candidates."""
+    tile_of_candidate = pixels // tile_size
+    for top, left in np.unique(tile_of_candidate, axis=0):
+        window, tile_view = view.part(int(top) * tile_size, int(left) * tile_size, tile_size)
+        axes = normal_axes(tile_view.edges)
+        planes = planes_of(tile_view, axes)
         sizes = {1: planes, 2: planes.halved()}
-        kinds = list(dict.fromkeys((ring.step, ring.blur) for ring in RINGS))
-        found = in_parallel(Planes.smoothed, [(sizes[step], blur) for step, blur in kinds], n_jobs)
-        smoothed = dict(zip(kinds, found, strict=True))
-        corner = [one.start for one in window]
+        filters = list(dict.fromkeys((ring.step, ring.blur) for ring in RINGS))
+        smoothed_planes = in_parallel(Planes.smoothed, [(sizes[step], blur) for step, blur in filters], n_jobs)
+        smoothed = dict(zip(filters, smoothed_planes, strict=True))
+        corner = [extent.start for extent in window]
         yield (
-            np.flatnonzero((tile == (top, left)).all(axis=1)),
-            _Frames(
+            np.flatnonzero((tile_of_candidate == (top, left)).all(axis=1)),
+            _TileFrames(
                 window=np.array([*corner, *view.edges.shape], dtype=np.float64),
                 axes=axes,
                 planes=planes,
@@ -178,24 +184,24 @@ def _tiles(view: View, places: np.ndarray, side: int, n_jobs: int | None) -> Ite
 
 
 def _batches(rows: np.ndarray, size: int) -> list[np.ndarray]:
-    return [rows[some] for some in chunks(len(rows), size)]
+    return [rows[chunk] for chunk in chunks(len(rows), size)]
 
 
-def _answered(
-    frames: _Frames, places: np.ndarray, own: np.ndarray, answer: Callable[[np.ndarray], np.ndarray]
+def _describe_batch(
+    frames: _TileFrames, pixels: np.ndarray, photo_columns: np.ndarray, answer: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Describe some candidates of a tile and ask for an answer."""
+    """Describe a batch of candidates of a tile and apply the function."""
     from ..._kernels.second_level.frames import describe_ring
 
-    y, x = (places - frames.window[:2].astype(np.int64)).T
+    y, x = (pixels - frames.window[:2].astype(np.int64)).T
     scalars = frames.planes.scalars[:, y, x].T
-    n_before = own.shape[1] + scalars.shape[1]
-    in_ring = N_ANGLES * int(frames.counts @ (2, 2, 1))
-    described = np.empty((len(places), n_before + in_ring * len(RINGS)), dtype=np.float32)
-    described[:, :n_before] = np.concatenate([own, scalars], axis=1)
+    n_point_columns = photo_columns.shape[1] + scalars.shape[1]
+    n_ring_columns = N_ANGLES * int(frames.counts @ (2, 2, 1))
+    described = np.empty((len(pixels), n_point_columns + n_ring_columns * len(RINGS)), dtype=np.float32)
+    described[:, :n_point_columns] = np.concatenate([photo_columns, scalars], axis=1)
     axes = frames.axes[y, x].astype(np.float64)
     for k, (ring, planes) in enumerate(zip(RINGS, frames.smoothed, strict=True)):
-        first = n_before + k * in_ring
-        around = (writable(places), axes, float(ring.radius))
-        describe_ring(planes, ring.step, frames.window, *around, frames.counts, described, first)
+        column = n_point_columns + k * n_ring_columns
+        ring_geometry = (writable(pixels), axes, float(ring.radius))
+        describe_ring(planes, ring.step, frames.window, *ring_geometry, frames.counts, described, column)
     return answer(described)

@@ -1,4 +1,4 @@
-"""TwoLevelDetector: an EdgeDetector whose edges are scored anew, each in the frame of its own."""
+"""TwoLevelDetector: an EdgeDetector whose edges are rescored, each in its own frame."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from dsna.extend.parameters import JOBS, CheckedEstimator, at_least, check_neste
 
 from ...photos import as_photo
 from ..detector import EdgeDetector
-from .cross_fitting import Lessons, dealt, honest_views, learn_rounds
+from .cross_fitting import Lessons, assign_blocks, learn_rounds, out_of_block_views
 from .rescorers.choices import CHOICES, check_trainable
-from .rounds import LARGEST_SCALE, MOST_ROUNDS, SMALLEST_SCALE, first_view
+from .rounds import LARGEST_SCALE, MAX_ROUNDS, SMALLEST_SCALE, first_view
 
 if TYPE_CHECKING:
     from ...datasets.boundaries import BoundarySet
@@ -31,49 +31,49 @@ if TYPE_CHECKING:
 _SHIPPED = Path(__file__).parents[1] / "bsds500.dsna"
 
 
-def _check_rounds(model: Any) -> None:
-    """Whether the second level has learned from maps such as the first one makes."""
+def _check_rounds_match_pool(model: Any) -> None:
+    """Check that the second level was trained on the kind of maps that the first level makes."""
     matching = model.rounds_.with_pool == (model.pool_ is not None)
-    require(matching, "rounds_ has learned from a first level with other maps than this one")
+    require(matching, "rounds_ was trained on other maps than this first level makes")
 
 
 class TwoLevelDetector(CheckedEstimator):
-    """Finds edges in two levels: candidates by an :class:`EdgeDetector`, which are then scored anew.
+    """Detect edges in two levels: an :class:`EdgeDetector` finds candidates, which are then rescored.
 
-    The maps of the first level, at several sizes, are averaged and thinned.  What stays are candidates.  Each is
-    described in the frame of its own edge, along and across, by maps, gradients, texture and colours up to 32 pixels
-    away, and a rescorer says how many people would draw it.  A second round also sees the lines of the first, nearby,
-    and what they divide the whole photo into.
+    The maps of the first level, at several sizes, are averaged and thinned.  The remaining pixels are candidates.  Each
+    is described in the frame of its own edge, along and across, by maps, gradients, texture and colours up to 32 pixels
+    away, and a rescorer predicts the share of people who would draw it.  A second round also uses nearby lines of the
+    first round and the regions into which they divide the photo.
 
     Parameters
     ----------
     first_level : EdgeDetector or None, default=None
-        The first level; None: ``EdgeDetector()``.  Its ``n_jobs`` and ``verbose`` are those given here.
+        The first level; None means ``EdgeDetector()``.  Its ``n_jobs`` and ``verbose`` are overridden by those below.
     rescorer : {"boosted+perceptrons", "boosted", "perceptrons"}, default="boosted+perceptrons"
-        The mean of boosted trees, which LightGBM trains (``pip install dsna-vision[train]``), and small perceptrons; or
-        one of the two.
+        Boosted trees, trained by LightGBM (``pip install dsna-vision[train]``), small perceptrons, or the mean of both.
     scales : sequence of float, default=(1.0, 0.5)
-        Sizes at which the first level looks at photos.
+        Sizes at which the first level analyses photos.
     n_rounds : int, default=2
-        The map is the mean of all rounds.
+        Number of rounds; the map is their mean.
     n_blocks : int, default=2
-        Blocks of photos: rescorers learn from maps by first levels that know no photo of the same block.  Training
-        takes one first level and one rescorer a round for each block; detection averages the rescorers.
+        Number of blocks of photos: rescorers learn from maps by first levels trained without the photo's block.
+        Training fits one first level for each block, and one rescorer for each block and round; detection averages the
+        rescorers.
     n_candidates : int, default=4000
-        Candidates of each photo that rescorers learn from, at most.
+        Maximum number of candidates per photo that rescorers learn from.
     n_estimators : int, default=100
-        Trees of a rescorer.
+        Number of trees of a rescorer.
     random_state : int, RandomState instance or None, default=None
     n_jobs : int or None, default=None
     verbose : bool, default=False
-        Whether to say what is being done.
+        Whether to report progress.
 
     Attributes
     ----------
     forest_ : StructuredForest
-        Of the first level.
+        Forest of the first level.
     pool_ : PatchPool or None
-        Of the first level.
+        Patches of the first level.
     rounds_ : Rounds
         The second level.
 
@@ -103,7 +103,7 @@ class TwoLevelDetector(CheckedEstimator):
         "first_level": [EdgeDetector, None],
         "rescorer": [StrOptions(set(CHOICES))],
         "scales": ["array-like"],
-        "n_rounds": [at_least(1, MOST_ROUNDS)],
+        "n_rounds": [at_least(1, MAX_ROUNDS)],
         "n_blocks": [at_least(2)],
         "n_candidates": [at_least(1)],
         "n_estimators": [at_least(1)],
@@ -111,7 +111,9 @@ class TwoLevelDetector(CheckedEstimator):
         "n_jobs": JOBS,
         "verbose": ["verbose"],
     }
-    FITTED = Attributes({**EdgeDetector.FITTED.needed, "rounds_": Part("Rounds")}, check_relations=_check_rounds)
+    FITTED = Attributes(
+        {**EdgeDetector.FITTED.needed, "rounds_": Part("Rounds")}, check_relations=_check_rounds_match_pool
+    )
 
     def __init__(
         self,
@@ -144,9 +146,9 @@ class TwoLevelDetector(CheckedEstimator):
         Parameters
         ----------
         photos : BoundarySet
-            As ``dsna_vision.datasets.load_bsds500``, ``load_nyud`` or ``load_boundaries`` reads it.
+            Photos read by ``dsna_vision.datasets.load_bsds500``, ``load_nyud`` or ``load_boundaries``.
         y : None
-            Not used.
+            Ignored.
 
         Returns
         -------
@@ -155,24 +157,24 @@ class TwoLevelDetector(CheckedEstimator):
         self.check_parameters()
         if not hasattr(photos, "segmentations"):
             raise TypeError(f"fit takes photos with boundaries, as EdgeDetector.fit, not a {type(photos).__name__}.")
-        dealt(len(photos), self.n_blocks)
+        assign_blocks(len(photos), self.n_blocks)
         check_trainable(self.rescorer)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
         lessons = self.lessons(int(seeds[0]))
-        template = self._first().set_params(n_jobs=self.n_jobs, verbose=self.verbose)
-        views = honest_views(photos, template, lessons, self._say)
-        rounds = learn_rounds(photos, views, lessons, self._say, self.n_jobs)
-        self._say("first level of all photos")
-        first = clone(template).set_params(random_state=int(seeds[1])).fit(photos)
-        self.forest_ = first.forest_
-        self.pool_ = first.pool_
+        template = self._new_first_level().set_params(n_jobs=self.n_jobs, verbose=self.verbose)
+        views = out_of_block_views(photos, template, lessons, self._log)
+        rounds = learn_rounds(photos, views, lessons, self._log, self.n_jobs)
+        self._log("first level of all photos")
+        first_level = clone(template).set_params(random_state=int(seeds[1])).fit(photos)
+        self.forest_ = first_level.forest_
+        self.pool_ = first_level.pool_
         self.rounds_ = rounds
         return self
 
     def detect(self, photo: ArrayLike) -> np.ndarray:
-        """Thin edge map of a photo.
+        """Compute the thin edge map of a photo.
 
-        For a soft map, or another method or size, ask the ``first_level_``.
+        For a soft map, or another method or size, use ``first_level_``.
 
         Parameters
         ----------
@@ -184,13 +186,13 @@ class TwoLevelDetector(CheckedEstimator):
         edges : array of shape (H, W), float32
             From 0 to 1: the share of people who would draw an edge there.
         """
-        first, rounds = self.first_level_, self.rounds_
-        colours, voting = as_photo(photo), first.voting("dsna")
-        view = first_view(colours, rounds.scales, first.forest_, first.pool_, voting, self.n_jobs)
+        first_level, rounds = self.first_level_, self.rounds_
+        colours, voting = as_photo(photo), first_level.voting("dsna")
+        view = first_view(colours, rounds.scales, first_level.forest_, first_level.pool_, voting, self.n_jobs)
         return rounds.lines(view, self.n_jobs)
 
     def lessons(self, seed: int) -> Lessons:
-        """How the rescorers learn, by the parameters."""
+        """Settings for training rescorers, from this detector's parameters."""
         return Lessons(
             rescorer=self.rescorer,
             n_rounds=int(self.n_rounds),
@@ -205,14 +207,14 @@ class TwoLevelDetector(CheckedEstimator):
     def first_level_(self) -> EdgeDetector:
         """The first level, fitted."""
         check_is_fitted(self, "rounds_")
-        first = self._first().set_params(n_jobs=self.n_jobs)
+        first = self._new_first_level().set_params(n_jobs=self.n_jobs)
         first.forest_, first.pool_ = self.forest_, self.pool_
         return first
 
     def check_parameters(self) -> None:
-        """Refuse parameter values that are out of range, those of the first level included."""
+        """Validate parameter values, including those of the first level."""
         self._validate_params()
-        self._first().check_parameters()
+        self._new_first_level().check_parameters()
         sizes = list(self.scales)
         if not sizes or not all(is_number(size) and SMALLEST_SCALE <= size <= LARGEST_SCALE for size in sizes):
             raise DSNAError(
@@ -225,7 +227,7 @@ class TwoLevelDetector(CheckedEstimator):
         Parameters
         ----------
         **params : dict
-            ``n_rounds=...``, ``first_level__n_patches=...`` and so on; nested names need a ``first_level``.
+            Parameters such as ``n_rounds`` or ``first_level__n_patches``; nested names need a ``first_level``.
 
         Returns
         -------
@@ -241,22 +243,22 @@ class TwoLevelDetector(CheckedEstimator):
 
         save(self, path)
 
-    def _first(self) -> EdgeDetector:
-        """A fresh first level, not fitted."""
+    def _new_first_level(self) -> EdgeDetector:
+        """Create a first level that is not fitted."""
         return EdgeDetector() if self.first_level is None else clone(self.first_level)
 
-    def _say(self, text: str) -> None:
+    def _log(self, text: str) -> None:
         if self.verbose:
             print(f"dsna edges: {text}", file=sys.stderr, flush=True)
 
 
 def load_detector(path: str | os.PathLike[str]) -> EdgeDetector | TwoLevelDetector:
-    """Read a detector that :meth:`EdgeDetector.save` or :meth:`TwoLevelDetector.save` wrote.
+    """Read a detector written by :meth:`EdgeDetector.save` or :meth:`TwoLevelDetector.save`.
 
     Raises
     ------
     ModelFileError
-        The file is foreign, damaged, from another version, or holds another kind of model.
+        If the file is not a model file, is damaged, is from another version, or holds another kind of model.
     """
     from dsna import ModelFileError, load
 
@@ -278,13 +280,13 @@ def pretrained(levels: Literal[2] = 2) -> TwoLevelDetector: ...
 
 
 def pretrained(levels: int = 2) -> EdgeDetector | TwoLevelDetector:
-    """A detector that ships with the package, trained on the training photos of BSDS500.
+    """Load the detector that ships with the package, trained on the training photos of BSDS500.
 
     Parameters
     ----------
     levels : {1, 2}, default=2
-        2: the better lines.  1: its first level alone, quicker, for soft maps, other sizes and methods, and to explain
-        edges by training patches.
+        2: better lines.  1: the first level alone, which is faster and supports soft maps, other sizes and methods, and
+        explanations of edges by training patches.
 
     Returns
     -------
@@ -303,6 +305,6 @@ def pretrained(levels: int = 2) -> EdgeDetector | TwoLevelDetector:
     from dsna import load
 
     if levels not in (1, 2):
-        raise DSNAError(f"levels={levels!r}: the detector that ships with the package has 2 levels, of which 1 can do.")
+        raise DSNAError(f"levels={levels!r}: use 2 for the shipped detector, or 1 for its first level alone.")
     shipped: TwoLevelDetector = load(_SHIPPED)
     return shipped if levels == 2 else shipped.first_level_

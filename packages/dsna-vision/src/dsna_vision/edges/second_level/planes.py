@@ -1,4 +1,4 @@
-"""What candidates are described by: planes of a part of a photo, from its colours and its maps."""
+"""Planes of a tile of a photo, computed from its colours and maps, from which candidates are described."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 from ...features.channels import gradient_magnitude, halved, luv, smooth
 from ..detection import MARGIN, as_share
 
-_DIRECTIONS_OVER = 4  # radius of the filter before directions are taken, as in non-maximum suppression
-_TEXTURE_OVER = 2
-_LINE_OVER = 1  # what thin lines are smoothed by before they are looked at
-N_SCALARS = 4  # besides the maps: their mean as a share, two gradients, texture
+_NORMAL_RADIUS = 4  # radius of the filter applied before computing normals, as in non-maximum suppression
+_TEXTURE_RADIUS = 2
+_LINE_RADIUS = 1  # radius of the filter applied to thin lines
+N_SCALARS = 4  # besides the maps: their mean scaled to 0..1, two gradients, texture
 N_COLOURS = 3
 
 
 @dataclass(frozen=True)
 class View:
-    """A photo with what earlier levels and rounds have made of it.
+    """A photo with the results of earlier levels and rounds.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class View:
     maps : tuple of arrays of shape (H, W), float32
         Soft maps of votes by the first level, at several sizes or by several methods.
     lines : array of shape (H, W), float32, or None
-        Thin map by the round before; None in the first round.
+        Thin map from the previous round; None in the first round.
     """
 
     photo: np.ndarray
@@ -39,23 +39,23 @@ class View:
     def edges(self) -> np.ndarray:
         """Mean of the first level's maps."""
         total = self.maps[0].copy()
-        for one in self.maps[1:]:
-            total += one
+        for edges in self.maps[1:]:
+            total += edges
         return total / np.float32(len(self.maps))
 
-    def after(self, lines: np.ndarray) -> View:
-        """The same in the next round."""
+    def with_lines(self, lines: np.ndarray) -> View:
+        """Copy with these lines, for the next round."""
         return replace(self, lines=lines)
 
-    def part(self, top: int, left: int, side: int, margin: int = MARGIN) -> tuple[tuple[slice, slice], View]:
-        """The pixels of a tile that begins at even places, cut out with a margin; and where they lie."""
-        window = (slice(max(0, top - margin), top + side + margin), slice(max(0, left - margin), left + side + margin))
+    def part(self, top: int, left: int, size: int, margin: int = MARGIN) -> tuple[tuple[slice, slice], View]:
+        """Cut out a tile, whose corner has even coordinates, with a margin; return its window and view."""
+        window = (slice(max(0, top - margin), top + size + margin), slice(max(0, left - margin), left + size + margin))
         lines = None if self.lines is None else self.lines[window]
-        return window, View(self.photo[window], tuple(one[window] for one in self.maps), lines)
+        return window, View(self.photo[window], tuple(edges[window] for edges in self.maps), lines)
 
 
 class Planes(NamedTuple):
-    """Planes of one resolution, in the order in which ``describe_ring`` takes them."""
+    """Planes of one resolution, in the order that ``describe_ring`` expects."""
 
     stack: np.ndarray  # (n_planes, h, w) float32
     n_scalars: int
@@ -68,20 +68,20 @@ class Planes(NamedTuple):
 
     @property
     def scalars(self) -> np.ndarray:
-        """Planes that are looked at in the candidate itself, too."""
+        """Planes that are also sampled at the candidate itself."""
         return self.stack[: self.n_scalars]
 
     def halved(self) -> Planes:
-        """The same at half the resolution; borders of odd length are repeated."""
+        """Planes at half the resolution; odd borders are repeated."""
         return self._replace(stack=halved(even(self.stack)))
 
     def smoothed(self, radius: int) -> np.ndarray:
-        """All planes smoothed, (h, w, n_planes), as kernels take them."""
+        """All planes smoothed, in the layout (h, w, n_planes) that kernels expect."""
         return np.ascontiguousarray(np.moveaxis(smooth(self.stack, radius), 0, -1))
 
 
 def normal_axes(edges: np.ndarray) -> np.ndarray:
-    """Doubled angle of the normal of the edge in each pixel, as cosine and sine, (H, W, 2) float32.
+    """Cosine and sine of twice the angle of the edge's normal at each pixel, (H, W, 2) float32.
 
     Examples
     --------
@@ -94,18 +94,18 @@ def normal_axes(edges: np.ndarray) -> np.ndarray:
     from ..._kernels.second_level.frames import bend_axes
 
     axes = np.empty((*edges.shape, 2), dtype=np.float32)
-    bend_axes(np.ascontiguousarray(smooth(edges, _DIRECTIONS_OVER), dtype=np.float32), axes)
+    bend_axes(np.ascontiguousarray(smooth(edges, _NORMAL_RADIUS), dtype=np.float32), axes)
     return axes
 
 
 def planes_of(view: View, axes: np.ndarray) -> Planes:
-    """Planes of a view: maps, gradients and texture; directed edges; colours.
+    """Compute the planes of a view: maps, gradients and texture; directed edges; colours.
 
     Parameters
     ----------
     view : View
     axes : array of shape (H, W, 2)
-        As :func:`normal_axes` gives it, for the mean of the maps.
+        Result of :func:`normal_axes` for the mean of the maps.
 
     Returns
     -------
@@ -120,21 +120,21 @@ def planes_of(view: View, axes: np.ndarray) -> Planes:
     """
     height, width = view.edges.shape
     colours = luv(view.photo)
-    soft = smooth(colours, _TEXTURE_OVER)
-    texture = np.sqrt(np.maximum(smooth((colours[0] - soft[0]) ** 2, _TEXTURE_OVER), np.float32(0)))
+    soft = smooth(colours, _TEXTURE_RADIUS)
+    texture = np.sqrt(np.maximum(smooth((colours[0] - soft[0]) ** 2, _TEXTURE_RADIUS), np.float32(0)))
     coarse = gradient_magnitude(halved(even(colours))).repeat(2, axis=0).repeat(2, axis=1)[:height, :width]
     scalars = [*view.maps, as_share(view.edges), gradient_magnitude(colours), coarse, texture]
     directed = [view.edges]
     if view.lines is not None:
-        lines = smooth(view.lines, _LINE_OVER)
+        lines = smooth(view.lines, _LINE_RADIUS)
         scalars.append(lines)
         directed.append(lines)
-    pairs = [one * axes[..., part] for one in directed for part in range(2)]
+    pairs = [edges * axes[..., component] for edges in directed for component in range(2)]
     stack = np.stack([*scalars, *pairs, *soft]).astype(np.float32, copy=False)
     return Planes(stack, len(scalars), len(directed))
 
 
 def even(maps: np.ndarray) -> np.ndarray:
-    """Maps whose last row or column is repeated where there is an odd number."""
+    """Repeat the last row or column of maps with an odd number of them."""
     height, width = maps.shape[-2:]
     return np.pad(maps, [(0, 0), (0, height % 2), (0, width % 2)], mode="edge")

@@ -1,4 +1,4 @@
-"""Rounds: candidates are scored, and scored again with the lines that the round before has drawn."""
+"""Rounds of rescoring, each of which uses the lines drawn by the previous round."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from .description import describe, n_columns
 from .planes import View
 from .rescorers.choices import Rescorer
 
-MOST_ROUNDS = 8
+MAX_ROUNDS = 8
 SMALLEST_SCALE, LARGEST_SCALE = 0.1, 4.0
 
 
 @dataclass
 class Rounds(Checked):
-    """Rescorers of all rounds, and the sizes at which they see the first level.
+    """Rescorers of all rounds, and the sizes of the first level's maps.
 
     Parameters
     ----------
     scales : array of shape (n_scales,), float64
-        In shares of the photo's own.
+        Relative to the photo's own size.
     rescorers : list of BoostedTrees or Perceptrons
-        Those of the first round, one or more for each block of photos that they have not seen; then those of the next.
+        Rescorers of the first round, one or more for each block of photos left out in training, followed by those of
+        the next rounds.
     n_rounds : int
     """
 
@@ -41,7 +42,7 @@ class Rounds(Checked):
     FIELDS = {
         "scales": Array("float64", "scales", SMALLEST_SCALE, LARGEST_SCALE),
         "rescorers": Parts("BoostedTrees Perceptrons", "rescorers"),
-        "n_rounds": Number(1, MOST_ROUNDS, whole=True),
+        "n_rounds": Number(1, MAX_ROUNDS, whole=True),
     }
     NOT_EMPTY = ("scales", "rescorers")
 
@@ -49,32 +50,32 @@ class Rounds(Checked):
         self.check()
 
     def _check_relations(self, sizes: dict[str, int]) -> None:
-        require(sizes["rescorers"] % self.n_rounds == 0, "Rounds has another number of rescorers in some of them")
+        require(sizes["rescorers"] % self.n_rounds == 0, "Rounds has different numbers of rescorers in its rounds")
         columns = {n_columns(sizes["scales"] * n, False): n for n in (1, 2)}
         n_methods = columns.get(self.rescorers[0].n_columns, 0)
-        require(n_methods, "Rounds has rescorers of other columns than candidates have")
-        for number, asked in enumerate(self.by_round()):
-            wanted = n_columns(sizes["scales"] * n_methods, number > 0)
-            right = all(one.n_columns == wanted for one in asked)
-            require(right, f"Rounds has rescorers of other columns than {wanted} in round {number + 1}")
+        require(n_methods, "Rounds has rescorers whose number of columns matches no description of candidates")
+        for round_index, rescorers in enumerate(self.by_round()):
+            n_expected = n_columns(sizes["scales"] * n_methods, round_index > 0)
+            all_match = all(rescorer.n_columns == n_expected for rescorer in rescorers)
+            require(all_match, f"Rounds has rescorers without {n_expected} columns in round {round_index + 1}")
 
     def by_round(self) -> list[list[Rescorer]]:
-        """Rescorers of one round after another."""
-        each = len(self.rescorers) // int(self.n_rounds)
-        return [self.rescorers[k : k + each] for k in range(0, len(self.rescorers), each)]
+        """Rescorers of each round."""
+        n_per_round = len(self.rescorers) // int(self.n_rounds)
+        return [self.rescorers[k : k + n_per_round] for k in range(0, len(self.rescorers), n_per_round)]
 
     @property
     def with_pool(self) -> bool:
-        """Whether the first level's maps come from its leaves and from its pool, or from its leaves alone."""
+        """Whether the first level's maps come from leaves and pool, rather than from leaves alone."""
         return bool(self.rescorers[0].n_columns == n_columns(2 * len(self.scales), False))
 
     def lines(self, view: View, n_jobs: int | None = None) -> np.ndarray:
-        """Thin map of a photo: the mean of all rounds.
+        """Compute the thin map of a photo, the mean of all rounds.
 
         Parameters
         ----------
         view : View
-            Of the first level alone.
+            View with maps of the first level only.
         n_jobs : int or None
 
         Returns
@@ -82,25 +83,25 @@ class Rounds(Checked):
         array of shape (H, W), float32
         """
         candidates = find_candidates(view.edges)
-        opinions: list[np.ndarray] = []
-        after = view
-        for asked in self.by_round():
-            opinions.append(describe(after, candidates, Jury(asked), n_jobs))
-            after = view.after(candidates.on_map(opinions[-1], view.edges.shape))
-        return candidates.on_map(np.mean(opinions, axis=0), view.edges.shape)
+        scores: list[np.ndarray] = []
+        current_view = view
+        for rescorers in self.by_round():
+            scores.append(describe(current_view, candidates, Jury(rescorers), n_jobs))
+            current_view = view.with_lines(candidates.on_map(scores[-1], view.edges.shape))
+        return candidates.on_map(np.mean(scores, axis=0), view.edges.shape)
 
 
 @dataclass(frozen=True)
 class Jury:
-    """Several rescorers, whose mean counts."""
+    """Mean of several rescorers."""
 
     rescorers: list[Rescorer]
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """Mean share of people, for rows (n, n_columns), float32."""
         total = np.zeros(len(rows))
-        for one in self.rescorers:
-            total += one(rows)
+        for rescorer in self.rescorers:
+            total += rescorer(rows)
         return total / len(self.rescorers)
 
 
@@ -112,18 +113,18 @@ def first_view(
     voting: Voting,
     n_jobs: int | None = None,
 ) -> View:
-    """A photo as the first level sees it: maps by its leaves and, where there is a pool, by the patches in them.
+    """View of a photo by the first level: maps from its leaves and, if there is a pool, from the patches in them.
 
     Parameters
     ----------
     photo : array of shape (H, W, 3), uint8
     scales : array of shape (n_scales,)
     forest, pool, voting, n_jobs
-        As :func:`dsna_vision.edges.detection.soft_map` takes them.
+        See :func:`dsna_vision.edges.detection.soft_map`.
 
     Returns
     -------
     View
     """
-    maps = [one for scale in scales for one in first_maps(photo, float(scale), forest, pool, voting, n_jobs)]
+    maps = [edges for scale in scales for edges in first_maps(photo, float(scale), forest, pool, voting, n_jobs)]
     return View(photo, tuple(maps))

@@ -1,4 +1,4 @@
-"""Boosted trees as rescorer: trained by LightGBM, kept as plain arrays."""
+"""Boosted trees as rescorer, trained by LightGBM and stored as plain arrays."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dsna.extend.containers import Array, Checked, Number, check_links, require,
 from dsna.extend.optional import import_extra
 from dsna.extend.parallel import writable
 
-_MOST_COLUMNS = 2**15 - 1
-_LARGEST = 1e6  # of a value of a leaf
-_LEAVES, _RATE, _TRIED, _DRAWN, _BINS, _LEAST_ROWS, _RIDGE = 48, 0.08, 0.2, 0.7, 63, 60, 5.0
+_MAX_COLUMNS = 2**15 - 1
+_MAX_LEAF_VALUE = 1e6  # limit for leaf values
+_LEAVES, _RATE, _FEATURE_FRACTION, _BAGGING_FRACTION, _BINS, _MIN_LEAF_ROWS, _RIDGE = 48, 0.08, 0.2, 0.7, 63, 60, 5.0
 
 
 @dataclass
 class BoostedTrees(Checked):
-    """Trees whose leaves are added up to log odds.
+    """Trees whose leaf values sum to log odds.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ class BoostedTrees(Checked):
         "child": Array("int32", "nodes", low=-1),
         "feature": Array("int16", "nodes", low=0),
         "number": Array("float64", "nodes"),
-        "base": Number(-_LARGEST, _LARGEST),
-        "n_columns": Number(1, _MOST_COLUMNS, whole=True),
+        "base": Number(-_MAX_LEAF_VALUE, _MAX_LEAF_VALUE),
+        "n_columns": Number(1, _MAX_COLUMNS, whole=True),
     }
     NOT_EMPTY = ("trees",)
 
@@ -66,9 +66,9 @@ class BoostedTrees(Checked):
         split = np.flatnonzero(self.child >= 0)
         child = self.child[split].astype(np.int64)
         check_links(owner, tree, self.root, np.tile(split, 2), np.concatenate([child, child + 1]))
-        require(self.feature.max() < self.n_columns, f"{owner} looks at columns that there are not")
+        require(self.feature.max() < self.n_columns, f"{owner} splits on columns that do not exist")
         leaf = np.abs(self.number[self.child < 0])
-        require(leaf.max() <= _LARGEST, f"{owner} has leaves of more than {_LARGEST:g}")
+        require(leaf.max() <= _MAX_LEAF_VALUE, f"{owner} has leaves of more than {_MAX_LEAF_VALUE:g}")
 
     def log_odds(self, rows: np.ndarray) -> np.ndarray:
         """Log odds of rows (n, n_columns), float32."""
@@ -86,7 +86,7 @@ class BoostedTrees(Checked):
 
 
 def fit_boosted(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> BoostedTrees:
-    """Boosted trees by LightGBM, on one thread so that sums come out the same everywhere.
+    """Fit boosted trees with LightGBM, on one thread so that sums are reproducible.
 
     Parameters
     ----------
@@ -104,16 +104,16 @@ def fit_boosted(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) ->
 
 
 def boosting(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> Any:
-    """A Booster of LightGBM that learned shares by cross-entropy."""
+    """Train a LightGBM Booster on shares with cross-entropy."""
     lightgbm = import_extra("lightgbm", "train", package="dsna-vision")
     settings = {
-        "objective": "cross_entropy",  # its labels may be any share
+        "objective": "cross_entropy",  # allows labels between 0 and 1
         "num_leaves": _LEAVES,
         "learning_rate": _RATE,
-        "feature_fraction": _TRIED,
-        "bagging_fraction": _DRAWN,
+        "feature_fraction": _FEATURE_FRACTION,
+        "bagging_fraction": _BAGGING_FRACTION,
         "bagging_freq": 1,
-        "min_data_in_leaf": _LEAST_ROWS,
+        "min_data_in_leaf": _MIN_LEAF_ROWS,
         "lambda_l2": _RIDGE,
         "max_bin": _BINS,
         "seed": seed % 2**31,
@@ -126,14 +126,16 @@ def boosting(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> An
 
 
 def as_boosted_trees(booster: Any) -> BoostedTrees:
-    """The trees of a Booster of LightGBM as plain arrays."""
+    """Convert the trees of a LightGBM Booster to plain arrays."""
     dumped = booster.dump_model()
-    trees = [_consecutive(one["tree_structure"]) for one in dumped["tree_info"]]
-    root = np.cumsum([0, *(len(child) for child, _, _ in trees)])
-    child = [np.where(one < 0, -1, one + first) for (one, _, _), first in zip(trees, root, strict=False)]
+    trees = [_level_order(child["tree_structure"]) for child in dumped["tree_info"]]
+    root = np.cumsum([0, *(len(children) for children, _, _ in trees)])
+    children = [
+        np.where(child < 0, -1, child + first_node) for (child, _, _), first_node in zip(trees, root, strict=False)
+    ]
     return BoostedTrees(
         root=root[:-1].astype(np.int64),
-        child=np.concatenate(child).astype(np.int32),
+        child=np.concatenate(children).astype(np.int32),
         feature=np.concatenate([feature for _, feature, _ in trees]).astype(np.int16),
         number=np.concatenate([number for _, _, number in trees]),
         base=0.0,  # the first tree holds it
@@ -141,8 +143,8 @@ def as_boosted_trees(booster: Any) -> BoostedTrees:
     )
 
 
-def _consecutive(tree: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Nodes of one tree level by level, the two children of a node one after another."""
+def _level_order(tree: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Nodes of a tree level by level, with the two children of a node adjacent."""
     order, child = [tree], []
     for node in order:  # grows on the way
         leaf = "left_child" not in node

@@ -1,4 +1,4 @@
-"""Which rescorers there are."""
+"""The available rescorers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Rescorer = BoostedTrees | Perceptrons
 
 
 def check_trainable(rescorer: str) -> None:
-    """Raise an ImportError that names the remedy where the library that trains a rescorer is missing.
+    """Raise an ImportError with a remedy if the library that trains a rescorer is missing.
 
     Examples
     --------
@@ -25,24 +25,24 @@ def check_trainable(rescorer: str) -> None:
         import_extra("lightgbm", "train", package="dsna-vision")
 
 
-#: How rescorers are trained, by name: from rows, shares, number of trees and seed.
+#: Training functions by name of the rescorer, called with rows, shares, number of trees and seed.
 RESCORERS: dict[str, Callable[[np.ndarray, np.ndarray, int, int], Rescorer]] = {
     "boosted": fit_boosted,
     "perceptrons": fit_perceptrons,
 }
-#: What a second level may ask: one of them, or the mean of two.
+#: Choices of a second level: one rescorer, or the mean of two.
 CHOICES = (*RESCORERS, "boosted+perceptrons")
 
 
 def fit_rescorers(choice: str, rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> list[Rescorer]:
-    """The rescorers of a choice, whose mean counts.
+    """Fit the rescorers of a choice, which are to be averaged.
 
     Parameters
     ----------
     choice : str
         One of ``CHOICES``.
     rows, share, n_trees, seed
-        As :func:`fit_boosted` takes them.
+        See :func:`fit_boosted`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Perceptrons as rescorer: a few small ones of two hidden layers, whose mean counts."""
+"""Perceptrons as rescorer: the mean of a few small ones with two hidden layers."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from dsna.extend.parallel import chunks, writable
 
 _MEMBERS, _UNITS = 4, (64, 32)
 _RATE, _RIDGE, _BATCH = 5e-4, 1.0, 1024
-_STEPS, _LEAST_PASSES, _MOST_PASSES = 1200, 3, 50
-_FARTHEST = np.float32(5.0)  # standard deviations at which a column is cut
-_LARGEST = 1e4  # of a weight
-_AT_ONCE = 65_536  # rows that are scaled at once
+_STEPS, _MIN_PASSES, _MAX_PASSES = 1200, 3, 50
+_MAX_DEVIATION = np.float32(5.0)  # standard deviations at which columns are clipped
+_MAX_WEIGHT = 1e4  # limit for weights
+_CHUNK_ROWS = 65_536  # number of rows scaled at once
 
 
 @dataclass
 class Perceptrons(Checked):
-    """Perceptrons that answer with log odds.
+    """Ensemble of perceptrons that predict log odds.
 
     Parameters
     ----------
     offset, scale : arrays of shape (n_columns,), float32
-        Columns are shifted, divided by their scale and cut at 5.
+        Columns are centred, divided by their scale and clipped at 5.
     first : array of shape (n_members, n_columns, n_first), float32
-        Weights of the first hidden layer of each.
+        Weights of the first hidden layer of each member.
     second : array of shape (n_members, n_first, n_second), float32
     last : array of shape (n_members, n_second, 1), float32
     first_bias, second_bias, last_bias : arrays of shapes (n_members, n_first), (n_members, n_second), (n_members, 1)
@@ -51,14 +51,14 @@ class Perceptrons(Checked):
     last_bias: np.ndarray
 
     FIELDS = {
-        "offset": Array("float32", "columns", -_LARGEST, _LARGEST),
+        "offset": Array("float32", "columns", -_MAX_WEIGHT, _MAX_WEIGHT),
         "scale": Array("float32", "columns", POSITIVE),
-        "first": Array("float32", "members, columns, units", -_LARGEST, _LARGEST),
-        "first_bias": Array("float32", "members, units", -_LARGEST, _LARGEST),
-        "second": Array("float32", "members, units, cells", -_LARGEST, _LARGEST),
-        "second_bias": Array("float32", "members, cells", -_LARGEST, _LARGEST),
-        "last": Array("float32", "members, cells, 1", -_LARGEST, _LARGEST),
-        "last_bias": Array("float32", "members, 1", -_LARGEST, _LARGEST),
+        "first": Array("float32", "members, columns, units", -_MAX_WEIGHT, _MAX_WEIGHT),
+        "first_bias": Array("float32", "members, units", -_MAX_WEIGHT, _MAX_WEIGHT),
+        "second": Array("float32", "members, units, cells", -_MAX_WEIGHT, _MAX_WEIGHT),
+        "second_bias": Array("float32", "members, cells", -_MAX_WEIGHT, _MAX_WEIGHT),
+        "last": Array("float32", "members, cells, 1", -_MAX_WEIGHT, _MAX_WEIGHT),
+        "last_bias": Array("float32", "members, 1", -_MAX_WEIGHT, _MAX_WEIGHT),
     }
     NOT_EMPTY = ("columns", "members", "units", "cells")
 
@@ -67,18 +67,18 @@ class Perceptrons(Checked):
 
     @property
     def n_columns(self) -> int:
-        """How many numbers describe a candidate."""
+        """Number of columns of a candidate's description."""
         return len(self.offset)
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """Share of people, for rows (n, n_columns), float32."""
-        # The first layers side by side: rows are read once.
+        # First layers are concatenated, so that rows are read once.
         scaled, side_by_side = _scaled(rows, self.offset, self.scale), np.concatenate([*self.first], axis=1)
-        inner = np.split(_layer(scaled, side_by_side, self.first_bias.ravel()), len(self.first), axis=1)
+        first_layers = np.split(_layer(scaled, side_by_side, self.first_bias.ravel()), len(self.first), axis=1)
         total = np.zeros(len(rows))
         for k in range(len(self.first)):
-            outer = _layer(np.ascontiguousarray(inner[k]), self.second[k], self.second_bias[k])
-            total += expit(_layer(outer, self.last[k], self.last_bias[k], -np.inf)[:, 0].astype(np.float64))
+            second_layer = _layer(np.ascontiguousarray(first_layers[k]), self.second[k], self.second_bias[k])
+            total += expit(_layer(second_layer, self.last[k], self.last_bias[k], -np.inf)[:, 0].astype(np.float64))
         return total / len(self.first)
 
 
@@ -92,15 +92,15 @@ def _layer(rows: np.ndarray, weight: np.ndarray, bias: np.ndarray, floor: float 
 
 def _scaled(rows: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> np.ndarray:
     scaled = np.empty(rows.shape, dtype=np.float32)
-    for some in chunks(len(rows), _AT_ONCE):
-        np.clip((rows[some] - offset) / scale, -_FARTHEST, _FARTHEST, out=scaled[some])
+    for chunk in chunks(len(rows), _CHUNK_ROWS):
+        np.clip((rows[chunk] - offset) / scale, -_MAX_DEVIATION, _MAX_DEVIATION, out=scaled[chunk])
     return scaled
 
 
 def fit_perceptrons(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int) -> Perceptrons:
-    """Perceptrons by scikit-learn on soft labels: in each pass, a row is an edge as often as people drew it.
+    """Fit perceptrons with scikit-learn; in each pass, a row is labelled as an edge with probability ``share``.
 
-    Of 400,000 rows there are three passes.  More learn the photos by heart: lines of others are then found less well.
+    With 400,000 rows there are three passes; more passes overfit the training photos.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def fit_perceptrons(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int
     share : array of shape (n,)
         From 0 to 1.
     n_trees : int
-        Not used.
+        Ignored.
     seed : int
 
     Returns
@@ -123,14 +123,14 @@ def fit_perceptrons(rows: np.ndarray, share: np.ndarray, n_trees: int, seed: int
     offset, scale = offset.astype(np.float32), scale.astype(np.float32)
     scaled = _scaled(rows, offset, scale)
     batch = min(_BATCH, len(rows))
-    n_passes = int(np.clip(round(_STEPS * batch / len(rows)), _LEAST_PASSES, _MOST_PASSES))
+    n_passes = int(np.clip(round(_STEPS * batch / len(rows)), _MIN_PASSES, _MAX_PASSES))
     members = []
-    for one in np.random.SeedSequence(seed).generate_state(_MEMBERS):
-        rng, state = np.random.default_rng(one), int(one % 2**31)
+    for member in np.random.SeedSequence(seed).generate_state(_MEMBERS):
+        rng, state = np.random.default_rng(member), int(member % 2**31)
         model = MLPClassifier(_UNITS, alpha=_RIDGE, batch_size=batch, learning_rate_init=_RATE, random_state=state)
         for _ in range(n_passes):
             model.partial_fit(scaled, (rng.random(len(rows)) < share).astype(np.int64), classes=[0, 1])
         members.append(model)
-    weights = [np.stack([one.coefs_[k] for one in members]).astype(np.float32) for k in range(3)]
-    biases = [np.stack([one.intercepts_[k] for one in members]).astype(np.float32) for k in range(3)]
+    weights = [np.stack([member.coefs_[k] for member in members]).astype(np.float32) for k in range(3)]
+    biases = [np.stack([member.intercepts_[k] for member in members]).astype(np.float32) for k in range(3)]
     return Perceptrons(offset, scale, weights[0], biases[0], weights[1], biases[1], weights[2], biases[2])
