@@ -58,6 +58,12 @@ class Timed:
         return found
 
 
+def answer_bytes(answer: Any) -> int:
+    """Bytes of the arrays of an answer of a shard."""
+    rows = answer.known.state.values()
+    return sum(array.nbytes for array in (*answer.state.values(), *rows) if isinstance(array, np.ndarray))
+
+
 def measure(n: int, trees: int, sample_size: int) -> dict[str, float]:
     X, y = table(n, 0)
     ordinary = DSNAClassifier(CostSensitiveForestClassifier(trees), random_state=0)
@@ -99,9 +105,7 @@ def measure(n: int, trees: int, sample_size: int) -> dict[str, float]:
         "bytes of a row kept": row_bytes / kept,
         "bytes of its places in leaves": leaf_bytes / kept,
         "leaves a row of the sample and tree": leaves / trees / sample_size,
-        "bytes of an answer, a query and shard": sum(sum(a.nbytes for a in (*one[:4], *one.known)) for one in answers)
-        / len(queries)
-        / len(shards),
+        "bytes of an answer, a query and shard": sum(map(answer_bytes, answers)) / len(queries) / len(shards),
         "shards": len(shards),
         "trees": trees,
         "sample": sample_size,
