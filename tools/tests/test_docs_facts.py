@@ -11,9 +11,9 @@ import typer
 
 import dsna
 from dsna.cli.app import app
-from dsna.forest.learned_metric import MOST_DIRECTIONS
+from dsna.forest.learned_metric import MAX_DIRECTIONS
 from dsna.io.model_file import _OLDEST, FORMAT_VERSION
-from dsna.prediction.rule import _SPEND
+from dsna.prediction.rule import _MAX_ERROR_RATIOS
 from dsna_studies.cli.app import app as studies
 
 from .test_docs import PAGES, ROOT
@@ -171,7 +171,7 @@ def test_lowest_versions_have_the_numbers_of_pyproject():
     assert [(name, version, lowest[name]) for name, version in told if lowest[name] != version] == []
 
 
-MORE_ERROR = (100 * (_SPEND - 1)).tolist()  # absolute, squared: percent that the balance may cost
+MORE_ERROR = (100 * (_MAX_ERROR_RATIOS - 1)).tolist()  # absolute, squared: percent that the balance may cost
 
 
 @pytest.mark.parametrize(
@@ -181,8 +181,8 @@ MORE_ERROR = (100 * (_SPEND - 1)).tolist()  # absolute, squared: percent that th
         ("docs/decisions/0016-no-pickle.md", r"format (\d+) .* format (\d+), the present", [_OLDEST, FORMAT_VERSION]),
         ("docs/decisions/0007-trimmed-mean.md", r"(\d+) % of the absolute and (\d+) % of the root", MORE_ERROR),
         ("CHANGELOG.md", r"squared error by (\d+) % and the mean absolute error by (\d+) %", MORE_ERROR[::-1]),
-        ("CHANGELOG.md", r"at most (\d+) directions", [MOST_DIRECTIONS]),
-        ("docs/understand/method.md", r"the (\d+) longest directions", [MOST_DIRECTIONS]),
+        ("CHANGELOG.md", r"at most (\d+) directions", [MAX_DIRECTIONS]),
+        ("docs/understand/method.md", r"the (\d+) longest directions", [MAX_DIRECTIONS]),
     ],
 )
 def test_numbers_in_prose_are_those_of_the_code(page, pattern, values):

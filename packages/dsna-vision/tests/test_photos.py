@@ -203,7 +203,7 @@ def test_arrays_of_users(dtype, shape):
         (np.zeros((0, 5)), "no pixels"),
         (np.full((2, 2), np.nan), "NaN"),
         (np.full((2, 2), 255.0), "astype"),
-        (np.full((2, 2), -1.0), "from 0 to 1"),
+        (np.full((2, 2), -1.0), "between 0 and 1"),
         (np.zeros((2, 2), dtype=int), "uint8"),
         (np.zeros((2, 2), dtype=complex), "uint8"),
         ([["a", "b"]], "uint8"),

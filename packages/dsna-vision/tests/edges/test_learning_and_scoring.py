@@ -76,7 +76,7 @@ def test_training_with_photos_left_out(collection, trained, tmp_path):
 
 
 def test_training_that_cannot_begin(collection, trained, tmp_path):
-    for out, said in ((tmp_path, "a folder, and a file"), (tmp_path / "nowhere" / "m.dsna", "there is no folder")):
+    for out, said in ((tmp_path, "a folder, but a file"), (tmp_path / "nowhere" / "m.dsna", "there is no folder")):
         assert said in expect_exit(ask("train", "--data", tmp_path, "-o", out), 2)
     out = tmp_path / "m.dsna"
     assert "is not a folder" in expect_exit(ask("train", "--data", tmp_path / "nowhere", "-o", out), 2)

@@ -208,7 +208,7 @@ class DSNARegression(DSNAEstimator):
         trend_fields: dict[str, Any] = {}
         if self._trend is not None:
             carried = self._carried(X, neighborhoods, self._rule)
-            trend_fields = {"carried": carried, "extrapolated": np.any(self._past(X) > 0.0, axis=1)}
+            trend_fields = {"carried": carried, "extrapolated": np.any(self._extrapolation(X) > 0.0, axis=1)}
         return {**fields, **trend_fields, "weight": weight, "label": self._index.label[neighborhoods.rows]}
 
     def _out_of_bag_version(self, explanation: Explanation, rows: np.ndarray) -> Explanation:
@@ -231,6 +231,6 @@ class DSNARegression(DSNAEstimator):
         weights = rule.weights(explanation.coefficient, kernel, self._rarity[explanation.rows])
         return rule.predict(weights, self._carried_out_of_bag(rule, explanation, rows), self._grid)
 
-    def _past(self, X: np.ndarray) -> Any:
+    def _extrapolation(self, X: np.ndarray) -> Any:
         """(n, n_outputs) distance of the trend at the queries from its range over the training rows."""
         return 0.0 if self._trend is None else self._trend.extrapolation(self._index.scaling.transform(X))
