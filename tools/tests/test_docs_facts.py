@@ -74,7 +74,11 @@ def wrong_parameters(text, parameters):
 def wrong_names(text):
     """Dotted names of this package that cannot be imported."""
     names = [re.match(r"(dsna(?:_vision|_studies)?(?:\.\w+)+)(?:\(.*\))?$", code) for code in code_in_prose(text)]
-    return [found[1] for found in names if found and not found[1].endswith(".dsna") and not importable(found[1])]
+    groups = {group for project in _PROJECTS for group in project.get("entry-points", {})}
+    return [
+        found[1] for found in names
+        if found and not found[1].endswith(".dsna") and found[1] not in groups and not importable(found[1])
+    ]  # fmt: skip
 
 
 def importable(name):

@@ -148,7 +148,7 @@ def test_any_regressor_is_a_trend(tmp_path):
     assert error == pytest.approx(expected, rel=0.2)
     np.testing.assert_array_equal(fitted.explain(X).predict(), fitted.predict(X))
     assert fitted.is_extrapolated(X[~seen]).any()
-    with pytest.raises(TypeError, match="trend is a Ridge, which a dsna model file cannot fade_factor"):
+    with pytest.raises(TypeError, match="trend is a Ridge, which a dsna model file cannot hold"):
         dsna.save(fitted, tmp_path / "model.dsna")
     assert not list(tmp_path.iterdir())
 

@@ -42,8 +42,8 @@ def entry_at(files, name, path, tmp_path):
     "name, path, change, words",
     [
         ("labels", "_index.trees.leaf_rows", lambda a: a.fill(2**30), "leaf_rows"),
-        ("labels", "_index.trees.leaf_rows", lambda a: a.fill(120), "rows past the last of 120"),
-        ("forest of labels", "trees_.leaf_rows", lambda a: a.fill(120), "rows past the last of 120"),
+        ("labels", "_index.trees.leaf_rows", lambda a: a.fill(120), "row numbers beyond the last of 120 rows"),
+        ("forest of labels", "trees_.leaf_rows", lambda a: a.fill(120), "row numbers beyond the last of 120 rows"),
         ("labels", "_index.trees.child", lambda a: a[0].fill(0), "before its parent"),
         ("labels", "_index.trees.child", lambda a: a[0].fill(2**30), "not a node"),
         ("labels", "_index.trees.child", lambda a: a[0].fill(-(2**31)), "no parent"),
