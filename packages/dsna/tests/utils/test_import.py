@@ -25,6 +25,12 @@ def test_importing_dsna_imports_nothing_heavy():
     assert not set(HEAVY) & set(loaded)
 
 
+def test_importing_an_estimator_imports_no_reader_of_files():
+    loaded = _run("import sys, dsna; dsna.DSNAClassifier; print(*sys.modules)")[-1].split()
+    assert "dsna.classifier" in loaded
+    assert not [name for name in loaded if name.startswith(("dsna.tables", "dsna.distributed", "dsna.io", "polars"))]
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["train", "--help"], ["edges", "--help"]])
 def test_help_and_version_import_nothing_heavy(arguments):
     code = """

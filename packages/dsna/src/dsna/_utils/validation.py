@@ -18,10 +18,30 @@ from sklearn.utils.validation import (
 
 from .errors import DSNAError
 
+TASKS = ("classification", "regression")
+_MAX_WHOLE_CLASSES = 10
 # Squares of targets, and sums of them, must stay within float64.
 _LARGEST_TARGET = 1e100
 _SMALLEST_SPREAD = 1e-100
 _ROWS_SEARCHED = 10_000  # rows that are searched for cells that are not numbers
+
+
+def guess_task(labels: np.ndarray) -> str:
+    """Guess classification if labels are one column of text or of at most ten whole numbers, otherwise regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> guess_task(np.array(["a", "b"])), guess_task(np.array([1, 2, 1])), guess_task(np.array([0.5, 2.0]))
+    ('classification', 'classification', 'regression')
+    """
+    if labels.ndim > 1 and labels.shape[1] > 1:
+        return "regression"
+    if labels.dtype.kind not in "biuf":
+        return "classification"
+    values = np.unique(labels)
+    are_classes = len(values) <= _MAX_WHOLE_CLASSES and bool(np.all(values == np.round(values)))
+    return "classification" if are_classes else "regression"
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:

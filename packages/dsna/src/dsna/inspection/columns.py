@@ -11,7 +11,6 @@ import numpy as np
 from .._utils.errors import DSNAError
 from .._utils.parameters import is_number
 from ..forest.scaling import column_spread
-from ..tables.kept_rows import KeptRows
 
 _LISTED = 5  # names in a message
 
@@ -37,6 +36,13 @@ def query_numbers(n: int, query: Any) -> np.ndarray:
         raise NoSuchQueryError(
             f"There is no query {query} among the {n} explained; they are numbered from 0 on."
         ) from error
+
+
+def is_kept_rows(table: Any) -> bool:
+    """Whether a table is the training rows that a :class:`dsna.tables.TableEncoder` keeps."""
+    from ..tables.kept_rows import KeptRows  # reading files is not needed to fit or predict
+
+    return isinstance(table, KeptRows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +75,7 @@ class Columns:
     @classmethod
     def read(cls, table: Any, name: str = "X") -> Columns:
         """Columns of a pandas, polars or Arrow table, kept rows, an array or a list; errors call it ``name``."""
-        if isinstance(table, KeptRows):
+        if is_kept_rows(table):
             return cls(tuple(table.names.tolist()), tuple(table.data().values()), True, table.identifiers())
         if hasattr(table, "column_names"):  # an Arrow table, whose ``columns`` are the values
             return cls(tuple(table.column_names), tuple(column.to_numpy() for column in table.columns), True)
@@ -159,7 +165,7 @@ def training_columns(
     if train is not None:
         _check_length(len(table), "train", rows, lengths)
     id_name = "id"
-    if isinstance(train, KeptRows):
+    if is_kept_rows(train):
         id_name = train.id_name
         table, queries = replace(table.identified_by(id_name), id=table.id), queries.identified_by(id_name)
     if np.ndim(id):

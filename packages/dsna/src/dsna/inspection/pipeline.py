@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.errors import DSNAError, warn_caller
-from ..tables.kept_rows import KeptRows
+from .columns import is_kept_rows
 from .explanation import Explanation
 
 
@@ -74,7 +74,7 @@ def explain(model: Any, X: Any, *, train: Any = None, id: Any = None) -> Explana
     names = getattr(model, "feature_names_in_", None)
     explanation = last.explain(transform_rows(steps, X))
     explanation = explanation.beside(X, train, id, names if hasattr(X, "columns") else None)
-    if train is not None and not isinstance(train, KeptRows) and not _same_rows(model, train, explanation):
+    if train is not None and not is_kept_rows(train) and not _same_rows(model, train, explanation):
         warn_caller(
             "Rows of train, transformed by the pipeline, differ from those that its last step was fitted on: check "
             "that they are the rows given to fit, in the same order. Steps that encode training rows differently from "

@@ -12,8 +12,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._utils.errors import DSNAError
 from .._utils.parameters import is_number, is_whole
-from .._utils.validation import check_groups, check_new_classes, check_targets
-from ..tables import TASKS, guess_task
+from .._utils.validation import TASKS, check_groups, check_new_classes, check_targets, guess_task
 from .strata import TEST, TRAIN, Strata
 
 _MAX_TRIES = 20  # random orders of groups

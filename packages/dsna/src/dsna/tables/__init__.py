@@ -1,5 +1,6 @@
 """Files -> typed columns -> a matrix of numbers, and back to the user's words."""
 
+from .._utils.validation import TASKS, guess_task
 from .column_types import ColumnType
 from .encoder import TableEncoder, TableWarning
 from .files.chunks import read_chunks
@@ -7,7 +8,7 @@ from .files.source import TableError
 from .files.table import FileTable, ReadOptions, read_file
 from .files.write import CsvWriter, table_format, table_writer
 from .leaks import Leak, find_leaks
-from .target import TASKS, LabelledTable, guess_task, split_target
+from .target import LabelledTable, split_target
 
 __all__ = [
     "TASKS",

@@ -1,4 +1,4 @@
-"""Splitting a table into features and target, and guessing the task from the target."""
+"""Splitting a table into features and target."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from .files.delimited import listed, short
 from .files.source import all_problems
 from .files.table import FileTable
 
-TASKS = ("classification", "regression")
-_MAX_WHOLE_CLASSES = 10
 _SHOWN_ROWS, _SHOWN_NAMES = 3, 10
 
 
@@ -96,24 +94,6 @@ def split_target(table: FileTable, target: str, *, several: bool = True) -> Labe
         lines=None if table.lines is None else table.lines[rows],
     )
     return LabelledTable(table=features, y=y, target=target, rows=rows)
-
-
-def guess_task(labels: np.ndarray) -> str:
-    """Guess classification if labels are one column of text or of at most ten whole numbers, otherwise regression.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> guess_task(np.array(["a", "b"])), guess_task(np.array([1, 2, 1])), guess_task(np.array([0.5, 2.0]))
-    ('classification', 'classification', 'regression')
-    """
-    if labels.ndim > 1 and labels.shape[1] > 1:
-        return "regression"
-    if labels.dtype.kind not in "biuf":
-        return "classification"
-    values = np.unique(labels)
-    are_classes = len(values) <= _MAX_WHOLE_CLASSES and bool(np.all(values == np.round(values)))
-    return "classification" if are_classes else "regression"
 
 
 def without_target(table: FileTable, target: str, rows: np.ndarray) -> str:
