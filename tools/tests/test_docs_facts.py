@@ -21,7 +21,10 @@ from .test_docs import PAGES, ROOT
 #: Parameters of scikit-learn, numpy, numba and boosting libraries.
 _OF_OTHERS = {"cv", "eval_set", "mmap_mode", "parallel", "scoring", "stratify", "warm_start"}
 _FOLDERS = ("packages", "studies", "docs", "tools", "benchmarks", "examples")
-_PROJECTS = [tomllib.loads(path.read_text("utf-8"))["project"] for path in ROOT.glob("*/**/pyproject.toml")]
+_PROJECTS = [
+    tomllib.loads(path.read_text("utf-8"))["project"]
+    for path in (*ROOT.glob("packages/*/pyproject.toml"), ROOT / "studies/pyproject.toml")
+]
 _UNTRACKED = {"docs/_build", "docs/_build/html"}
 
 pages = pytest.mark.parametrize(
@@ -52,7 +55,7 @@ def options():
 def parameters():
     """Parameters of all functions, and fields of all classes."""
     found = set(_OF_OTHERS)
-    for path in ROOT.glob("*/**/src/**/*.py"):
+    for path in (*ROOT.glob("packages/*/src/**/*.py"), *ROOT.glob("studies/src/**/*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.arg):
                 found.add(node.arg)
