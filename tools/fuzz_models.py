@@ -12,7 +12,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "packages" / "dsna"))  # helpers of the tests
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "packages" / "dsna-vision"))
 
 from tests.io.forged_trials import examined
 

@@ -15,9 +15,13 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "packages" / "dsna"))  # helpers of the tests
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "packages" / "dsna-vision"))
+
 from tests.small_models import build
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parents[1]
 TESTS = (
     "packages/dsna/tests/kernels/approximation",
     "packages/dsna-vision/tests/kernels",
