@@ -67,7 +67,7 @@ def rare_cases(path: Path) -> None:
 
 def report_page(path: Path) -> None:
     """The section of the page of `dsna demo` in which costs are moved."""
-    sys.path.insert(0, str(ROOT))
+    sys.path.insert(0, str(ROOT / "packages" / "dsna"))
     from tests.report.browser import browser
 
     with tempfile.TemporaryDirectory() as name:
