@@ -25,6 +25,14 @@ STAGES = (
 PUBLIC = ("distributed", "extend", "inspection", "io", "metrics", "model_selection", "presets", "report", "tables")
 FILES = [path for package in PACKAGES.values() for path in sorted(package.rglob("*.py"))]
 _MOST_LINES, _MOST_FILES, _MOST_PARAMETERS = 400, 12, 7
+#: Names that do not say what a variable holds, and the share of all names that they may have.
+VAGUE = {
+    "one", "ones", "found", "at", "part", "parts", "known", "place", "places", "some", "said", "asked", "kept", "own",
+    "how", "shown", "why", "given", "chosen", "drawn", "what", "few", "both", "there", "met", "told", "rest",
+    "others", "most", "least", "inside", "near", "far", "held", "taken", "made", "it", "this", "that", "good", "bad",
+    "best_of",
+}  # fmt: skip
+_MOST_VAGUE = 0.005
 
 
 def name_of(path: Path) -> str:
@@ -156,6 +164,17 @@ def test_functions_take_few_parameters():
                 if number > _MOST_PARAMETERS:
                     many.append(f"{name_of(path)}.{node.name}: {number}")
     assert many == []
+
+
+def test_names_say_what_they_hold():
+    names = [
+        (name_of(path), node.id if isinstance(node, ast.Name) else node.arg)
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    ]
+    vague = [f"{module}: {name}" for module, name in names if name.strip("_") in VAGUE]
+    assert len(vague) <= _MOST_VAGUE * len(names), vague
 
 
 def test_the_docs_show_the_layout():
